@@ -1,4 +1,4 @@
-// What the stages may ask for: picked from what a process has. Types only; made once per process by the entry point.
+// Dependencies of the stages, picked from those of a process. Types only; made once per process by the entry point.
 import type { GatewayComposition } from '../../shared/composition/index.ts';
 
 type SharedDependencies = Pick<

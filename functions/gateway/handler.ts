@@ -1,5 +1,5 @@
-// The door of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
-// environment; what belongs to a request is never kept here.
+// The handler of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
+// environment; state of a request is never kept here.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

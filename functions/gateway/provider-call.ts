@@ -1,4 +1,4 @@
-// What the provider loop is asked for, by a plain call or a step of a function, and what it gives back. Types only.
+// Inputs and outcome of the provider loop, for a plain call or a step of a function. Types only.
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Trace } from '../../shared/foundation/telemetry/index.ts';
@@ -25,14 +25,14 @@ export interface ProviderCall {
   readonly request: ProviderRequest;
   readonly payment: Payment;
   readonly signals: Signals;
-  /** What is made of the request, and kept answers, draw on it. */
+  /** Memory that the parsed request, and kept answers, are reserved in. */
   readonly memory: CallMemory;
-  /** Of a call whose body is what is asked. Undefined: it is a step of a function. */
+  /** Body of a plain call; undefined for a step of a function. */
   readonly keptBody: KeptBody | undefined;
   readonly times: Times;
 }
 
-/** What is asked, and of whom. */
+/** The request, and its candidates. */
 export interface ProviderRequest {
   readonly clientInterface: ClientInterface;
   readonly asked: ClientRequest;
@@ -41,9 +41,9 @@ export interface ProviderRequest {
   readonly plan: Plan;
   /** No provider may keep anything of the call. */
   readonly zdr: boolean;
-  /** An answer that was cut is the client's to read: it is not held against the schema. */
+  /** Whether a truncated answer is returned to the client without a schema check. */
   readonly skipsTruncated: boolean;
-  /** Of thinking that crosses formats. */
+  /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
   readonly schemaWork: SchemaWork;
 }
@@ -60,10 +60,10 @@ export interface Payment {
   readonly connections: readonly Connection[];
 }
 
-/** What others are told of the call, and what ends it. */
+/** Ids that others get, and signals that end the call. */
 export interface Signals {
   readonly correlationId: string;
-  /** As the client sent it: goes on where telemetry is off. */
+  /** As the client sent it; passed on where telemetry is off. */
   readonly traceparent: string | undefined;
   readonly trace: Trace | undefined;
   /** Aborts when the client left: no further candidate is called, and the one that works is read on. */
@@ -73,7 +73,7 @@ export interface Signals {
 }
 
 export interface Times {
-  /** For what has to answer before a provider is called. */
+  /** Time for stores to answer before a provider is called. */
   readonly admissionTime: TimeBudget;
   readonly deadline: Deadline;
   readonly streamDeadline: Deadline;
@@ -81,23 +81,23 @@ export interface Times {
   readonly queueMs: number;
 }
 
-/** What the provider loop did, whether or not it got an answer. */
+/** Work of the provider loop, with or without an answer. */
 export interface ProviderRun {
   /** Attempts that have ended. That of an open stream is not among them. */
   readonly attempts: readonly Attempt[];
-  /** Provider calls made, that of an open stream included. */
+  /** Number of provider calls, that of an open stream included. */
   readonly attemptCount: number;
   readonly queuedMs: number;
   /** Spent in the provider loop, queueing included. */
   readonly upstreamMs: number;
   /** When the answer, or the first output of a stream, was there. */
   readonly firstOutputAtMs: number | undefined;
-  /** Of a first candidate that was admitted and not called. */
+  /** Permit of a first candidate that was admitted and not called. */
   readonly unusedPermit: Permit | undefined;
   readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
 
-/** Releases what is reserved for a whole answer, all but so many bytes of it, or everything. */
+/** Releases the memory reserved for a whole answer, all but the given bytes of it, or everything. */
 export type ReleaseMemory = (keptBytes?: number) => void;
 
 /** Which candidate answered, and how. */
@@ -111,7 +111,7 @@ export type ProvidedAnswer = {
 
 /** The rest of a stream whose first output has arrived. */
 export interface OpenStream {
-  /** Events up to and including the first real output, held back until now. */
+  /** Events up to and including the first real output, which were delayed until now. */
   readonly opening: readonly AnswerEvent[];
   readonly rest: AsyncIterable<EventBatch>;
   /** Called when `rest` has ended well: the provider's socket may serve the next call. */

@@ -18,13 +18,10 @@ import { serveCredits, serveGeneration, serveKey } from './account/serve-account
 import type { GatewayDependencies } from './dependencies.ts';
 import { serveCall } from './serve.ts';
 
-/** Gives the description of the interface, which needs no key: it is the same for every caller. */
+/** Returns the API description, which needs no key: it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
 
-/**
- * Read once, for all who ask while it is read too: what stands in front of clients that do not read it is one text, however many
- * they are.
- */
+/** Read once and shared: many slow readers hold one text. */
 function serveText(read: () => Promise<string>): Endpoint {
   let reading: Promise<string> | undefined;
   return async () => {
@@ -36,7 +33,7 @@ function serveText(read: () => Promise<string>): Endpoint {
   };
 }
 
-/** `describeApi`: left out where it is not served. */
+/** `describeApi`: absent where the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
   const models = modelRoutes(deps);
   return createRouter(

@@ -42,32 +42,32 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
-  /** Of the request. Those of its key are added when it is recorded. */
+  /** Tags of the request. Those of its key are added when it is recorded. */
   readonly tags: Tags;
   readonly passedOn: PassedOn;
   /** SHA-256 of everything a retry must repeat. Computed on first use. */
   readonly fingerprint: () => Fingerprint;
-  /** Of a function call: what is wrong with its form. A fault of the body wins over it. */
+  /** Fault in the form of a function call. A fault of the body has precedence. */
   readonly aliasFault: GatewayError | undefined;
   readonly arrivedAtMs: number;
   readonly deadline: Deadline;
-  /** Of a stream whose first output came within `deadline`. */
+  /** Deadline of a stream whose first output came within `deadline`. */
   readonly streamDeadline: Deadline;
 }
 
 /** A credential of the right shape, and a body that is read when the key is known to exist. */
 export interface ReceivedCall extends Pick<Call, 'clientInterface' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
-  /** Its headers announce a body that is larger than any may be. */
+  /** Whether its headers announce a body above the size limit. */
   readonly isOversized: boolean;
   /** Reads, parses and checks the body, once. Asked for with a key that exists. */
   readonly read: () => Promise<ReadCall>;
-  /** What was read. Undefined: the call was refused before. */
+  /** The parsed body so far; undefined when the call was refused before. */
   readonly seen: () => ReadCall | undefined;
 }
 
 export interface ReadCall {
-  /** What the body names as its model, as far as it can be read. */
+  /** The body's model, as far as it can be read. */
   readonly model: string | undefined;
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
@@ -75,13 +75,13 @@ export interface ReadCall {
   readonly call: Call | GatewayError;
 }
 
-/** Whose call it is, as far as memory or one read can tell. The reservation of the key decides. */
+/** A call with its key, as far as memory or one read can tell. The reservation of the key decides. */
 export interface IdentifiedCall extends Call {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
-  /** As this process remembers it; of an admitted call, as the store has it. */
+  /** As this process remembers it; for an admitted call, as the store has it. */
   readonly key: Item;
-  /** What all schemas and answers of this call may cost. */
+  /** Budget of all schema work of this call. */
   readonly schemaWork: SchemaWork;
   readonly workspace: WorkspaceDocument;
   readonly catalogue: Catalogue;
@@ -91,23 +91,23 @@ export interface IdentifiedCall extends Call {
 export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly size: CallSize;
-  /** Ids of what the request refers to where this workspace has not made all of it. */
+  /** Referenced ids, where this workspace has not created all of them. */
   readonly unmadeInput: readonly string[];
   readonly byok: ByokSources | undefined;
-  /** Of thinking that crosses formats. */
+  /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
-  /** What workspace, preset and request enforce together. */
+  /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
 }
 
-/** A function call that may run: of which revision, on which input, and what it may cost at most. */
+/** A function call that may run: its revision, its input, and its highest possible cost. */
 export interface Execution {
   readonly revision: OpenRevision;
   readonly matched: MatchedInput;
   /** The one model call of a prompt. Undefined for a workflow: its steps are planned when their inputs are known. */
   readonly prompt: PlannedModelCall | undefined;
   readonly worstCase: PicoUsd;
-  /** What all its model calls may take of a limit of tokens. */
+  /** Upper bound of all its model calls against a limit of tokens. */
   readonly estimatedTokens: number;
 }
 
@@ -125,7 +125,7 @@ export interface PlannedModelCall {
   readonly fallbacks: ReadonlySet<Candidate>;
 }
 
-/** What a call has reserved and its settlement ends. */
+/** Reservations of a call, which its settlement ends. */
 export interface Holdings {
   readonly keyHold?: KeyHold | undefined;
   readonly creditHold?: CreditHold | undefined;
@@ -134,7 +134,7 @@ export interface Holdings {
   readonly tokenPermits?: readonly Permit[] | undefined;
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
-  /** Of pools. Those of key and credit go with their holds. */
+  /** Slots of pools. Those of key and credit are parts of their reservations. */
   readonly slots?: readonly SlotHold[] | undefined;
   readonly cache?: CacheUse | undefined;
 }
@@ -147,7 +147,7 @@ export interface BudgetHold extends Hold {
 
 export interface CacheUse {
   readonly outcome: 'MISS' | 'BYPASS' | 'REFRESH';
-  /** Undefined: nothing may be stored. */
+  /** Undefined when nothing may be stored. */
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
@@ -158,14 +158,14 @@ export interface CallClaims {
    * `source`: undefined where several gave it.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void>;
-  /** Before the client knows of a failure: its retry may come at once. */
+  /** Called before the client knows of a failure, because its retry may come at once. */
   release(end: ClaimsEnd): Promise<void>;
-  /** After the last byte: tries again what did not get through. */
+  /** Called after the last byte: repeats writes that failed. */
   settle(end: ClaimsEnd, deadline: Deadline): Promise<void>;
 }
 
 export interface ClaimsEnd {
-  /** Client libraries retry such a failure by themselves: the span is free again. */
+  /** Whether client libraries retry such a failure by themselves, so that the span must be free. */
   readonly isRetryable: boolean;
   /** A call that no provider saw leaves its span unused. */
   readonly reachedProvider: boolean;
@@ -174,7 +174,7 @@ export interface ClaimsEnd {
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: it was too long to be collected. Its call is done all the same. */
+  /** Undefined when it was too long to be collected. Its call is done all the same. */
   readonly body: string | undefined;
 }
 
@@ -190,11 +190,11 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly owner: string;
   readonly holdings: Holdings;
   readonly claims: CallClaims;
-  /** What is left of the time that everything has before a provider is called. */
+  /** Rest of the time for all stores before a provider is called. */
   readonly admissionTime: TimeBudget;
-  /** What every provider call of this request adds up to. */
+  /** Costs of all provider calls of this request. */
   readonly bill: Bill;
-  /** Of a call that has slots: frees them, before the client knows that it has ended. Never rejects, and never waits long. */
+  /** Releases the slots, before the client knows of the end. Never rejects, and never waits long. */
   readonly freeSlots?: (() => Promise<void>) | undefined;
 }
 
@@ -220,20 +220,20 @@ export type ReadyAnswer =
       readonly claims: CallClaims;
     };
 
-/** What an answer from the cache holds, as the interface of its client reads it. */
+/** A cached answer, as the interface of its client reads it. */
 export type ReadCachedContent =
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
   | { readonly kind: 'stream'; readonly events: readonly AnswerEvent[] };
 
-/** How a stream ended. Undefined: a fault of ours ended it. */
+/** How a stream ended; undefined for a fault of the gateway. */
 export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefined;
 
-/** How an admitted call ended: what settlement and the record need to know. */
+/** How an admitted call ended, for settlement and record. */
 export interface EndedCall {
   readonly run: Omit<ProviderRun, 'result'>;
-  /** What the client got in place of an answer. */
+  /** The error that the client got in place of an answer. */
   readonly error: GatewayError | undefined;
-  /** Of a stream that was opened: how it ended, and the attempt that it was. */
+  /** End and attempt of a stream that was opened. */
   readonly stream: { readonly end: StreamEnd; readonly attempt: Attempt } | undefined;
   /** Writes the answer into the response cache, where it is to be kept. */
   readonly writeCache: (() => Promise<void>) | undefined;

@@ -1,6 +1,6 @@
-// How many calls may be in flight at once: of a key, of a workspace, of the whole service. Null: any number. The slots of a key
-// stand in the item that counts its requests, those of a workspace in the item of its credit; what has no such item has a
-// pool of its own.
+// Limits of concurrent calls: of a key, of a workspace, of the whole service. Null: no limit. The slots of a key are in
+// the item that counts its requests, those of a workspace in the item of its credit; other slots have a pool of their
+// own.
 import {
   concurrencyOf as concurrencyOfKey,
   hasOwnLimits,
@@ -14,12 +14,12 @@ import type { IdentifiedCall } from '../stages.ts';
 
 export interface ConcurrencyLimits {
   readonly service: number | null;
-  /** In the order in which they are asked: together they have the slots of the service. */
+  /** In the order in which they are taken: together they have the slots of the service. */
   readonly servicePools: readonly SlotPool[];
   readonly workspace: number | null;
-  /** Of a key that has none of its own, where its slot goes with its request. */
+  /** Default of keys without one of their own, where the slot is taken with the request. */
   readonly keyDefault: number | null;
-  /** Of a call whose slot would be all that its key is written for. */
+  /** Set for a call that would write to its key for its slot alone. */
   readonly ofKeyless: KeylessLimits | undefined;
 }
 
@@ -27,17 +27,18 @@ export interface KeylessLimits {
   readonly service: number;
   readonly keyless: SlotPool;
   readonly rest: SlotPool;
-  /** Beside those of `keyless`. */
+  /** Slots beside those of `keyless`. */
   readonly keySlotsMax: number;
 }
 
-/** What the service leaves of a stage, so that who is over a limit is told by the gateway and not by Lambda. */
+/** The service's share of a stage, so that the gateway and not Lambda refuses calls over a limit. */
 const stageShare = 0.9;
 /** One key never fills the service. */
 const keyShare = 0.5;
 /**
- * Slots of the service that need none of a key which the default alone limits: its calls take them first, and a slot of their key
- * only where none of these is free. So a call writes nothing to its key while less than a quarter of the service is taken.
+ * Share of the service's slots that keys with the default limit alone use without a slot of their own: their calls take
+ * these first, and a slot of their key only where none is free. So a call writes nothing to its key while less than a
+ * quarter of the service is taken.
  */
 const keylessShare = 0.25;
 
@@ -62,7 +63,7 @@ export function concurrencyLimitsOf(
   const keylessSlots = Math.floor(service * keylessShare);
   const rest = { key: servicePoolKey, slots: service - keylessSlots };
   const keyless = { key: `${servicePoolKey}#KEYLESS`, slots: keylessSlots, hasSubstitute: true };
-  // Of a workspace or of functions other slots are asked for between those of key and service.
+  // Calls with a workspace limit, and function calls, take other slots between those of key and service.
   const isKeyless = keylessSlots > 0 && ofWorkspace === null && !asksFunction && !hasOwnLimits(key);
   return {
     service,
@@ -77,7 +78,7 @@ const servicePoolKey = 'SERVICECALLS';
 
 const shareOf = (whole: number, share: number): number => Math.max(1, Math.floor(whole * share));
 
-/** So many of its calls may be in flight that this one may be refused for it: then it takes nothing of others first. */
+/** Whether so many of its calls may be in flight that this one may be refused: then it takes nothing else first. */
 export function isNearConcurrency(
   { callsUnderWay, clock }: GatewayDependencies,
   { keyDefault }: ConcurrencyLimits,
@@ -89,7 +90,7 @@ export function isNearConcurrency(
   return seen > limit * keyShare;
 }
 
-/** So a crowd of one key's calls is seen before the store has told of its slots, and a busy process sees that it is. */
+/** Makes a crowd of one key's calls known before the store has counted its slots, and a busy process to itself. */
 export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
   const leave = callsUnderWay.enter(credential.publicId);
   scope.deferred.add(async () => leave());
@@ -101,7 +102,7 @@ export const retryAfterSeconds = 1;
 export const keyConcurrencyError = (concurrency: number): GatewayError =>
   fail('api_key_rate_limit', { retryAfterSeconds, message: messageOf('The key', concurrency) });
 
-/** How many of the shared slots are those of this key is not counted. */
+/** Without a number: the key's share of the common slots is not counted. */
 export const keylessError = ({ keyless, keySlotsMax }: KeylessLimits): GatewayError =>
   fail('api_key_rate_limit', {
     retryAfterSeconds,
@@ -115,7 +116,7 @@ export const serviceError = (
   { asksFunction }: Pick<IdentifiedCall, 'asksFunction'>,
 ): GatewayError => concurrencyError('The gateway', service ?? 0, { asksFunction, exhausted: 'service_concurrency' });
 
-/** Of a workspace or of the service. */
+/** Error of a workspace or of the service. */
 export const concurrencyError = (
   whose: string,
   concurrency: number,

@@ -60,7 +60,7 @@ const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): Rese
 /** Read within a few milliseconds. */
 const turnMaxEvents = 256;
 
-/** Undefined: this release cannot read what another one has stored, so it counts as not there. */
+/** Returns undefined for an answer that this release cannot read, because another one has stored it. */
 async function readCached(
   { clientInterface, size }: RoutedCall,
   { content }: CachedAnswer,

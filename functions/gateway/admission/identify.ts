@@ -1,5 +1,5 @@
-// Finds the key, its workspace and the catalogue. A warm instance has them in memory. What it remembers of the key lets no
-// call pass, as its reservation compares it with the store; the others may be some seconds old.
+// Finds the key, its workspace and the catalogue. A warm instance has them in memory. The remembered key admits no
+// call, because its reservation compares it with the store; the others may be some seconds old.
 import { secretOf } from '../../../shared/accounting/holds/index.ts';
 import { refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
@@ -13,8 +13,8 @@ import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
 /**
- * The call, and the time of its admission (what the store cannot answer within 2 seconds, all rounds together, is
- * not waited for). A schema that needs a worker may wait for one longer than that.
+ * Returns the call, and the time of its admission, which bounds the store's answers of all rounds to 2 seconds. A
+ * schema that needs a worker may take longer.
  */
 export async function identify(
   deps: GatewayDependencies,
@@ -28,7 +28,7 @@ export async function identify(
   return { call, admissionTime };
 }
 
-/** Below /openai/v1 a streamed answer is held against its schema at the end. */
+/** Below /openai/v1 a streamed answer is checked against its schema at the end. */
 const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
   allowsStream: scope.baseUrlRules.streamsSchemas,
   work,
@@ -41,7 +41,7 @@ async function findCaller(
   admissionTime: TimeBudget,
 ): Promise<IdentifiedCall> {
   const { credential, isOversized } = received;
-  // Also told to a key that does not exist; one that does has a record of it.
+  // Also reported for a key that does not exist; one that does gets a record of it.
   key.catch(() => {});
   if (isOversized) throw fail('request_too_large');
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.

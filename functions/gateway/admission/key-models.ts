@@ -1,5 +1,6 @@
-// A key that has a list of models knows no other. A plan is made with the key as it was remembered: whether the list still has what
-// the call would get is asked of the key as it is reserved, before a provider is called or a stored answer is given.
+// Models of a key's list, the only ones that it knows. A plan is made with the remembered key: whether the list still
+// has the planned models is checked with the key as it is reserved, before a provider is called or a stored answer is
+// returned.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
@@ -8,8 +9,8 @@ import type { Item } from '../../../shared/storage/store/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 /**
- * Undefined: the key may have it. `planned`: undefined where no plan could be made. A function's caller does not choose what it
- * calls, and of a cached answer the plan says it all.
+ * Returns undefined when the key may use it. `planned`: undefined where no plan could be made. A function's caller does
+ * not choose its models, and for a cached answer the plan is enough.
  */
 export function refuseModels(
   call: IdentifiedCall,

@@ -25,7 +25,7 @@ export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owne
   };
 }
 
-/** Adds to `holds` what was taken. */
+/** Adds the reserved amounts to `holds`. */
 async function takeBudgets(
   { counters }: GatewayDependencies,
   call: RoutedCall,
@@ -59,7 +59,7 @@ async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall,
   return planWithout(call, excluded) === undefined ? refusedBy(excluded) : {};
 }
 
-/** Undefined: no candidate is left. */
+/** Returns undefined when no candidate remains. */
 function planWithout({ plan }: RoutedCall, excluded: ReadonlyMap<string, GatewayError>): Plan | undefined {
   const [first, ...rest] = plan.filter(({ provider }) => !excluded.has(provider.id));
   return first && [first, ...rest];
@@ -72,7 +72,7 @@ const refusedBy = (excluded: ReadonlyMap<string, GatewayError>): Reserved => {
 
 interface Quote {
   readonly provider: string;
-  /** What is to be held. Undefined: nothing, or it cannot be. */
+  /** The reservation; undefined when none is needed, or it is impossible. */
   readonly hold?: BudgetHold | undefined;
   readonly error?: GatewayError | undefined;
 }

@@ -54,8 +54,8 @@ export function reserveSpan(
   if (spanId === undefined) return undefined;
   const spanOwner = { workspace: call.workspace.id, spanId, owner };
   const giveBack: GiveBack = async (resolution) => {
-    // A stored answer belongs to the call that used the span, one from the cache is an answer like any other, and a call
-    // that runs keeps its span. Any other refusal comes before a provider is called: the span stays unused.
+    // A stored answer belongs to the call that used the span, a cached one is an answer like any other, and a running
+    // call keeps its span. Any other refusal comes before a provider is called, so the span stays unused.
     if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
     await spans.withdraw(spanOwner);
   };

@@ -4,13 +4,13 @@ import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts
 
 /** The text as it came, the one with the gateway's own fields, and its bytes for the client. */
 const relayedForms = 3;
-/** Beside them the text that a package reads, the values that it makes, and what is made of those. */
+/** Copies beside them: the text that a package reads, its parsed values, and the translated answer. */
 const translatedForms = 6;
-/** An event as it is put together, its text, and what its client gets of it. */
+/** Copies of an event: its bytes, its text, and the client's event. */
 const formsOfEvent = 3;
-/** What the socket of a stream may bring at once lies there anyway. */
+/** Bytes that the socket of a stream may read at once, which are not counted. */
 const pieceMaxBytes = 128 * 1024;
-/** Reserved as they come. More is reserved ahead, so that a long answer waits once and not with each piece. */
+/** Reserved as they arrive. More is reserved ahead, so that a long answer waits once and not with each piece. */
 const smallAnswerBytes = 16 * 1024;
 
 /** There was no memory for the rest of an answer. */
@@ -28,12 +28,15 @@ export class AnswerNotKept extends Error {
 export interface AnswerMemory {
   /** The same bytes, each piece once there is memory for it. Rejects with AnswerNotKept. */
   reserving(body: AsyncIterable<Uint8Array>, declaredBytes: number): AsyncIterable<Uint8Array>;
-  /** The same bytes of a stream: those of an event are kept until it is whole and was handed on. Rejects with AnswerNotKept. */
+  /**
+   * The same bytes of a stream: those of an event are kept until it is complete and was passed on. Rejects with
+   * AnswerNotKept.
+   */
   assembling(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
   eventCame(): void;
-  /** Keeps so many bytes of the beginning of a stream, those from before included. Rejects with AnswerNotKept. */
+  /** Keeps this many bytes from the beginning of a stream, earlier ones included. Rejects with AnswerNotKept. */
   hold(bytes: number): Promise<void>;
-  /** Releases all but so many bytes; left out, everything: of an answer that is not handed on, or has been. */
+  /** Releases all but the given bytes, or everything: for an answer that is not sent, or has been. */
   release(keptBytes?: number): void;
 }
 
@@ -77,7 +80,7 @@ export function openAnswerMemory(memory: CallMemory, isTranslated = false): Answ
   return {
     assembling(body) {
       const pieces = body[Symbol.asyncIterator]();
-      // Without `return`: what is left is drained, not closed.
+      // Without `return`, so that the rest is drained, not closed.
       return { [Symbol.asyncIterator]: () => ({ next: () => assemble(pieces) }) };
     },
     eventCame() {

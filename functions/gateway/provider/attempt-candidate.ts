@@ -1,4 +1,5 @@
-// One candidate: call it in its format, and hold a stream back until its first output. Failures are values; only a bug throws.
+// Calls one candidate in its format, and delays a stream until its first output. Failures are values; only a bug
+// throws.
 import { traceparentOf } from '../../../shared/foundation/telemetry/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { callCandidate, type NoAnswer, type ReachedVia } from '../../../shared/routing/formats/index.ts';
@@ -23,7 +24,7 @@ export async function attemptCandidate(
   options: SendOptions,
 ): Promise<AttemptOutcome> {
   const { request, signals, times } = call;
-  // Where telemetry is on, what the provider does belongs to the span of this attempt.
+  // Where telemetry is on, the provider's spans belong to the span of this attempt.
   const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
   const { send, connection } = createSend(deps, traced, candidate, options);
@@ -48,7 +49,7 @@ export async function attemptCandidate(
     return { kind: 'stream', stream, spoken: called.spoken, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
-    // Before anything was sent no connection could break.
+    // No connection could break before anything was sent.
     if (!connection.isSent) throw error;
     return broken;
   }

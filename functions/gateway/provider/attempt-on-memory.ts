@@ -1,5 +1,5 @@
-// One candidate on the memory of what it is sent, which is reserved before that is made: until it has left, and for what a package
-// keeps of it.
+// Calls one candidate within the memory of its request, which is reserved before the request is made: until it was
+// sent, and for the part that a package keeps.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
@@ -12,7 +12,7 @@ import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
 const relayedForms = 3;
 /** Beside them the values of the package, their text as it writes it, and that text as it is scanned. */
 const translatedForms = 6;
-/** The values and their text stand in the package's own calls until they return. */
+/** Copies that the package's own calls keep until they return: the values and their text. */
 const awaitedForms = 2;
 /** The values, until the last part of a stream is read. */
 const streamedForms = 1;
@@ -37,7 +37,7 @@ export async function attemptOnMemory(
 }
 
 interface SentMemory {
-  /** All of it has left this process. */
+  /** Called when all of it has left this process. */
   sent(): void;
   /** The stream of the answer is open. */
   streams(): void;

@@ -13,18 +13,18 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
 
 export interface CandidateQueue {
-  /** Entries that have candidates which were not called yet, or are to be called again. */
+  /** Number of entries with candidates that were not called yet, or are to be called again. */
   readonly waiting: () => number;
   /** Takes the next candidate out, admitted; or says after how long one would be free. */
   readonly next: () => Promise<AdmittedCandidate | { readonly retryAfterSeconds: number }>;
   /** Puts a candidate back at the front. */
   readonly again: (candidate: Candidate) => void;
-  /** What a credential has met, for the others of its entry. */
+  /** Reports a credential's failure to the others of its entry. */
   readonly failed: (candidate: Candidate, failure: AttemptFailure) => void;
   /** The same once more from now on, in the slot that it has. */
   readonly renewed: (admitted: AdmittedCandidate) => AdmittedCandidate;
   readonly queuedMs: () => number;
-  /** The slot of a candidate that was admitted beforehand and not called: settlement gives it back. */
+  /** Permit of a candidate that was admitted beforehand and not called, which settlement releases. */
   readonly unusedPermit: () => Permit | undefined;
 }
 
@@ -88,7 +88,8 @@ export function createCandidateQueue(
       if (credential === undefined || isOfCredential) return;
       const others = candidates.filter((candidate) => candidate.entry === entry);
       for (const other of others) candidates.splice(candidates.indexOf(other), 1);
-      // None takes what the provider rejects. Whatever else it does another provider should have its turn first.
+      // Every credential would fail with a rejected request. After any other failure another provider has its turn
+      // first.
       if (kind !== 'invalid') candidates.push(...others);
     },
     again: (candidate) => void candidates.unshift(candidate),

@@ -10,16 +10,16 @@ import type { ProviderCall } from '../provider-call.ts';
 
 export type Verdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  /** It fails the schema. `mayBeAsked`: for another answer; false where that would end the same way. */
+  /** Fails the schema. `mayBeAsked`: whether another answer may be requested; false where it would end the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayBeAsked: boolean };
 
 export interface OutputCheck {
-  /** Charges the answer, then holds it against the schema. */
+  /** Charges the answer, then checks it against the schema. */
   readonly check: (
     admitted: AdmittedCandidate,
     answer: JsonAnswer,
   ) => Promise<{ readonly charge: Charge; readonly verdict: Verdict }>;
-  /** Where the last answer failed the schema. Undefined: none has. */
+  /** Where the last answer failed the schema, if any did. */
   readonly lastMismatch: () => string | undefined;
 }
 

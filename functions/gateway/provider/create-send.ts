@@ -1,5 +1,5 @@
-// The `send` that a format calls a candidate through: adds URL, credential and signature, ends a call that is silent for too
-// long, and classifies what is no success. Failures are values; a connection that breaks rejects.
+// The `send` through which a format calls a candidate: adds URL, credential and signature, ends a call that is silent
+// for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
@@ -22,7 +22,7 @@ import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
 import { prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
-/** Of one call, also before it is sent. */
+/** State of one call, also before it is sent. */
 export interface Connection {
   readonly watch: Watch;
   readonly silence: Silence;
@@ -31,7 +31,7 @@ export interface Connection {
   isAccepted: boolean;
   /** The JSON answer that came was longer than any may be. */
   refusedAnswer: RefusedAnswer | undefined;
-  /** Of a whole answer. */
+  /** Memory of a whole answer. */
   readonly memory: AnswerMemory;
   /** The call went to a socket of the pool that had died, most likely before it was sent. */
   wasDead: boolean;
@@ -43,7 +43,7 @@ export interface Sending {
 }
 
 export interface SendOptions {
-  /** Infinite for the last candidate, which leaves no time for another. */
+  /** Infinite for the last candidate, which need not leave time for another. */
   readonly silenceLimitMs: number;
   /** The candidate is called in another format than its client's. */
   readonly isTranslated: boolean;
@@ -168,7 +168,7 @@ function classifyAnswer(
   return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
 }
 
-/** An error body may be HTML or nothing at all: then the status alone classifies it, and the text goes to the log. */
+/** An error body may be HTML or nothing at all: then the status alone classifies it, and the text is logged. */
 function parseLenient(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -1,4 +1,4 @@
-// Everything before a provider is asked: whose credential, which URL, headers and body.
+// Prepares a provider call: credential, URL, headers and body.
 
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
@@ -16,11 +16,11 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body'> {
-  /** What of the headers is a credential, or was made with one. */
+  /** Header values that are a credential, or were made with one. */
   readonly secrets: readonly string[];
 }
 
-/** What throws in here is a fault of the gateway, never the provider's. */
+/** An error thrown here is a fault of the gateway, never the provider's. */
 export async function prepareCall(
   deps: GatewayDependencies,
   call: ProviderCall,
@@ -102,7 +102,7 @@ async function findCredential(
   }
 }
 
-// The headers of a call to a provider. Nothing that a client sends decides where it goes or with which credential.
+// The headers of a call to a provider. Nothing that a client sends determines its address or its credential.
 
 /** Headers that providers ask for on every call below a path, where neither their entry nor the client says another. */
 const expectedHeaders: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[] = [
@@ -110,7 +110,7 @@ const expectedHeaders: readonly (readonly [path: string, headers: Readonly<Recor
 ];
 
 interface HeaderParts extends Pick<CandidateRequest, 'path' | 'accept' | 'headers'> {
-  /** Of the provider's entry. */
+  /** Headers of the provider's entry. */
   readonly constant: Readonly<Record<string, string>> | undefined;
   readonly credential: Readonly<Record<string, string>>;
   readonly traceparent: string | undefined;

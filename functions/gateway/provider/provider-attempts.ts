@@ -1,4 +1,4 @@
-// The provider calls of a request: each is counted, and those that have ended are kept for its settlement.
+// The provider calls of a request: each is counted, and ended ones are kept for its settlement.
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
@@ -18,7 +18,7 @@ export async function callNext(deps: GatewayDependencies, call: ProviderCall, { 
   const silenceMs = silenceLimitMs(call.times.deadline.remainingMs(), queue.waiting());
   let outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
-    // Counted: the provider may have seen both. The slot and what it tells of the provider are the second one's.
+    // Counted twice, because the provider may have seen both. Permit and statistics are those of the second.
     attempts.count += 1;
     attempts.end({ ...admitted, permit: undefined }, outcome.failure, deps.clock.nowMs());
     admitted = queue.renewed(admitted);
@@ -28,7 +28,7 @@ export async function callNext(deps: GatewayDependencies, call: ProviderCall, { 
   return { admitted, outcome };
 }
 
-/** What the loop has done so far. */
+/** Attempts of the loop so far. */
 export interface Attempts {
   readonly ended: readonly Attempt[];
   count: number;

@@ -5,10 +5,10 @@ import { firstChunkTimeoutDefaultMs, reservePerCandidateMs } from '../../../shar
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Watch } from '../../../shared/routing/providers/index.ts';
 
-/** For what some servers tell behind the end marker of a stream: how long the client waits for its own. */
+/** How long the client waits for its own end, for data that some servers send after the end marker of a stream. */
 const behindEndMaxMs = 1_000;
 
-/** Each candidate behind keeps at least 10 seconds, or an even share of less. The last one has until the deadline. */
+/** Each further candidate keeps at least 10 seconds, or an even share of less. The last one has until the deadline. */
 export function silenceLimitMs(remainingMs: number, behind: number): number {
   if (behind === 0) return Number.POSITIVE_INFINITY;
   return Math.max(remainingMs - behind * reservePerCandidateMs, remainingMs / (behind + 1));
@@ -17,20 +17,23 @@ export function silenceLimitMs(remainingMs: number, behind: number): number {
 export interface SilenceRule {
   readonly provider: Pick<Candidate['provider'], 'first_chunk_timeout_ms' | 'idle_timeout_ms'>;
   readonly isStream: boolean;
-  /** Infinite for the last candidate, which leaves no time for another. */
+  /** Infinite for the last candidate, which need not leave time for another. */
   readonly limitMs: number;
 }
 
 export interface Silence {
   /** The call is sent. */
   readonly begin: () => void;
-  /** Called whenever a part of a JSON answer, or of an error, has come. */
+  /** Called whenever a part of a JSON answer, or of an error, has arrived. */
   readonly partCame: () => void;
   /** The first output of a stream is there. */
   readonly outputCame: () => void;
-  /** So is something beside the thinking of the model: from now on no byte may be longer away than the provider's idle limit. */
+  /** Called at the first output beside thinking: from now on the provider's idle limit applies to every byte. */
   readonly answerCame: () => void;
-  /** The end marker came, and something may come behind it: what takes longer is closed, whatever else comes meanwhile. */
+  /**
+   * Called at the end marker, which further data may follow: a stream that takes longer is closed, whatever else
+   * arrives meanwhile.
+   */
   readonly endCame: () => void;
   /** The bytes of a stream. While their reader is busy the provider is not silent, however long that takes. */
   readonly timed: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
@@ -76,7 +79,7 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
         if (isAnswering) watch.pause();
         return read;
       }
-      // Without `return`: what is left is drained, not closed.
+      // Without `return`, so that the rest is drained, not closed.
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
   };

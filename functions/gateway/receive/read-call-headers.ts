@@ -30,7 +30,7 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
   return read;
 }
 
-/** Recorded, and goes nowhere else. */
+/** Recorded, and sent nowhere else. */
 export function readTagsHeader(headers: HeaderValues): Tags | GatewayError {
   const [value, ...more] = headers[headerNames.tags] ?? [];
   if (value === undefined || (value.trim() === '' && more.length === 0)) return {};
@@ -45,7 +45,7 @@ export function readTagsHeader(headers: HeaderValues): Tags | GatewayError {
   return Object.fromEntries(Object.entries(tags).map(([name, one]) => [name, maskKeys(one)]));
 }
 
-/** Attribution is free text, so it is cut; it is recorded and goes nowhere else. */
+/** Attribution is free text, so it is cut; it is recorded and sent nowhere else. */
 const attributionMaxCharacters = 512;
 
 export function readAttribution(headers: HeaderValues): {
@@ -56,7 +56,7 @@ export function readAttribution(headers: HeaderValues): {
   return { referer: read(headerNames.referer), title: read(headerNames.title) };
 }
 
-// What of the headers and the query of a request goes on to the provider as it came.
+// Headers and query parameters of a request that are passed on to the provider unchanged.
 const headerShape = /^[\x20-\x7e]{1,1024}$/;
 /** No fragment, nothing that would need quoting in a URL. */
 const queryShape = /^[A-Za-z0-9._~%&=+,:;@/?!$'()*-]{1,1024}$/;
@@ -85,6 +85,6 @@ export function readPassedOn(
 /** Some clients put their key everywhere: no provider is to see it, percent-encoded in a query either. */
 const holdsKey = (value: string): boolean => maskKeys(value) !== value || maskKeys(decoded(value)) !== decoded(value);
 
-/** Decoded once, as a server does. What is malformed stays as it is. */
+/** Decoded once, as a server does. A malformed text is unchanged. */
 const decoded = (value: string): string =>
   value.replaceAll(/%([2-7][\da-f])/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

@@ -1,5 +1,5 @@
-// Request → call. What is wrong with its body is returned, not thrown: whether the key may call at all is asked first, and a body
-// whose key does not exist is neither read nor parsed.
+// Request → call. A fault of its body is returned, not thrown: whether the key may call at all is checked first, and a
+// body whose key does not exist is neither read nor parsed.
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
@@ -25,10 +25,10 @@ import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from '
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
 
-/** Of a body while it becomes a text: the pieces of that, and the whole. */
+/** Copies of a body while it becomes a text: the pieces of the text, and the whole. */
 const formsBesideBytes = 2;
 
-/** Those that cost more need the operator's consent, as members do. */
+/** Dearer betas need the operator's consent, as dearer fields do. */
 const betaHeader = 'anthropic-beta';
 
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
@@ -54,7 +54,7 @@ export function receive(
     const textBytes = keptBytesOf(body, bodyBytes);
     if (bodyBytes > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
-    // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
+    // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
     const shape = { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
@@ -69,19 +69,19 @@ export function receive(
   return { clientInterface, scope, credential, attribution, tags, arrivedAtMs, isOversized, read, seen: () => seen };
 }
 
-/** Of a text beyond ASCII each character may take two. */
+/** Each character of a text beyond ASCII may take two bytes. */
 function keptBytesOf(body: BodyText, bytes: number): number {
   if (body.kind === 'unreadable') return 0;
   const { text, tableBytes } = body.json;
   return tableBytes + (text.length === bytes ? bytes : Math.min(2 * bytes, 2 * text.length));
 }
 
-/** What is known of a request beside its body. */
+/** Parts of a request beside its body. */
 interface ReadParts {
   readonly clientInterface: ClientInterface;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
-  /** Of what is kept of it. */
+  /** Bytes of the kept text. */
   readonly textBytes: number;
   readonly attribution: Call['attribution'];
   readonly sentTags: Tags | GatewayError;
@@ -127,7 +127,7 @@ function readCall(
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** What a function call must look like before anything is looked up. */
+/** Checks the form of a function call before anything is looked up. */
 function checkFunctionCall(
   model: string,
   idempotencyKey: string | undefined,

@@ -1,4 +1,4 @@
-// What a client is told of the price of an answer.
+// The price of an answer, as a client gets it.
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { formatUsd, toUsdNumber } from '../../../shared/foundation/money/index.ts';
 import type { AnswerCost } from '../../../shared/protocol/interfaces/index.ts';
@@ -7,7 +7,7 @@ import { type Charge, mergeUsage, noCost } from '../../../shared/routing/billing
 import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
-/** Of an answer that a provider has given for this call. */
+/** Price of an answer that a provider has given for this call. */
 export function chargedCost(
   { bill }: Pick<AdmittedPlain, 'bill'>,
   { attemptCount }: Pick<ProviderRun, 'attemptCount'>,

@@ -25,7 +25,7 @@ import { withKeepAlive } from './keep-alive.ts';
 export interface RelayOptions {
   readonly clock: Clock;
   readonly writer: StreamWriter;
-  /** Sent while nothing comes. Left out: comments. */
+  /** Sent during silence; comments if absent. */
   readonly keepAlive?: string | undefined;
   readonly cost: () => AnswerCost;
   /** Copies of each line that are kept until the end. Without memory for them they are dropped. */
@@ -33,44 +33,44 @@ export interface RelayOptions {
   /** Called with every event of the provider. */
   readonly onEvent?: ((event: AnswerEvent) => void) | undefined;
   /**
-   * Runs when the stream is complete, before its end: what must be stored before the client knows. Without a transcript
-   * where it is longer than any that is stored.
+   * Runs when the stream is complete, before its end: stores data that must be there before the client knows. Without a
+   * transcript where it is too long to be stored.
    */
   readonly onComplete?: ((transcript: string | undefined) => Promise<void>) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
   readonly onBroken: () => Promise<void>;
   /** Runs beside them, however the stream has ended. Never rejects. */
   readonly onEnd: () => Promise<void>;
-  /** Holds the whole answer against its schema. Undefined: there is none. */
+  /** Checks the whole answer against its schema, if there is one. */
   readonly schemaCheck: StreamSchemaCheck | undefined;
 }
 
-/** What was seen of a stream while it was relayed. */
+/** Observations of a stream while it was relayed. */
 export interface RelayedStream {
   /** The last that was reported. */
   usage: UsageReport | undefined;
   outputBytes: number;
-  /** Of them what came after that report, and is not in it. */
+  /** Bytes after that report, which it does not include. */
   outputBytesAfterUsage: number;
-  /** Of them what came after the last report of more than nothing: some providers send zeros until the last event. */
+  /** Bytes after the last report above zero: some providers send zeros until the last event. */
   outputBytesAfterCount: number;
   /** When the first of them came. */
   outputAtMs: number | undefined;
-  /** A report counts what came before it. */
+  /** Whether a report includes the output before it. */
   countsUnseen: boolean;
-  /** What the events said of the answer. */
+  /** Metadata of the answer from its events. */
   model: string | undefined;
   finishReasons: string[];
   end: StreamEnd;
-  /** Where and by which rule it fails the schema that it was held against. */
+  /** Where and by which rule it fails its schema. */
   schemaMismatch: string | undefined;
 }
 
 export interface StreamRelay {
   readonly body: AsyncIterable<BodyPart>;
-  /** So far; final when `readOn` has resolved. */
+  /** Observations so far; final when `readOn` has resolved. */
   readonly relayed: Readonly<RelayedStream>;
-  /** Reads what the client did not: it left, and pays for what it used. Never rejects. */
+  /** Reads the rest after the client left, who pays for the tokens that were used. Never rejects. */
   readonly readOn: () => Promise<void>;
 }
 
@@ -178,7 +178,7 @@ async function* relay(
 const part = (text: string): BodyPart => ({ text, isEnd: false });
 const end = (text: string): BodyPart => ({ text, isEnd: true });
 
-/** Collects what may be stored; of what is longer there is no text. */
+/** Collects the text to store; of a longer one there is none. */
 function collectText() {
   let parts: string[] = [];
   let bytes = 0;
@@ -202,7 +202,7 @@ function countEvent(relayed: RelayedStream, details: EventDetails, clock: Clock)
   relayed.model ??= model;
   if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
   const later = reported === undefined ? relayed.usage : laterReport(relayed.usage, reported);
-  /** Undefined: nothing new was reported. */
+  /** Undefined when nothing new was reported. */
   const usage = later === relayed.usage ? undefined : later;
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   relayed.outputBytes += outputBytes;

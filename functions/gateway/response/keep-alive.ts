@@ -1,5 +1,5 @@
-// What keeps a stream alive that is silent for long, comments as a rule: CloudFront and other proxies close a connection on which nothing comes.
-// Clients skip them, and no transcript holds them.
+// Keep-alives of a stream that is silent for long, usually comments: CloudFront and other proxies close an idle
+// connection. Clients skip them, and no transcript contains them.
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import { type Clock, createIdleTimer } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';

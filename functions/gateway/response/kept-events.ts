@@ -9,15 +9,15 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
 export interface EventKeeper {
-  /** Undefined: nothing is kept. */
+  /** Undefined when nothing is kept. */
   readonly add: ((event: EventText) => void) | undefined;
-  /** Lets go what was kept: nothing will be. */
+  /** Drops the kept events, which will not be stored. */
   readonly drop: () => void;
-  /** Undefined: nothing was kept, or it is too much. */
+  /** Undefined when nothing was kept, or it is too much. */
   readonly content: () => CachedAnswer['content'] | undefined;
 }
 
-/** Of longer streams nothing is kept: read again, each event is an object. */
+/** Bound of a stored stream: read again, each event is an object. */
 const keptEventsMax = 32_768;
 
 export function keepEvents(isKept: boolean): EventKeeper {
@@ -37,7 +37,7 @@ export function keepEvents(isKept: boolean): EventKeeper {
   };
 }
 
-/** Writes a complete answer into the response cache. Undefined: it is not to be kept. */
+/** Writes a complete answer into the response cache; undefined when it is not to be stored. */
 export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
   { holdings: { cache } }: AdmittedPlain,

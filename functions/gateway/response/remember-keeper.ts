@@ -9,17 +9,17 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
-/** A store that does not answer holds the end of no answer up for longer. */
+/** How long a store without an answer may delay the end of a response. */
 const answerWaitsMaxMs = 1_000;
-/** Within the time that an adapter gives to what follows an answer. */
+/** Within the time that an adapter allows after an answer. */
 const writesMaxMs = 5_000;
-/** Of one answer: a response and its items. */
+/** Ids of one answer: a response and its items. */
 const keptIdsMax = 256;
 
 export interface KeeperMemory {
-  /** Told of an answer, or of each event of it. */
+  /** Called with an answer, or with each event of it. */
   readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
-  /** What was heard is written, in one request as a rule, or the answer has waited long enough. Never rejects. */
+  /** Resolves when the ids are written, usually in one request, or the answer has waited long enough. Never rejects. */
   readonly written: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function openKeeperMemory(
     hear({ storedIds = [], objectIds = [] }) {
       for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
         if (heard.has(id) || heard.size === keptIdsMax) continue;
-        // A process may be frozen after the last byte: what is still to be written is waited for.
+        // Awaited, because a process may be frozen after the last byte.
         if (heard.size === 0) scope.deferred.add(async () => void (await write()));
         heard.add(id);
         unwritten.push(id);

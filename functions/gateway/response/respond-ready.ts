@@ -1,4 +1,4 @@
-// Answers that exist already: a stored result byte for byte, and a cached answer with usage members of its own.
+// Answers that exist already: a stored result byte for byte, and a cached answer with usage fields of its own.
 
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';

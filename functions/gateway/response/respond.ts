@@ -1,5 +1,4 @@
-// The answer: JSON or an event stream, with the gateway's members and headers, and what settlement must know of its
-// end.
+// The answer: JSON or an event stream, with the gateway's fields and headers, and the outcome for settlement.
 
 import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
@@ -57,7 +56,7 @@ async function jsonResponse(
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
   const written = call.request.writeAnswer(answer, chargedCost(call, run, provided, charge, answer.usage));
-  // What follows reads all of it.
+  // Later steps read all of it.
   if (written.body.length > longBodyCharacters) await nextTurn();
   const response = {
     status: okStatus,
@@ -74,7 +73,7 @@ async function jsonResponse(
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 
-/** By itself: what ends the call keeps the text alive no longer than the cache needs it. */
+/** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
 const jsonCacheWriter = (deps: GatewayDependencies, call: AdmittedPlain, charge: Charge, text: string) =>
   cacheWriter(deps, call, charge, () => (text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text }));
 
@@ -115,7 +114,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
         ? undefined
         : (transcript) => claims.store({ ...answer, body: transcript }, sourceOf(provided)),
     onEnd: async () => {
-      // What the call owes goes with its slots.
+      // The charge is made with the release of the slots.
       if (call.freeSlots !== undefined) charge();
       await Promise.all([call.freeSlots?.(), keeper.written()]);
     },
@@ -164,7 +163,7 @@ function chargeStream(
   return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
 }
 
-/** A provider that is left says nothing of what it wrote before its first output. */
+/** A provider whose call is abandoned does not report its output before the first event. */
 function unseenOutput({ end, countsUnseen, outputAtMs }: RelayedStream, startedAtMs: number, nowMs: number) {
   const isLeft = typeof end === 'object' && end.cause === 'client_gone';
   return isLeft && !countsUnseen ? { unseenTokens: unseenOutputTokens((outputAtMs ?? nowMs) - startedAtMs) } : {};

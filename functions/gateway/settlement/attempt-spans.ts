@@ -1,5 +1,5 @@
-// The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. Counts, names and
-// short words; never a prompt, an answer, a credential or what a provider says of its failure.
+// The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. Counts, names
+// and short words; never a prompt, an answer, a credential or a provider's words about its failure.
 import { operationOf } from '../../../shared/foundation/constants/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
@@ -42,7 +42,7 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, att
 /** A client that leaves, or a step that is stopped because it is not needed any more, is no failure of the provider. */
 const isFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
 
-/** Ids and words of an interface: whatever else a provider puts there is left out. */
+/** Ids and words of an interface: other values of a provider are dropped. */
 const modelShape = /^[\w.:@/-]{1,128}$/;
 const finishReasonShape = /^[A-Za-z_-]{1,40}$/;
 const picoPerUsd = 1e12;
@@ -75,7 +75,7 @@ function answerAttributes(attempt: Attempt, { usage, reported, cost }: Charge): 
 
 // The names that OpenTelemetry's conventions for generative AI give to well-known providers, by where a provider is called.
 
-/** By the end of a host name. In this order: the first that fits. */
+/** By the end of a host name. The first match counts. */
 const namesOfHosts: readonly (readonly [host: RegExp, name: string])[] = [
   [/(^|\.)api\.openai\.com$/, 'openai'],
   [/\.openai\.azure\.com$|\.cognitiveservices\.azure\.com$/, 'azure.ai.openai'],
@@ -93,7 +93,7 @@ const namesOfHosts: readonly (readonly [host: RegExp, name: string])[] = [
   [/\.ml\.cloud\.ibm\.com$/, 'ibm.watsonx.ai'],
 ];
 
-/** Undefined: the conventions have none for it. */
+/** Undefined when the conventions have none for it. */
 export function wellKnownName(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
   return namesOfHosts.find(([host]) => host.test(hostname))?.[1];

@@ -1,11 +1,11 @@
-// What the log line, the span and the metrics of a request say of its call.
+// Details of a call for the log line, the span and the metrics of its request.
 import { attemptsText, type CallRecord, describePath } from '../../../shared/accounting/call-records/index.ts';
 import { operationOf } from '../../../shared/foundation/constants/index.ts';
 import { type LogFields, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallDetails } from '../../../shared/protocol/router/index.ts';
 
-/** Metrics count in millionths of a dollar: whole numbers that still tell one call from the next. */
+/** Metrics count in millionths of a dollar: whole numbers that still distinguish two calls. */
 const picoPerMicro = 1_000_000n;
 
 /** Model names of clients are no longer than those of the catalogue, or an alias. */

@@ -1,5 +1,5 @@
-// One line for each provider call that failed, with what the provider said of it: a wrong key, a quota, a parameter that
-// is not supported. For the operator; clients get a code of ours and nothing of it.
+// One line for each failed provider call, with the provider's words: a wrong key, a quota, an unsupported parameter.
+// For the operator; clients get a code of the gateway and nothing of it.
 import { attemptMetricSeries } from '../../../shared/foundation/constants/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
@@ -10,7 +10,7 @@ import type { AdmittedCall } from '../stages.ts';
 export type PolicedCall = Pick<AdmittedCall, 'workspace'> & { readonly policy?: PolicyOptions };
 type LoggedCall = Pick<AdmittedCall, 'scope'> & PolicedCall;
 
-/** Providers quote what they were sent, and under this policy nothing of it is kept anywhere. */
+/** Providers quote their input, of which nothing may be kept under this policy. */
 export const keepsProviderText = ({ workspace, policy = workspace.data_policy }: PolicedCall): boolean =>
   policy.zdr !== true;
 

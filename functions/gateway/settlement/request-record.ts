@@ -1,4 +1,4 @@
-// The record of a request of a known key as long as no provider has done anything for it: who asked for what.
+// The record of a request of a known key before any provider was called: who asked for what.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
@@ -11,7 +11,7 @@ type Asking = Pick<
   'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'
 >;
 
-/** `request`: what of it could be read. */
+/** `request`: the readable part of it. */
 export function requestRecord(
   { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: Asking,
   key: Item,
@@ -52,7 +52,10 @@ export function requestRecord(
   };
 }
 
-/** Those of the key overrule those of the request, so that no client spends in another's name. Undefined: none. */
+/**
+ * Tags of the key overrule those of the request, so that no client spends in another's name. Undefined when there are
+ * none.
+ */
 function allTags(ofRequest: Tags, ofKey: Tags | null): Tags | undefined {
   const all = { ...ofRequest, ...ofKey };
   return Object.keys(all).length === 0 ? undefined : all;

@@ -1,4 +1,4 @@
-// The record of a call of a known key that was refused before it could run, so that its id tells the operator why.
+// The record of a known key's call that was refused before it could run, so that its id shows the operator why.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';

@@ -1,5 +1,5 @@
-// From an alias to what will be executed, in the order in which errors win: execution off, found, disabled, revision, expired,
-// input contract. The worst case of all its model calls is held before the first of them.
+// From an alias to its execution, in the order in which errors win: execution off, found, disabled, revision, expired,
+// input contract. The worst case of all its model calls is reserved before the first of them.
 import { requiresManagedFunding } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -44,7 +44,7 @@ async function findRevision(
   const alias = parseFunctionAlias(request.model);
   if (alias === undefined) throw fail('invalid_function_alias', { param: 'model' });
   const executionEnabled = catalogue.service.function_execution === 'enabled';
-  // Switched off, nothing is looked up: that is what the switch is for.
+  // Nothing is looked up while execution is switched off, which is the purpose of the switch.
   const found = executionEnabled ? await deps.functions.read(workspace.id, alias) : undefined;
   const known = executionEnabled && found === undefined ? await deps.functionList.of(workspace.id) : [];
   const knownIds = known.map(({ id }) => id);
@@ -67,7 +67,7 @@ function prepare(
   let worstCase: PicoUsd = 0n;
   let estimatedTokens = 0;
   for (const step of content.steps) {
-    // Its messages are not known before the steps ahead of it are done; its candidates and its worst case are.
+    // Its messages are unknown until the steps before it are done; its candidates and its worst case are known.
     const planned = planModelCall(deps, call, toRequest(step, step.messages, matched.passed));
     if (planned instanceof GatewayError) return planned;
     worstCase += sumOverModels(planned.plan, (candidates) => worstCaseCost(candidates, withUnknownInput(planned.size)));

@@ -8,7 +8,7 @@ import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
-/** execution_failed where no model of it can serve: inside a function every such failure is this one. */
+/** Returns execution_failed where no model of it can serve, as for every such failure inside a function. */
 export function planModelCall(
   deps: GatewayDependencies,
   call: IdentifiedCall,
