@@ -25,7 +25,7 @@ export interface Responded {
 const longBodyCharacters = 4 * 1024 * 1024;
 
 /** An answer that a provider has given for this call. */
-interface Answered {
+interface AnsweredCall {
   readonly call: AdmittedPlain;
   readonly run: ProviderRun;
   readonly provided: ProvidedAnswer;
@@ -49,7 +49,7 @@ const formsForClient = 2;
 
 async function jsonResponse(
   deps: GatewayDependencies,
-  answered: Answered,
+  answered: AnsweredCall,
   { answer, release }: Extract<ProvidedAnswer, { readonly kind: 'json' }>,
 ): Promise<Responded> {
   const { call, run, provided, headers } = answered;
@@ -67,9 +67,9 @@ async function jsonResponse(
   const writeCache = jsonCacheWriter(deps, call, charge, text);
   // The provider's own text lives on for the cache alone.
   release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
-  const keeper = openKeeperMemory(deps, call, provided);
-  keeper.hear(answer);
-  await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeper.written()]);
+  const keeperMemory = openKeeperMemory(deps, call, provided);
+  keeperMemory.hear(answer);
+  await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeperMemory.written()]);
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 
@@ -77,14 +77,14 @@ async function jsonResponse(
 const jsonCacheWriter = (deps: GatewayDependencies, call: AdmittedPlain, charge: Charge, text: string) =>
   cacheWriter(deps, call, charge, () => (text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text }));
 
-function streamResponse(deps: GatewayDependencies, answered: Answered, stream: OpenStream): Responded {
+function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, stream: OpenStream): Responded {
   const { call, run, provided, headers } = answered;
   const { request, holdings, claims, scope } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const isCached = holdings.cache?.store !== undefined;
   const kept = keepEvents(isCached);
-  const keeper = openKeeperMemory(deps, call, provided);
+  const keeperMemory = openKeeperMemory(deps, call, provided);
   let made: Charge | undefined;
   const charge = (): Charge => {
     made ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
@@ -106,7 +106,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       },
     },
     onEvent: (event) => {
-      keeper.hear(event.details);
+      keeperMemory.hear(event.details);
       kept.add?.(event);
     },
     onComplete:
@@ -116,7 +116,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     onEnd: async () => {
       // The charge is made with the release of the slots.
       if (call.freeSlots !== undefined) charge();
-      await Promise.all([call.freeSlots?.(), keeper.written()]);
+      await Promise.all([call.freeSlots?.(), keeperMemory.written()]);
     },
     schemaCheck,
     onBroken: () => claims.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),

@@ -6,14 +6,14 @@ import type { Tags } from '../../../shared/protocol/wire/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { IdentifiedCall, ReceivedCall } from '../stages.ts';
 
-type Asking = Pick<
+type RecordedRequest = Pick<
   ReceivedCall & IdentifiedCall,
   'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'
 >;
 
 /** `request`: the readable part of it. */
 export function requestRecord(
-  { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: Asking,
+  { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: RecordedRequest,
   key: Item,
   request: { readonly [member in 'model' | 'user' | 'stream']: ClientRequest[member] | undefined },
   nowMs: number,
