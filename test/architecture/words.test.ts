@@ -52,6 +52,13 @@ describe('what ships', () => {
 });
 
 describe('the pages', () => {
+  it('begin with their readers: for whom they are, and what they answer', () => {
+    const others = ['README.md', 'shared/configuration/model-list/SOURCES.md'];
+    const pages = readMarkdownFiles(['shared', 'functions', 'infra', 'test', '.github']);
+    const silent = pages.filter(({ path, text }) => !others.includes(path) && !/^# .+\n\nFor \w/.test(text));
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
   it('have no cell of a table above 200 characters', () => {
     const cells = readMarkdownFiles().flatMap(({ path, text }) =>
       text
