@@ -7,6 +7,7 @@ import { readOptions, usage } from './start-options.ts';
 // Modules imported from here on are compiled once, and cached with the temporary files.
 enableCompileCache();
 const { startLocalGateway } = await import('./start-local-gateway.ts');
+const { guardProcess } = await import('../../shared/protocol/http/index.ts');
 
 /** How soon the end of npm is noticed. */
 const parentLookMs = 250;
@@ -25,6 +26,7 @@ try {
   }
   const parent = process.ppid;
   const gateway = await startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout));
+  guardProcess(gateway.log);
   let isStopping = false;
   const stop = () => {
     if (!isStopping) void gateway.stop().then(() => process.exit(0), endWith);

@@ -5,6 +5,7 @@ import type { Composition } from '../../shared/composition/index.ts';
 import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import { readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
+import type { Log } from '../../shared/foundation/log/index.ts';
 import { readConfigFile } from './config-file.ts';
 import { configure } from './configure-store.ts';
 import { consoleLine } from './console-line.ts';
@@ -20,6 +21,7 @@ export type { StartOptions };
 
 export interface LocalGateway {
   readonly url: string;
+  readonly log: Log;
   stop(): Promise<void>;
 }
 
@@ -61,7 +63,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
       if (traffic !== undefined) started.push(() => traffic.stop());
       say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
     }
-    return { url, stop };
+    return { url, log: composition.log, stop };
   } catch (error) {
     for (const line of later) say(line);
     await stop();

@@ -149,6 +149,17 @@ describe('several processes', () => {
     expect(readdirSync(data)).not.toContain('gw.sqlite-wal');
   });
 
+  it.each([1, 2])('(%i) live on after a rejection that nothing handles, and log it', async (count) => {
+    const onSignal = "process.on('SIGUSR2', () => void Promise.reject(new Error('lost')))";
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(onSignal)}`;
+    const gateway = await start(`--processes ${count} --config ${writeFile()}`, { NODE_OPTIONS });
+    const pids = [gateway.process.pid ?? 0, ...servingOf(gateway)];
+    for (const pid of pids) process.kill(pid, 'SIGUSR2');
+    await until(() => gateway.error().split('unhandled_rejection').length > pids.length);
+    expect(pids.filter(isRunning)).toEqual(pids);
+    expect((await call(gateway, 'acme/quick')).status).toBe(200);
+  });
+
   it('are no more than there are processors, in one line, and end with the main process when it is told to, their own folder too', async () => {
     const temporary = temporaryFolder();
     const processors = availableParallelism();

@@ -1,4 +1,4 @@
-// The last resort against unhandled rejections, never a way of handling errors: one would end a Lambda environment and
+// The last resort against unhandled rejections, never a way of handling errors: one would end a process and
 // with it the answers it is writing. It is logged instead, and the process goes on.
 import type { Log } from '../../foundation/log/index.ts';
 
@@ -9,7 +9,7 @@ export interface RejectionSource {
 
 const guarded = new WeakSet<RejectionSource>();
 
-/** Called by a handler file. A second call for the same process changes nothing. */
+/** Called by an entry point. A second call for the same process changes nothing. */
 export function guardProcess(log: Log, source: RejectionSource = process): void {
   if (guarded.has(source)) return;
   guarded.add(source);
