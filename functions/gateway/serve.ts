@@ -15,7 +15,7 @@ import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
 import { plainProviderCall } from './routing/provider-calls.ts';
 import { route } from './routing/route.ts';
-import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
+import { failed, serveAndSettle } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, IdentifiedCall, ReceivedCall, ServedCall } from './stages.ts';

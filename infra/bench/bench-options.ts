@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
-/** Minutes of its own: only where `--only` names it. */
-const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile'] as const;
+/** Only where `--only` names it. */
+const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */

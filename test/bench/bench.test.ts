@@ -26,7 +26,7 @@ const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.05, seed: 1 } },
 };
-const tinyOptions = { ...readOptions(['--only', 'scale,memory,hostile']), plan: tinyPlan };
+const tinyOptions = { ...readOptions(['--only', 'scale,memory,hostile,files']), plan: tinyPlan };
 
 describeOnDynamo('a tiny run of the bench', () => {
   let text = '';
@@ -40,8 +40,16 @@ describeOnDynamo('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['scale', 'memory', 'hostile']);
+    expect(Object.keys(sections)).toEqual(['scale', 'memory', 'hostile', 'files']);
     expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
+  });
+
+  it('counts the files of source that run for a call: those of the gateway, and more where a call is translated', () => {
+    const counted = rowsOf('files');
+    expect(counted.map(([folder]) => folder)).toEqual(expect.arrayContaining(['functions/gateway', 'shared/routing']));
+    expect(counted.map(([folder]) => folder)).not.toContain('infra/bench');
+    const [[, ofCall = 0, ofStream = 0] = []] = counted.filter(([folder]) => folder === 'shared/routing');
+    expect([Number(ofCall) > 0, Number(ofStream) > Number(ofCall)]).toEqual([true, true]);
   });
 
   it('leaves a process among hostile clients and providers alive, its books exact and honest calls served', () => {

@@ -2,8 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { openAnswerMemory } from '../../functions/gateway/provider/answer-memory.ts';
-import { gatherBatches } from '../../functions/gateway/provider/gather-batches.ts';
-import { openStream } from '../../functions/gateway/provider/open-stream.ts';
+import { gatherBatches, openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { limitSilence } from '../../functions/gateway/provider/silence.ts';
 import { withKeepAlive } from '../../functions/gateway/response/keep-alive.ts';
 import { formats } from '../../infra/local/simulator/formats/known-formats.ts';

@@ -10,8 +10,8 @@ import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import { countKeyRequest, keyErrorOf } from '../admission/admit-key.ts';
 import { findKey } from '../admission/identify.ts';
+import { countKeyRequest, keyErrorOf } from '../admission/reserve-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
 type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;

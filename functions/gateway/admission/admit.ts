@@ -4,7 +4,7 @@ import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, RoutedCall } from '../stages.ts';
-import { createCallClaims } from './call-claims.ts';
+import { createCallClaims } from './call-names.ts';
 import { refuseModels } from './key-models.ts';
 import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';

@@ -41,6 +41,12 @@ export interface Reservation {
   readonly check?: (() => Promise<Reserved>) | undefined;
 }
 
+export interface ReservationGroup {
+  /** Undefined: not needed by the call. */
+  readonly reservations: readonly (Reservation | undefined)[];
+  readonly mayRefuse: boolean;
+}
+
 export const refused = (rank: Rank, error: unknown): Reserved => ({ resolution: { rank, error } });
 
 export interface ReserveContext {

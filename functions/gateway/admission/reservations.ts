@@ -5,16 +5,15 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
+import { reserveIdempotencyKey, reserveSpan } from './call-names.ts';
 import { concurrencyLimitsOf, enterUnderWay, isNearConcurrency } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
-import type { Reservation, Reserved } from './reservation.ts';
-import { inRounds } from './reservation-rounds.ts';
+import type { Reservation, ReservationGroup, Reserved } from './reservation.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
 import { reserveCredit } from './reserve-credit.ts';
 import { isShortOf, reserveKey } from './reserve-key.ts';
-import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
 import { reserveTokens } from './reserve-tokens.ts';
 
 export type PlannedCall = RoutedCall | OpenedCall;
@@ -58,6 +57,19 @@ export function reservationsOf(
     { reservations: [credit], mayRefuse: mayCreditRefuse },
     { reservations: rest, mayRefuse: false },
   ]);
+}
+
+/**
+ * What a call takes and releases again is missing to others meanwhile: so what comes behind a reservation that may well refuse it
+ * waits for that answer. As a rule none may, and all is one round.
+ */
+function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
+  const rounds: Reservation[][] = [[]];
+  for (const { reservations, mayRefuse } of groups) {
+    rounds.at(-1)?.push(...reservations.filter((one) => one !== undefined));
+    if (mayRefuse) rounds.push([]);
+  }
+  return rounds.filter((round) => round.length > 0);
 }
 
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */

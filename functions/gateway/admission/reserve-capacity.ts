@@ -8,9 +8,8 @@ import type { StageResource } from '../../../shared/foundation/constants/index.t
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds, serviceError } from './concurrency.ts';
-import { createPoolSlots } from './pool-slots.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
-import { reserveKeyless } from './reserve-keyless.ts';
+import { createPoolSlots, reserveKeyless } from './reserve-keyless.ts';
 
 interface Asked {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;

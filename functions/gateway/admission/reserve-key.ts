@@ -1,12 +1,19 @@
 // The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
 // the key has no limit; one more where its money is short, because a refused request counts like any other.
-import { type Hold, type KeyAdmission, readKeySpending } from '../../../shared/accounting/holds/index.ts';
-import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
-import { fail } from '../../../shared/errors/index.ts';
+import {
+  type Hold,
+  type KeyAdmission,
+  type KeyCount,
+  type KeyRequest,
+  type PaidKeyRequest,
+  readKeySpending,
+  secretOf,
+} from '../../../shared/accounting/holds/index.ts';
+import { type ApiKey, refuseEndedKey, refuseKey } from '../../../shared/configuration/keys/index.ts';
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import { admitKey, keyErrorOf } from './admit-key.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
@@ -56,7 +63,10 @@ function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admis
 
 function judge(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
   const error = keyErrorOf(admission, input.credential, input.asksFunction);
-  if (error !== undefined) return refuseKey(deps, input.credential, error);
+  if (error !== undefined) {
+    deps.recentRefusals.set(input.credential.publicId, true);
+    return refused('key', error);
+  }
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
   const giveBack = hold && (() => deps.counters.settleKey(hold, 0n));
   if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
@@ -67,11 +77,6 @@ function judge(deps: GatewayDependencies, input: KeyReservationInput, admission:
   return { holdings: { keyHold: hold }, giveBack };
 }
 
-function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey, error: Error): Reserved {
-  recentRefusals.set(publicId, true);
-  return refused('key', error);
-}
-
 function refuseSpend(
   { recentRefusals }: GatewayDependencies,
   { credential, asksFunction, advise }: KeyReservationInput,
@@ -80,4 +85,44 @@ function refuseSpend(
   recentRefusals.set(credential.publicId, true);
   const message = insufficientMessage('the spend limit of the key', { needed, available, advise });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
+}
+
+export const admitKey = async (deps: GatewayDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
+  remember(deps, request, await deps.counters.admitKey(request));
+
+/** For a request that costs nothing. */
+export const countKeyRequest = async (deps: GatewayDependencies, request: KeyRequest): Promise<KeyCount> =>
+  remember(deps, request, await deps.counters.countKeyRequest(request));
+
+function remember<Answer extends KeyAdmission | KeyCount>(
+  { keyCache }: GatewayDependencies,
+  { publicId }: KeyRequest,
+  answer: Answer,
+): Answer {
+  if (answer.kind === 'unknown') keyCache.delete(publicId);
+  else keyCache.set(publicId, answer.item);
+  return answer;
+}
+
+/** Undefined: the key itself is in order, whatever money it has. */
+export function keyErrorOf(
+  admission: KeyAdmission | KeyCount,
+  { publicId }: Pick<ApiKey, 'publicId'>,
+  asksFunction: boolean,
+): GatewayError | undefined {
+  switch (admission.kind) {
+    case 'unknown':
+      return refuseKey('unknown');
+    case 'revoked':
+      return refuseEndedKey(secretOf(admission.item, publicId), asksFunction);
+    case 'rate_limited':
+      return failRateLimit(admission.requestsPerMinute, Math.ceil(admission.retryAfterMs / 1_000));
+    default:
+      return undefined;
+  }
+}
+
+function failRateLimit(requestsPerMinute: number, retryAfterSeconds: number): GatewayError {
+  const message = `The key may make ${requestsPerMinute} requests a minute, and has made them; try again in ${retryAfterSeconds} s.`;
+  return fail('api_key_rate_limit', { message, retryAfterSeconds });
 }

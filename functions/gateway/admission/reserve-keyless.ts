@@ -1,13 +1,12 @@
 // A slot of the service for a call that would write to its key for nothing else than a slot: first one of those that need none
 // of the key, then one of the key and one of the rest.
 import { type Hold, keySlots } from '../../../shared/accounting/holds/index.ts';
-import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
+import type { SlotHold, SlotPool, SlotPools } from '../../../shared/accounting/slots/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
-import { admitKey, keyErrorOf } from './admit-key.ts';
 import { type KeylessLimits, keylessError, serviceError } from './concurrency.ts';
-import { createPoolSlots } from './pool-slots.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { admitKey, keyErrorOf } from './reserve-key.ts';
 
 interface Asked {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
@@ -52,4 +51,20 @@ export function reserveKeyless(
   }
   const taken = { giveBack, holdings: { slots } };
   return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
+}
+
+export function createPoolSlots(slotPools: SlotPools) {
+  const slots: SlotHold[] = [];
+  return {
+    slots,
+    /** False: there is none. */
+    add(slot: SlotHold | undefined): boolean {
+      if (slot !== undefined) slots.push(slot);
+      return slot !== undefined;
+    },
+    /** Each once, however often it is called. */
+    async giveBack(): Promise<void> {
+      await Promise.all(slots.map((slot) => slotPools.giveBack(slot)));
+    },
+  };
 }

@@ -7,8 +7,7 @@ import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import { mostTokens } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
-import { type Reserved, refused } from './reservation.ts';
-import type { ReservationGroup } from './reservation-rounds.ts';
+import { type ReservationGroup, type Reserved, refused } from './reservation.ts';
 
 /** Undefined: neither has such a limit, or the call takes no tokens. */
 export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall): ReservationGroup | undefined {

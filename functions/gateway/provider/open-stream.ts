@@ -3,6 +3,7 @@
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
 import { ConnectionBroken, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
@@ -11,7 +12,6 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
 import { type AnswerMemory, AnswerNotKept } from './answer-memory.ts';
 import type { Connection } from './create-send.ts';
-import { gatherBatches } from './gather-batches.ts';
 
 /** A failure: the stream broke, or ended, before its first output. */
 export async function openStream(
@@ -107,4 +107,21 @@ export function readBrokenCall(
   if (wasDead) return { ...failure, wasDead };
   if (failure.cause !== 'client_gone' || !isAccepted) return failure;
   return { ...failure, refusedAnswer: { usage: undefined, outputBytes: 0, unseenTokens: unseenOutputTokens(ranMs) } };
+}
+
+/** A frame of the fastest screens. */
+const gatherMs = 4;
+
+/** The same batches, none asked for sooner than `gatherMs` behind the one before it while `isBusy`. Who leaves ends both. */
+export async function* gatherBatches(
+  batches: AsyncGenerator<EventBatch, void, undefined>,
+  clock: Clock,
+  isBusy: () => boolean,
+): AsyncGenerator<EventBatch, void, undefined> {
+  for await (const batch of batches) {
+    const cameAtMs = clock.nowMs();
+    yield batch;
+    const leftMs = cameAtMs + gatherMs - clock.nowMs();
+    if (leftMs > 0 && isBusy()) await sleep(clock, leftMs);
+  }
 }

@@ -1,5 +1,14 @@
 // What the provider loop is to know of a call.
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
+import {
+  createEnvelopes,
+  type Envelopes,
+  noEnvelopes,
+  type RoutedRequest,
+} from '../../../shared/protocol/wire/index.ts';
+import { chooseFormat } from '../../../shared/routing/formats/index.ts';
+import type { Plan } from '../../../shared/routing/planner/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { Payment, ProviderCall, ProviderRequest } from '../provider-call.ts';
 import type { AdmittedCall, AdmittedPlain } from '../stages.ts';
 
@@ -42,3 +51,18 @@ export const plainProviderCall = (call: AdmittedPlain): ProviderCall => {
     admissionTime,
   });
 };
+
+interface SealedCall {
+  readonly request: RoutedRequest;
+  readonly plan: Plan;
+  readonly workspace: { readonly id: string };
+}
+
+/** Only what crosses formats has some, and only such a call waits for the key of the store, which a process reads once. */
+export async function openEnvelopes(
+  { storeKey }: Pick<GatewayDependencies, 'storeKey'>,
+  { request, plan, workspace }: SealedCall,
+): Promise<Envelopes> {
+  const crosses = plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
+  return crosses ? createEnvelopes(await storeKey.read(), workspace.id) : noEnvelopes;
+}

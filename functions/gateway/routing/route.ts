@@ -23,7 +23,7 @@ import {
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
-import { openEnvelopes } from './envelopes.ts';
+import { openEnvelopes } from './provider-calls.ts';
 
 export async function route(
   deps: GatewayDependencies,

@@ -1,18 +1,59 @@
-// Settlement: what is left to do when the last byte is out, on every way out: money, the cached answer, everything that other
-// calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
-import { errorCatalogue } from '../../../shared/errors/index.ts';
+// Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
+// that other calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
+import { errorCatalogue, okStatus } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
+import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, ClaimsEnd, EndedCall } from '../stages.ts';
+import type { AdmittedCall, ClaimsEnd, EndedCall, ServedCall } from '../stages.ts';
 import { logFailedAttempts } from './log-attempts.ts';
-import type { CallHolds } from './settle-holds.ts';
+import { type CallHolds, openCallHolds } from './settle-holds.ts';
 import { writeRecord } from './write-record.ts';
+
+export async function serveAndSettle<Admitted extends AdmittedCall>(
+  deps: GatewayDependencies,
+  admitted: Admitted,
+  serve: (deps: GatewayDependencies, call: Admitted) => Promise<ServedCall>,
+): Promise<GatewayResponse> {
+  const holds = openCallHolds(deps, admitted);
+  const call = { ...admitted, freeSlots: holds.freeSlots };
+  const unusedPermit = call.holdings.firstCandidate?.permit;
+  const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
+  const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
+  if (served.response !== undefined) {
+    call.scope.deferred.add(() => settle(deps, call, holds, served.end()));
+    return served.response;
+  }
+  const { ended } = served;
+  call.scope.deferred.add(() => settle(deps, call, holds, ended));
+  // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
+  await Promise.all([call.claims.release(claimsEndOf(ended)).catch(() => {}), call.freeSlots?.()]);
+  return toldInStream(deps, call, served.error);
+}
+
+/** Throws the error, unless clients of the interface are to find it in a stream. */
+async function toldInStream(
+  { clock }: GatewayDependencies,
+  { request, owner }: AdmittedCall,
+  error: unknown,
+): Promise<GatewayResponse> {
+  const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
+  const body = await request.refusedStream?.(toGatewayError(error), answer);
+  if (body === undefined) throw error;
+  return { status: okStatus, headers: streamHeaders, body };
+}
+
+export const failed = (run: EndedCall['run'], error: unknown): ServedCall => ({
+  response: undefined,
+  error,
+  ended: { run, error: toGatewayError(error), stream: undefined, writeCache: undefined },
+});
 
 /** Within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;

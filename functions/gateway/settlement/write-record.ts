@@ -1,6 +1,7 @@
 // The record of a call that may run, or that was answered from what is stored: who, what, how long, how much. No prompt,
 // no answer, no secret.
-import type { CallAttempt, CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import type { CallAttempt, CallOutcome, CallRecord, CallShare } from '../../../shared/accounting/call-records/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
@@ -12,7 +13,6 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { askedFields, callDetails } from './call-details.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
-import { otherSharesOf } from './other-shares.ts';
 import { requestRecord } from './request-record.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
@@ -128,4 +128,28 @@ function outcomeOf(
   const isStopped = stream.end?.cause === 'stopped';
   if (stream.end === undefined || (stream.end.kind === 'client_gone' && !isStopped)) return { outcome: 'client_gone' };
   return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
+}
+
+/** `payer`: whose money the cost of the call is. Undefined: there are no others. */
+export function otherSharesOf(
+  { charges }: Bill,
+  served: Candidate | undefined,
+  payer: Payer,
+): readonly CallShare[] | undefined {
+  const shares = new Map<string, CallShare>();
+  for (const { candidate, usage, cost, payer: paidBy } of charges) {
+    const [model, provider] = [candidate.model.id, candidate.provider.id];
+    if (model === served?.model.id && provider === served.provider.id) continue;
+    const name = `${provider} ${model}`;
+    const former = shares.get(name);
+    shares.set(name, {
+      model,
+      provider,
+      promptTokens: usage.promptTokens + (former?.promptTokens ?? 0),
+      cachedTokens: usage.cachedTokens + (former?.cachedTokens ?? 0),
+      completionTokens: usage.completionTokens + (former?.completionTokens ?? 0),
+      costPicoUsd: (paidBy === payer ? cost.total : 0n) + (former?.costPicoUsd ?? 0n),
+    });
+  }
+  return shares.size === 0 ? undefined : [...shares.values()];
 }

@@ -11,8 +11,7 @@ import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { provide } from '../provider/provide.ts';
 import type { ProvidedAnswer, ProviderCall, ProviderRun } from '../provider-call.ts';
-import { openEnvelopes } from '../routing/envelopes.ts';
-import { providerCallOf } from '../routing/provider-calls.ts';
+import { openEnvelopes, providerCallOf } from '../routing/provider-calls.ts';
 import type { AdmittedExecution, PlannedModelCall } from '../stages.ts';
 
 export interface ModelAnswer extends StepAnswer {

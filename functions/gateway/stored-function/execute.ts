@@ -14,7 +14,7 @@ import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderRun } from '../provider-call.ts';
-import { failed } from '../settlement/serve-and-settle.ts';
+import { failed } from '../settlement/settle.ts';
 import type { AdmittedExecution, AnswerSource, EndedCall, ServedCall } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { planModelCall } from './plan-model-call.ts';

@@ -5,10 +5,10 @@
 // The time is that of the execution id, a UUIDv7 made when the request arrived, so the key follows from the id alone. All
 // of it follows from the record, so a repeated write replaces its own first try.
 import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
+import { dayMs } from '../../foundation/time/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
 import { type CallRecord, fromScalars, type MemberName, memberNames, members, toScalars } from './record-members.ts';
 import { instantMaxMs } from './stored-kinds.ts';
-import { dayIn } from './utc-day.ts';
 
 /**
  * DynamoDB takes 1,000 write units a second for one partition. Planned for half of that, as for counters, the shards of
@@ -77,3 +77,24 @@ export const attributesOf = (names: readonly MemberName[]): readonly string[] =>
 /** DynamoDB deletes days late. */
 export const isExpired = (item: Item, nowMs: number): boolean =>
   Number(item.expires_at_epoch_seconds) <= Math.floor(nowMs / 1000);
+
+const dayLength = 'YYYY-MM-DD'.length;
+
+/** Day of an ISO 8601 time in UTC. */
+export const dayIn = (time: string): string => time.slice(0, dayLength);
+
+/** Throws a RangeError for an invalid time. */
+export const utcDayOf = (epochMs: number): string => dayIn(new Date(epochMs).toISOString());
+
+/** Whether the text is a day that exists: "2026-02-30" is none. */
+export function isUtcDay(day: string): boolean {
+  const epochMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(epochMs) && utcDayOf(epochMs) === day;
+}
+
+/** Every day of UTC from one instant to the other, both included. */
+export function utcDaysBetween(sinceMs: number, untilMs: number): string[] {
+  const first = Date.parse(`${utcDayOf(sinceMs)}T00:00:00Z`);
+  const count = Math.floor((untilMs - first) / dayMs) + 1;
+  return Array.from({ length: count }, (_none, index) => utcDayOf(first + index * dayMs));
+}

@@ -13,6 +13,7 @@ import {
 import {
   attributesOf,
   isExpired,
+  isUtcDay,
   partitionOf,
   recordAddress,
   recordOf,
@@ -22,7 +23,6 @@ import {
   timeOfExecution,
 } from './call-record-item.ts';
 import type { CallRecord, MemberName } from './record-members.ts';
-import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
 /** Concurrent reads of one day: while one page is read here, the store prepares the next. */

@@ -7,9 +7,8 @@ export {
   operatorCallDocument,
 } from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallShare } from './call-record.ts';
-export { callPosition } from './call-record-item.ts';
+export { callPosition, isUtcDay, utcDayOf, utcDaysBetween } from './call-record-item.ts';
 export { type CallRecords, createCallRecords, createRefusalQuota, type RefusalQuota } from './call-records.ts';
 export { csvHeader, csvLine, describePath } from './csv-line.ts';
 export { attemptsText, type CallRecord, type MemberName } from './record-members.ts';
 export { calledName } from './stored-kinds.ts';
-export { isUtcDay, utcDayOf, utcDaysBetween } from './utc-day.ts';

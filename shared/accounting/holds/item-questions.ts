@@ -4,7 +4,7 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { applyChanges, type ConditionalResult, type Item, type Store } from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
-import { type QueuedRequest, type QueuedWrite, requestsOf } from './queued-requests.ts';
+import { type QueuedRequest, type QueuedWrite, requestsOf } from './plan-write.ts';
 import type { SettleOnce } from './settle-once.ts';
 import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 

@@ -6,8 +6,7 @@ import type { Clock } from '../../foundation/time/index.ts';
 import { batchRuns, type Gathering, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress } from './counter.ts';
 import { createItemQuestions, type WrittenItem } from './item-questions.ts';
-import { planWrite } from './plan-write.ts';
-import { isReservation, isSettlement, type QueuedRequest, requestsOf } from './queued-requests.ts';
+import { isReservation, isSettlement, planWrite, type QueuedRequest, requestsOf } from './plan-write.ts';
 import type { Assess, Assessment, Correction, ReservationOutcome, Settlement, SettlementOutcome } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
 

@@ -9,7 +9,15 @@
 //      was released, and the cost is charged although nothing is held for it, because the provider was paid.
 //   4. An expired bucket is released once: the write compares it with the amount that it releases.
 import type { SeenItem } from './counter.ts';
-import type { Assess, Assessment, Correction, Demand, ReservationOutcome, Settlement } from './requests.ts';
+import type {
+  Assess,
+  Assessment,
+  Correction,
+  Demand,
+  ReservationOutcome,
+  Settlement,
+  SettlementOutcome,
+} from './requests.ts';
 import type { DraftedWrite } from './update-draft.ts';
 import { WriteGroup } from './write-group.ts';
 
@@ -91,3 +99,31 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
 }
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);
+
+export interface Turn {
+  readonly number: number;
+  readonly arrivedAtMs: number;
+  asks: number;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface QueuedReservation extends Turn, WaitingReservation {
+  readonly owner: string | undefined;
+  isReadLater: boolean;
+  readonly resolve: (outcome: ReservationOutcome) => void;
+}
+
+export interface QueuedSettlement extends Turn, WaitingSettlement {
+  readonly owner: string;
+  readonly resolve: (outcome: SettlementOutcome) => void;
+}
+
+export type QueuedRequest = QueuedReservation | QueuedSettlement;
+
+export const isReservation = (request: QueuedRequest): request is QueuedReservation => 'assess' in request;
+export const isSettlement = (request: QueuedRequest): request is QueuedSettlement => 'settlement' in request;
+
+export type QueuedWrite = PlannedWrite<QueuedReservation, QueuedSettlement>;
+
+export const requestsOf = (write: QueuedWrite | undefined): QueuedRequest[] =>
+  write === undefined ? [] : [...write.settled.map(({ waiting }) => waiting), ...write.reserved];
