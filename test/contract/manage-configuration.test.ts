@@ -1,7 +1,10 @@
 // The whole configuration through the management interface: read, tried, replaced, and refused where others were faster.
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { createCatalogueStore } from '../../shared/configuration/catalogue/index.ts';
 import { exportGatewayFile, gatewayFileText } from '../../shared/configuration/gateway-file/index.ts';
+import { createKeyStore } from '../../shared/configuration/keys/index.ts';
+import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { asOperator, type Operator, operatorOf } from '../support/operator-requests.ts';
@@ -299,6 +302,33 @@ describe('changes at the same moment', () => {
       ({ name }: { name: string }) => name === 'wanted',
     );
     expect(named.map(({ rpm }: { rpm: unknown }) => rpm)).toEqual([null]);
+  });
+
+  it('of one key, workspace or provider: a change that others precede each time is 409, and changes nothing', async () => {
+    const { store } = gateway.testStore;
+    const refused = async () => ({ kind: 'refused' as const, item: undefined });
+    const busy = { ...store, put: refused, update: refused };
+    const late = await gateway.open({
+      replace: () => ({
+        keys: createKeyStore(busy),
+        workspaceStore: createWorkspaceStore(busy),
+        catalogues: createCatalogueStore(busy),
+      }),
+    });
+    const [key] = (await ada.get('/keys?workspace=team')).body.data;
+    const operator = asOperator(late, ada.key);
+    const changes = [
+      ['PATCH', `/keys/${key.public_id}`, { concurrency: 77 }],
+      ['PATCH', '/workspaces/team', { concurrency: 77 }],
+      ['POST', `/keys/${key.public_id}/rotate`, {}],
+      ['POST', '/providers/acme/disable'],
+    ] as const;
+    for (const [method, path, change] of changes) {
+      const { status, body } = await operator.send(method, path, change);
+      expect([path, status, body.error]).toEqual([path, 409, 'idempotency_conflict']);
+      expect(body.message).toMatch(/another writer/);
+    }
+    expect(await read()).toEqual({ etag, text });
   });
 
   it('leave nothing locked behind: a replacement that failed keeps no other from being made', async () => {

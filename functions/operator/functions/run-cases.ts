@@ -1,7 +1,7 @@
 // POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This function calls no model:
 // it names the missing calls, the page makes them with an API key of its user, and sends their answers along the next
 // time. Once all cases pass, the revision is qualified.
-import { ChangeFailed, showFunction } from '../../../shared/configuration/administration/index.ts';
+import { ChangeFailed, refuseAs, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {
   type FunctionRequest,
@@ -34,7 +34,8 @@ export const judgeCases: Work<'POST /functions/{workspace}/{id}/cases'> = async 
   if (isQualified && revision.state === 'draft' && revision.qualifiedAtMs === null) {
     // Names the judged text: a draft that changed meanwhile is refused.
     const judged = { revisionId, textSha256: revision.textSha256 };
-    await deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
+    const qualifying = deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
+    await qualifying.catch(refuseAs('conflict'));
     request.tellChange(`revision ${revisionId} qualified`, `${name.workspace}/${name.id}`);
   }
   return { data: { revision: revisionId, is_qualified: isQualified, cases } };

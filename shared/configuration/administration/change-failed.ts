@@ -37,9 +37,12 @@ export const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && ['Error', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
 
 /** For a write that a store refused with a text for the operator. */
-export const refuseInvalid = (cause: unknown): never => {
-  throw isRefusal(cause) ? new ChangeFailed('invalid', cause.message, { cause }) : cause;
-};
+export const refuseAs =
+  (failure: 'invalid' | 'conflict') =>
+  (cause: unknown): never => {
+    if (cause instanceof ChangeFailed || !isRefusal(cause)) throw cause;
+    throw new ChangeFailed(failure, cause.message, { cause });
+  };
 
 /** For a write that the store may have made although it gave no answer. */
 export const refuseUnanswered =

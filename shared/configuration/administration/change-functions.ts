@@ -1,7 +1,7 @@
 // Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
 import { collect } from '../../foundation/parallel/index.ts';
 import type { FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
-import { ChangeFailed, refuseInvalid } from './change-failed.ts';
+import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'functionStore' | 'clock'>;
@@ -50,7 +50,7 @@ export async function changeFunction(
   change: FunctionChange,
 ): Promise<FunctionRecord> {
   await readFunction(deps, name);
-  return carryOut(deps, name, change).catch(refuseInvalid);
+  return carryOut(deps, name, change).catch(refuseAs('invalid'));
 }
 
 function carryOut(

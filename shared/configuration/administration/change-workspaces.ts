@@ -7,7 +7,7 @@ import { collect } from '../../foundation/parallel/index.ts';
 import type { DocumentWrite } from '../../storage/store/index.ts';
 import { idsWritten } from '../catalogue/index.ts';
 import type { WorkspaceChanges, WorkspaceDocument, WorkspaceStore } from '../workspaces/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies, OperatorStores } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'catalogues'>;
@@ -46,7 +46,7 @@ export async function writeWorkspace(
 ): Promise<DocumentWrite> {
   // Credit before the workspace: a reader that finds the workspace finds its credit.
   if (former === undefined) await credit.create(changes.id, parseUsd(changes.credit_usd ?? '0') ?? 0n);
-  return workspaceStore.write(changes);
+  return workspaceStore.write(changes).catch(refuseAs('conflict'));
 }
 
 /**

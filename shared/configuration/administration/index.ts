@@ -1,5 +1,5 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
-export { ChangeFailed, type ChangeFailure, isRefusal, refuseInvalid, refuseUnansweredKey } from './change-failed.ts';
+export { ChangeFailed, type ChangeFailure, isRefusal, refuseAs, refuseUnansweredKey } from './change-failed.ts';
 export {
   changeFunction,
   readFunction,

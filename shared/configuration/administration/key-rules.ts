@@ -8,7 +8,7 @@ import {
   takesName,
   type WantedKey,
 } from '../keys/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 /** Settings that operators give a key. An absent one keeps its value, or has its default. */
@@ -37,7 +37,10 @@ export async function writeKey(
   const holder = takesName(former, wanted, nowMs)
     ? await keys.claimName({ workspace, name, publicId }, nowMs)
     : publicId;
-  if (holder === publicId) return former === undefined ? keys.write(wanted) : keys.update(former, wanted);
+  if (holder === publicId) {
+    const writing = former === undefined ? keys.write(wanted) : keys.update(former, wanted);
+    return writing.catch(refuseAs('conflict'));
+  }
   throw new ChangeFailed(
     'taken',
     `${name} is taken in ${workspace} by the active key ${holder}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,

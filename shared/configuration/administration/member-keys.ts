@@ -11,7 +11,7 @@ import {
 } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -75,7 +75,8 @@ export async function claimMemberSlot(
   { workspace, publicId, owner }: Pick<KeyRecord, 'workspace' | 'publicId'> & { readonly owner: string },
   max: number,
 ): Promise<void> {
-  if (await keys.claimMemberSlot({ workspace, publicId, owner, max }, clock.nowMs())) return;
+  const claiming = keys.claimMemberSlot({ workspace, publicId, owner, max }, clock.nowMs());
+  if (await claiming.catch(refuseAs('conflict'))) return;
   throw new ChangeFailed(
     'forbidden',
     `a member has at most ${max} keys in workspace ${workspace}, ending ones included: revoke one first`,

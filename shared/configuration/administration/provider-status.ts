@@ -9,7 +9,7 @@ import {
   type ProviderDocument,
   poolOf,
 } from '../catalogue/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'catalogues' | 'clock'>;
@@ -37,7 +37,8 @@ export async function planProviderStatus(
     isChange: provider.status !== status,
     unserved: status === 'disabled' ? onlyServedBy(document, id) : [],
     async write() {
-      const { change } = await catalogues.write((former) => withStatus(former, id, status), clock.nowMs());
+      const writing = catalogues.write((former) => withStatus(former, id, status), clock.nowMs());
+      const { change } = await writing.catch(refuseAs('conflict'));
       return change === 'unchanged' ? 'unchanged' : 'changed';
     },
   };

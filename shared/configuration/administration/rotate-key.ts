@@ -1,7 +1,7 @@
 // A second text of an active key; the former ends when every client had the time to take the new one.
 import { collect } from '../../foundation/parallel/index.ts';
 import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
-import { ChangeFailed, refuseUnanswered } from './change-failed.ts';
+import { ChangeFailed, refuseAs, refuseUnanswered } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
 import { checkKeyEnd } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
@@ -40,7 +40,8 @@ export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise
   await rotation.claim?.(publicId);
   const endsAtMs = Math.min(nowMs + graceMs, former.expiresAtMs ?? Number.POSITIVE_INFINITY);
   const next = { publicId, secretSha256, expiresAtMs };
-  const isRotated = await keys.rotate(former, next, endsAtMs).catch(refuseUnansweredRotation(publicId));
+  const rotating = keys.rotate(former, next, endsAtMs).catch(refuseAs('conflict'));
+  const isRotated = await rotating.catch(refuseUnansweredRotation(publicId));
   if (!isRotated) throw atTheSameMoment(rotation);
   return { publicId, text, expiresAtMs, former: { publicId: former.publicId, expiresAtMs: endsAtMs } };
 }

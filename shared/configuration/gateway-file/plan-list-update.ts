@@ -1,6 +1,6 @@
 // Updates the catalogue from the shipped model list: the differences, and the write that ends them.
 import { suggest } from '../../errors/index.ts';
-import { ChangeFailed } from '../administration/index.ts';
+import { ChangeFailed, refuseAs } from '../administration/index.ts';
 import type { CatalogueDocument, CatalogueStore } from '../catalogue/index.ts';
 import { loadModelList } from '../model-list/index.ts';
 import { type ListDifference, listDifferences, withListValues } from './list-differences.ts';
@@ -37,10 +37,11 @@ export async function planListUpdate(
     differences,
     async write(nowMs) {
       if (differences.length === 0) return;
-      await catalogues.write((former) => {
+      const writing = catalogues.write((former) => {
         if (former === undefined) throw new ChangeFailed('absent', 'there are no models: apply a gateway file first');
         return withListValues(former, list, isWanted);
       }, nowMs);
+      await writing.catch(refuseAs('conflict'));
     },
   };
 }

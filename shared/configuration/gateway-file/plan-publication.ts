@@ -1,12 +1,7 @@
 // A revision as operators publish it, without a gateway file around it: in the words of one.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
-import {
-  type AdministrationDependencies,
-  readFunction,
-  readWorkspace,
-  refuseInvalid,
-} from '../administration/index.ts';
+import { type AdministrationDependencies, readFunction, readWorkspace, refuseAs } from '../administration/index.ts';
 import type { FunctionDocument, FunctionRecord } from '../stored-functions/index.ts';
 import { checkFunction } from './check-functions.ts';
 import { toIssues } from './fields.ts';
@@ -63,7 +58,7 @@ export async function planPublication(
     revision: document.revisions[0] as PublicationPlan['revision'],
     async write() {
       const options = { needsQualified: !skipsCases };
-      const change = await functionStore.apply(workspace, document, clock.nowMs(), options).catch(refuseInvalid);
+      const change = await functionStore.apply(workspace, document, clock.nowMs(), options).catch(refuseAs('invalid'));
       return { change, record: await readFunction(deps, { workspace, id }) };
     },
   };
