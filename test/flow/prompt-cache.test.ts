@@ -172,6 +172,43 @@ describe('an agent of ten turns with tools on Claude', () => {
     expectUnmarked();
   });
 
+  it.each(['messages', 'converse'] as const)(
+    'is marked by the service at every model of Claude, unless the model or the entry says otherwise, at %s',
+    async (format) => {
+      const on = (more = {}) => [{ provider: 'claude', upstream: 'anthropic.claude-opus-5-v1:0', more }];
+      const served = await startHarness({
+        service: { prompt_cache: 'auto' },
+        models: {
+          'acme/auto': on(),
+          'acme/off': on(),
+          'acme/entry-off': on({ prompt_cache: 'off' }),
+          'acme/entry-on': on({ prompt_cache: 'auto' }),
+        },
+        modelMembers: { 'acme/off': { prompt_cache: 'off' }, 'acme/entry-on': { prompt_cache: 'off' } },
+        providers: { claude: { base_url: claude.url, apis: [format] } },
+      });
+      try {
+        const marksOf = async (model: string, body: object) => {
+          await served.postTo('/messages', {
+            model,
+            max_tokens: 9,
+            messages: [{ role: 'user', content: 'Hi.' }],
+            ...body,
+          });
+          return claude.calls.at(-1)?.marks;
+        };
+        const long = { system: instructions };
+        expect(await marksOf('acme/auto', long)).toBe(2);
+        expect(await marksOf('acme/entry-on', long)).toBe(2);
+        for (const model of ['acme/off', 'acme/entry-off'])
+          expect([model, await marksOf(model, long)]).toEqual([model, 0]);
+        expect(await marksOf('acme/auto', {})).toBe(0);
+      } finally {
+        await served.stop();
+      }
+    },
+  );
+
   it('is billed for what the provider reports', async () => {
     await chatAgent('entry/messages');
     await gateway.settled();
@@ -387,6 +424,47 @@ describe('marks of a client', () => {
       await other.stop();
     } finally {
       await answered.stop();
+    }
+  });
+
+  it('at calls of a message without text reach Claude, and are told where chat completions have no place for them', async () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' };
+    const blocks = (text: readonly object[]) => ({
+      max_tokens: 9,
+      tools: [{ name: 'look', input_schema: { type: 'object' } }],
+      messages: [
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: [...text, { ...call, ...control() }] },
+        { role: 'user', content: [result] },
+      ],
+    });
+    const chat = {
+      messages: [
+        { role: 'user', content: 'Hello' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+          ...control(),
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: 'x' },
+      ],
+      tools: [{ type: 'function', function: { name: 'look' } }],
+    };
+    const told = async (path: string, body: object) => (await gateway.postTo(path, body)).headers.get('x-gw-left-out');
+    expect(await told('/messages', { model: 'plain/openrouter', ...blocks([]) })).toBe(
+      'messages[1].content[0].cache_control',
+    );
+    expect(claude.calls.at(-1)?.marks).toBe(0);
+    const withText = blocks([{ type: 'text', text: 'I look.' }]);
+    expect(await told('/messages', { model: 'plain/openrouter', ...withText })).toBeNull();
+    expect(claude.calls.at(-1)?.marks).toBe(1);
+    expect(await told('/messages', { model: 'plain/converse', ...blocks([]) })).toBeNull();
+    expect(claude.calls.at(-1)?.marks).toBe(1);
+    for (const model of ['plain/messages', 'plain/converse']) {
+      expect([model, await told('/chat/completions', { model, ...chat })]).toEqual([model, null]);
+      expect([model, claude.calls.at(-1)?.marks]).toEqual([model, 1]);
     }
   });
 

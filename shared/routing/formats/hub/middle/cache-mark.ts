@@ -61,12 +61,14 @@ export function withoutMark<Part extends Marked>(part: Part): Part {
   return { ...part, providerOptions: { ...others, ...(Object.keys(signed).length === 0 ? {} : { openai: signed }) } };
 }
 
-/** The first mark in lists of messages or items, and the first of a tool, as fields that a target may drop. */
+/** The first mark in lists of messages or items, of a call without a text beside it, and of a tool, as fields that a target may drop. */
 export function markedMembers(lists: Readonly<Record<string, unknown>>, tools: unknown): OptionalMember[] {
   const [first] = Object.entries(lists).flatMap(([path, list]) => firstMark(path, list));
+  const [call] = Object.entries(lists).flatMap(([path, list]) => firstOfCall(path, list));
   const [tool] = firstMark('tools', tools);
   return [
     ...(first === undefined ? [] : [{ name: 'cache_marks', member: first, value: true } as const]),
+    ...(call === undefined ? [] : [{ name: 'call_cache_marks', member: call, value: true } as const]),
     ...(tool === undefined ? [] : [{ name: 'tool_cache_marks', member: tool, value: true } as const]),
   ];
 }
@@ -75,11 +77,32 @@ function firstMark(path: string, list: unknown): string[] {
   for (const [at, one] of (Array.isArray(list) ? list : []).entries()) {
     if (!isJsonObject(one)) continue;
     const place = `${path}[${at}]`;
-    if (isMarked(cacheMark(one))) {
-      return [`${place}.${isJsonObject(one.cache_control) ? 'cache_control' : 'prompt_cache_breakpoint'}`];
-    }
+    if (isMarked(cacheMark(one))) return [pathOfMark(place, one)];
     const inside = [...firstMark(`${place}.content`, one.content), ...firstMark(`${place}.output`, one.output)];
     if (inside.length > 0) return inside;
   }
   return [];
 }
+
+const pathOfMark = (place: string, one: JsonObject): string =>
+  `${place}.${isJsonObject(one.cache_control) ? 'cache_control' : 'prompt_cache_breakpoint'}`;
+
+/** A chat message has the mark itself, a message of Messages its blocks. With a text, that carries it. */
+function firstOfCall(path: string, list: unknown): string[] {
+  for (const [at, message] of (Array.isArray(list) ? list : []).entries()) {
+    if (!isJsonObject(message) || message.role !== 'assistant' || hasText(message.content)) continue;
+    const place = `${path}[${at}]`;
+    const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+    if (calls.length > 0 && isMarked(cacheMark(message))) return [pathOfMark(place, message)];
+    for (const [index, block] of blocksOf(message.content).entries()) {
+      const isCall = isJsonObject(block) && block.type === 'tool_use';
+      if (isCall && isMarked(cacheMark(block))) return [pathOfMark(`${place}.content[${index}]`, block)];
+    }
+  }
+  return [];
+}
+
+const blocksOf = (content: unknown): readonly unknown[] => (Array.isArray(content) ? content : []);
+const isText = (text: unknown): boolean => typeof text === 'string' && text.trim() !== '';
+const hasText = (content: unknown): boolean =>
+  isText(content) || blocksOf(content).some((block) => isJsonObject(block) && isText(block.text));

@@ -15,6 +15,7 @@ export type OptionalName =
   | 'cache_key'
   | 'cache_marks'
   | 'cache_options'
+  | 'call_cache_marks'
   | 'context_management'
   | 'diagnostics'
   | 'image_detail'

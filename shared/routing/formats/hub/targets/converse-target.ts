@@ -42,7 +42,7 @@ export const target: HubTarget = {
       ...markedTools(body, target),
     };
   },
-  says: ({ names }) => (names.some(isClaude) ? claudeSays : new Set(['cache_marks', 'cache_options'])),
+  says: ({ names }) => (names.some(isClaude) ? claudeSays : plainSays),
   strictness: claudeStrictness,
   streamType: 'application/vnd.amazon.eventstream',
   // Streams have them as texts.
@@ -67,7 +67,8 @@ export const target: HubTarget = {
   },
 };
 
-const claudeSays: ReadonlySet<OptionalName> = new Set(['cache_marks', 'cache_options', 'tool_cache_marks']);
+const plainSays: ReadonlySet<OptionalName> = new Set(['cache_marks', 'cache_options', 'call_cache_marks']);
+const claudeSays: ReadonlySet<OptionalName> = new Set([...plainSays, 'tool_cache_marks']);
 const isClaude = (name: string): boolean => /claude/i.test(name);
 
 /**

@@ -42,7 +42,7 @@ export const target: HubTarget = {
   },
   // Other makers' models with this format accept Claude's older options.
   unknownReasoning: () => byBudget,
-  says: new Set(['cache_marks', 'cache_options', 'safety_identifier', 'tool_cache_marks', 'user']),
+  says: new Set(['cache_marks', 'cache_options', 'call_cache_marks', 'safety_identifier', 'tool_cache_marks', 'user']),
   strictness: claudeStrictness,
   streamType: 'text/event-stream',
   argumentsForm: {
