@@ -209,6 +209,28 @@ describe('the routes', () => {
     },
   );
 
+  it.each(['', '/v1', '/openai/v1', '/v1/manage'])(
+    'answer no path below /functions that there is not, in the form of its clients: "%s"',
+    async (base) => {
+      for (const [method, path] of [
+        ['POST', '/functions/x'],
+        ['GET', '/functions/x/y/z/w'],
+        ['POST', '/functions/team/greet/unknown'],
+        ['DELETE', '/functions/team/greet/revisions/r1/x'],
+      ] as const) {
+        const response = await send(method, base + path);
+        const body = (await response.json()) as { error: unknown; correlation_id?: string };
+        const isEnvelope = base.startsWith('/v1');
+        expect([path, response.status]).toEqual([path, 404]);
+        expect(body).toMatchObject({
+          error: isEnvelope ? 'not_found' : { code: 'not_found' },
+          correlation_id: expect.stringMatching(uuid),
+        });
+        expect(response.headers.get('x-request-id')).toBe(body.correlation_id);
+      }
+    },
+  );
+
   it.each([
     '/images/generations',
     '/audio/speech',

@@ -1,5 +1,10 @@
 // A gateway in a network whose only way out is a proxy, of which the environment tells as it tells every program.
+
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { fetchText } from '../../shared/foundation/outgoing/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
   type ForwardProxy,
@@ -63,6 +68,44 @@ describe('behind a proxy', () => {
     expect(received).toEqual(['provider.example /v1/chat/completions']);
     expect(proxy.requests).toEqual(['CONNECT provider.example:443']);
     expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('operator:proxy-password-canary').toString('base64')}`]);
+  });
+
+  it('a collector of traces that only the proxy can reach gets them', async () => {
+    const [sent, asked] = [received.length, proxy.requests.length];
+    const traced = await startHarness({
+      models: { 'acme/near': [{ provider: 'near', upstream: 'echo' }] },
+      telemetry: {
+        endpoint: 'https://provider.example/v1/traces',
+        headers: {},
+        headersSecret: undefined,
+        cloudwatchRegion: undefined,
+        resource: { 'service.name': 'gw' },
+        sampleRatio: 1,
+      },
+    });
+    expect((await traced.post(hello('acme/near'))).status).toBe(200);
+    await traced.settled();
+    await traced.stop();
+    expect(received.slice(sent)).toEqual(['provider.example /v1/traces']);
+    expect(proxy.requests.slice(asked)).toEqual(['CONNECT provider.example:443']);
+  });
+
+  it('a document of a sign-in that only the proxy can reach is read through it, and nothing is asked twice', async () => {
+    const asked = proxy.requests.length;
+    const url = new URL('https://provider.example/.well-known/openid-configuration');
+    expect(await fetchText({ url, clock: systemClock, timeoutMs: 10_000, bytesMax: 10_000 })).toContain('served');
+    expect(received.at(-1)).toBe('provider.example /.well-known/openid-configuration');
+    expect(proxy.requests.slice(asked)).toEqual(['CONNECT provider.example:443']);
+  });
+
+  it('a table of AWS that only the proxy can reach is read through it', async () => {
+    const asked = proxy.requests.length;
+    const credentials = async () => ({ accessKeyId: 'id', secretAccessKey: 'secret' });
+    const table = createDynamoClient({ endpoint: 'https://provider.example', region: 'eu-west-1', credentials });
+    await table.send(new GetCommand({ TableName: 'gw', Key: { pk: 'a', sk: 'b' } })).catch(() => undefined);
+    table.destroy();
+    expect(received.at(-1)).toBe('provider.example /');
+    expect(proxy.requests.slice(asked)).toEqual(['CONNECT provider.example:443']);
   });
 
   it('what the environment excepts is called directly', async () => {

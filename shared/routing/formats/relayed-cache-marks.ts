@@ -21,16 +21,27 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-opus-4-7/, 2_048],
   [/claude-(opus-4-[56]|haiku-4-5)/, 4_096],
   [/claude-(haiku-3|3-5-haiku|3-haiku)/, 2_048],
-  [/claude-/, 1_024],
+  [/claude-(opus-4-(0|1|8|2025)|sonnet-(4|5)|haiku-5|3-7-sonnet)/, 1_024],
 ];
+/** Of a Claude that no row names: a test fails for each that the installed package has. */
+const leastTokensOfOthers = 1_024;
+
+/** Undefined: no Claude. Names: at its provider and in the catalogue. */
+export function leastCachedTokens(
+  names: readonly string[],
+): { readonly tokens: number; readonly isListed: boolean } | undefined {
+  const plain = names.map((name) => name.toLowerCase().replaceAll('.', '-'));
+  const row = leastTokens.find(([pattern]) => plain.some((name) => pattern.test(name)));
+  if (row !== undefined) return { tokens: row[1], isListed: true };
+  return plain.some((name) => name.includes('claude-')) ? { tokens: leastTokensOfOthers, isListed: false } : undefined;
+}
 
 /** Whether the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
 export function marksCache(candidate: Candidate, size: CallSize): boolean {
   const { entry, model } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
-  const names = [entry.upstream_model, model.id].map((name) => name.toLowerCase().replaceAll('.', '-'));
-  const least = leastTokens.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1];
-  return least !== undefined && estimateInputTokens(candidate, size) >= least;
+  const least = leastCachedTokens([entry.upstream_model, model.id]);
+  return least !== undefined && estimateInputTokens(candidate, size) >= least.tokens;
 }
 
 const mark = '"cache_control":{"type":"ephemeral"}';

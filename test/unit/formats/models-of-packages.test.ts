@@ -15,6 +15,7 @@ import {
 } from '../../../shared/configuration/catalogue/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
+import { leastCachedTokens } from '../../../shared/routing/formats/relayed-cache-marks.ts';
 
 import { literalsOf } from '../../support/installed-types.ts';
 
@@ -85,6 +86,15 @@ describe('Anthropic', () => {
     if (reasoning.efforts !== undefined) expect(known.efforts).toEqual(reasoning.efforts);
     const candidate = { entry: { upstream_model: id }, model: { id } } as Parameters<typeof canBeForced>[0];
     expect(canBeForced(candidate)).toBe(tools.forcedChoice);
+  });
+});
+
+describe('the least length that Claude caches', () => {
+  it('is listed for each model of its package: a new one has to be looked up', () => {
+    const ids = entriesOf(anthropicModelCatalog).map(([id]) => id);
+    expect(ids.filter((id) => leastCachedTokens([id])?.isListed !== true)).toEqual([]);
+    expect(leastCachedTokens(['claude-opus-9'])).toEqual({ tokens: 1_024, isListed: false });
+    expect(leastCachedTokens(['glm-5', 'zai/glm-5'])).toBeUndefined();
   });
 });
 
