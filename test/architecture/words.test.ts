@@ -1,5 +1,5 @@
-// The words of names, comments, messages and pages. A reader who knows the field meets its standard terms only; what
-// stands here was found, and replaced, in earlier versions.
+// The words of names, comments, messages and pages: the field's standard terms only. Each rule bans words that earlier
+// versions used.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';

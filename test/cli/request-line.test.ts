@@ -1,4 +1,4 @@
-// What a person sees of calls where `npm start` runs: a line for each, or JSON, or nothing.
+// Output about calls where `npm start` runs: a line for each, or JSON, or nothing.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';

@@ -1,5 +1,5 @@
-// What a coding agent does with a model of each format, and where a fallback takes its conversation from one format to the
-// next: several turns, calls at once, an edit of a file, thinking, a picture, and a conversation that outgrows its window.
+// A coding agent with a model of each format, and where a fallback moves its conversation from one format to the next:
+// several turns, parallel calls, an edit of a file, thinking, a picture, and a conversation that outgrows its window.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

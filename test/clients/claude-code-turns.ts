@@ -1,4 +1,4 @@
-// What becomes of Claude Code's conversations where a provider refuses a request or thinks in silence, and where a key is bad.
+// Claude Code's conversations where a provider refuses a request or thinks in silence, and where a key is bad.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// What every client library is asked for, in its own words. Defaults are those of the library: retries included.
+// Calls of every client library, in its own words. Defaults are those of the library: retries included.
 
 export interface Connection {
   readonly baseURL: string;

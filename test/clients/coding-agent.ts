@@ -1,5 +1,5 @@
-// What the scripts that drive a coding agent have in common: the agent from npm under .cache/, a gateway with models that behave
-// and models that fail, and one line for each thing that was shown. Nothing is sent to anybody else.
+// Common parts of the scripts that drive a coding agent: the agent from npm under .cache/, a gateway with models that
+// behave and models that fail, and one line for each result. No request leaves this machine.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

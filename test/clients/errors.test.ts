@@ -1,5 +1,5 @@
-// What every client library makes of every kind of error, on both base URLs: what its user reads, and how often it comes
-// back by itself. The README shows the same figures.
+// Errors of every kind in every client library, on both base URLs: the text for its user, and the number of retries.
+// The README shows the same figures.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic, { PaymentRequiredError, ServiceUnavailableError } from '@anthropic-ai/sdk';

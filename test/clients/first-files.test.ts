@@ -1,5 +1,5 @@
-// A new user's first file, as it stands in the documentation: started with `--config` and called by the official SDKs. Of the
-// providers only the addresses are other ones; the fakes refuse what the formats have not.
+// A new user's first file, as the documentation shows it: started with `--config` and called by the official SDKs. Only
+// the addresses of providers differ; the fakes refuse fields that the formats do not have.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

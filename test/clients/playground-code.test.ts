@@ -1,5 +1,5 @@
-// What the playground shows as curl and as code works when it is pasted: each interface, as a stream and whole. Python is run by
-// `npm run test:python-clients`; here what it would send is read out of it.
+// The playground's curl and code work when pasted: each interface, as a stream and whole. `npm run test:python-clients`
+// runs the Python; here its request is read from the text.
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { interfaces } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';

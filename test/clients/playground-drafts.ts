@@ -1,4 +1,4 @@
-// What is tried in the playground, and a gateway for it: each interface, whole and as a stream, and a function.
+// Drafts of the playground, and a gateway for them: each interface, whole and as a stream, and a function.
 import type { Draft } from '../../functions/operator/page/connection/playground/draft.ts';
 import {
   type InterfaceName,

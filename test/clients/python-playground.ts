@@ -1,4 +1,4 @@
-// The code that the playground shows for Python, run as it stands with each release of the SDKs.
+// The playground's code for Python, run unchanged with each release of the SDKs.
 import assert from 'node:assert/strict';
 import { interfaces } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
 import { runCommand } from '../../infra/verify/verify-step.ts';

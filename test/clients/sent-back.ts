@@ -1,4 +1,4 @@
-// What of a model's thinking comes back with the results of the tools that it called.
+// Thinking that clients send again with the results of the tools that a model called.
 import assert from 'node:assert/strict';
 
 /** In the words of every format. */

@@ -1,4 +1,4 @@
-// The list of models as clients of Anthropic's interface read it, and models that are named without what stands before the slash.
+// The list of models for clients of Anthropic's interface, and models named without the part before the slash.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

@@ -1,4 +1,5 @@
-// What operators change through the management interface, beside keys and credit: workspaces, providers, stored functions.
+// Changes by operators through the management interface, beside keys and credit: workspaces, providers, stored
+// functions.
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { promptFunction } from '../support/gateway-file.ts';

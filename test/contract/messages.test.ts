@@ -1,4 +1,4 @@
-// What messages tell the developer who meets them: which limit, how long, where to look, which name was meant.
+// Messages for developers: which limit, how long, where to look, which name was meant.
 
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

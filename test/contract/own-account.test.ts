@@ -1,4 +1,4 @@
-// What a key may see of itself: its limits, the credit of its workspace, one of its calls.
+// The account interface of a key: its limits, the credit of its workspace, one of its calls.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';

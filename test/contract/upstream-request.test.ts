@@ -1,4 +1,4 @@
-// What a provider receives: the client's members unchanged, none of the gateway's, and nothing a client could use to
+// Requests to a provider: the client's fields unchanged, none of the gateway's, and nothing by which a client could
 // decide where or how a provider is called.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { upstreamHeaders } from '../../functions/gateway/provider/prepare-call.ts';

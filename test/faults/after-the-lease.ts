@@ -1,4 +1,4 @@
-// What a gateway that comes later finds, and puts right by serving ordinary calls: nothing sweeps here.
+// State that a later gateway finds, and repairs by serving ordinary calls: no job sweeps here.
 
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { formatUsd, parseUsd } from '../../shared/foundation/money/index.ts';

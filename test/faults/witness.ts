@@ -1,5 +1,5 @@
-// What really happened, for judging the books. From below every fault: what the store did, because nothing above can know
-// what an unanswered write has done. From above: which settlements were asked for, and which of them were answered.
+// The facts by which the books are judged. From below every fault: the store's writes, because nothing above can know
+// the effect of an unanswered one. From above: the settlements that were requested, and those that were answered.
 import type { CreditHold, CreditLedger } from '../../shared/accounting/credit/index.ts';
 import type { StoreCommand } from './faulty-client.ts';
 

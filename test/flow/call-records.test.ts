@@ -1,4 +1,4 @@
-// What is found of a call that was refused: any `x-request-id` that a client holds says why, to its owner and to the operator.
+// Records of refused calls: any `x-request-id` of a client shows why, to its owner and to the operator.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { operatorCallDocument } from '../../shared/accounting/call-records/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';

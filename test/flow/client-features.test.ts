@@ -1,4 +1,5 @@
-// What clients of Messages and of Responses send to models of other formats: each cell of the README's tables, through the front door.
+// Features of Messages and Responses at models of other formats: each cell of the README's tables, through the front
+// door.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import {
   ableEntry,

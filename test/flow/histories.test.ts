@@ -1,5 +1,5 @@
-// What stays in a conversation for good, and asks for nothing now, ends it with no model: blocks and items that only one provider
-// has words for, tools that come and go, references to what the gateway itself handed out.
+// Old parts of a conversation never end it: blocks and items that only one provider knows, tools that come and go,
+// references to the gateway's own output.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

@@ -1,6 +1,6 @@
-// What a call reserves, costs and leaves behind follows from rules that know no interface and no format; the suites of those
-// rules run on chat completions. This one shows that each interface, and providers of each format, are led through all
-// of them: names, limits of providers, holds and settlement. One gateway serves all pairs.
+// Reservation, cost and settlement follow rules that know no interface and no format; the suites of those rules run on
+// chat completions. This one shows that each interface, and providers of each format, follow all of them: names, limits
+// of providers, reservations and settlement. One gateway serves all pairs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedAccount, expectBalancedTables } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';

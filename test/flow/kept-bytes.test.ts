@@ -1,4 +1,4 @@
-// What a process keeps of requests and answers has one budget, also where an answer is stored already.
+// Requests and answers of a process share one memory budget, also where an answer is stored already.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

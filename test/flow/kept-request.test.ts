@@ -1,4 +1,4 @@
-// What is kept of a long request: no more than the next candidate needs, and nothing once there can be none.
+// Memory of a long request: no more than the next candidate needs, and nothing once there can be none.
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';

@@ -1,4 +1,4 @@
-// What a start of the local run does to a store that is not empty, and what it says.
+// Effects of a local start on a store that is not empty, and its output.
 
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a call of this workspace leaves at its provider can be named by its later calls, and by nobody else's: stored answers, sound,
+// Objects that a call of this workspace leaves at its provider are open to its later calls only: stored answers, audio,
 // containers and files made in them, answers to compare with.
 
 import type { ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
-// What the operator's log says of a call: its path through providers, a wrong key, the provider's own words. Nothing of the
-// latter reaches a client, and no line holds a credential, a prompt or an answer.
+// The operator's log of a call: its path through providers, a wrong key, the provider's own words. None of these words
+// reach a client, and no line contains a credential, a prompt or an answer.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { logLineBytes, streamBytesPerToken } from '../../infra/bench/costs.ts';
 import { promptFunction } from '../support/gateway-file.ts';

@@ -1,4 +1,4 @@
-// What servers of chat completions say in words of their own, and what goes back to them in those.
+// Fields of single servers of chat completions, which are sent again in the same form.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

@@ -1,4 +1,4 @@
-// What single providers refuse, call otherwise or write otherwise, and what their clients get of it all the same.
+// Refusals, names and forms of single providers, and the answers that their clients get all the same.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

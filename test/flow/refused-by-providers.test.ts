@@ -1,5 +1,6 @@
-// What real providers refuse of what clients send every day, through the front door with the official SDKs. The simulated ones refuse
-// it in the same words (`provider-refusals.ts`), so that each answer here is one that the provider would have given.
+// Requests that clients send every day and real providers refuse, through the front door with the official SDKs. The
+// simulated providers refuse them in the same words (`provider-refusals.ts`), so that each answer here is one that the
+// provider would have given.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { zodFunction } from 'openai/helpers/zod';

@@ -1,5 +1,6 @@
-// What no table of features says of models of other formats. What a call of any client may use, and what is paid: the output bound that goes out is the one that was
-// held, no call costs more than that, and the same usage costs the same, whoever asked and in whatever form the provider reports it.
+// Output bounds and prices of models of other formats, which no table of features covers: the bound that is sent is the
+// reserved one, no call costs more than its reservation, and the same usage costs the same, whoever asked and in
+// whatever form the provider reports it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

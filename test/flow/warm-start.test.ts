@@ -1,4 +1,4 @@
-// What every first call needs is read before it comes (shared/composition/warm-start.ts).
+// Data of every first call is read before it comes (shared/composition/warm-start.ts).
 import { afterEach, describe, expect, it } from '#jest';
 import { warmGateway } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';

@@ -1,5 +1,5 @@
-// What `npm run deploy` asks of an account before it builds anything. AWS is played by the SDK's own mock: none of it has
-// been asked of a real account.
+// Checks of an account by `npm run deploy` before it builds anything. AWS is played by the SDK's own mock: none of it
+// has run on a real account.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What CloudFront answers in place of the operator function, by the very text that the template uploads.
+// CloudFront's answers in place of the operator function, by the very text that the template uploads.
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// What calls write through the bundle that is uploaded, under the variables of the template, as DynamoDB counts it.
+// Write units of calls through the uploaded bundle, under the variables of the template, by DynamoDB's count.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';

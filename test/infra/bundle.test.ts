@@ -1,4 +1,4 @@
-// What is uploaded, as it is built: the files, and what they do when they are loaded and started.
+// The uploaded bundles as they are built: their files, and their behaviour when they are loaded and started.
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// What the pages name: settings, options, commands, names and numbers, against the code. A page that says something new
-// needs nothing here.
+// Settings, options, commands, names and numbers in the pages, against the code. A page with a new name needs nothing
+// here.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';

@@ -1,4 +1,4 @@
-// What operators change, called as a function would: without the command line.
+// Changes by operators, called as a function would: without the command line.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { ManagementDependencies } from '../../functions/operator/dependencies.ts';
 import { perform } from '../../functions/operator/perform.ts';

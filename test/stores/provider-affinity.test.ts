@@ -1,4 +1,5 @@
-// What a workspace has made, in every store: it stays made, whatever refers to it later, and is known to every process.
+// Objects of a workspace, in every store: each stays marked as created, whatever refers to it later, and is known to
+// every process.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createProviderAffinity, type ProviderAffinity } from '../../shared/accounting/provider-affinity/index.ts';
 import { manualClock } from '../support/manual-clock.ts';

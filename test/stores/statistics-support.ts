@@ -1,4 +1,5 @@
-// What the suites of the live statistics share: recorders and readers as separate instances have them, on one store.
+// Common parts of the suites of the live statistics: recorders and readers as separate instances have them, on one
+// store.
 
 import {
   createStatisticsReader,

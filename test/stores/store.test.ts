@@ -1,4 +1,4 @@
-// What every caller of the port relies on.
+// Guarantees of the port on which every caller relies.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {

@@ -1,5 +1,5 @@
-// What a store makes of random writes is what `holds` and `applyChanges` say, so rules that are asked in the process and
-// rules that the store checks are one.
+// Random writes to a store give the results of `holds` and `applyChanges`, so rules that the process evaluates and
+// rules that the store checks are the same.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {

@@ -1,4 +1,4 @@
-// What every error answer has in common: asserted once, here, for all tests that meet one.
+// Common parts of every error answer: asserted once, here, for all tests that meet one.
 import { expect } from '#jest';
 
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,5 +1,4 @@
-// What every gateway of a test stands on: a store and the provider simulator. Any number of
-// gateways share them.
+// Backends of every gateway of a test: a store and the provider simulator. Any number of gateways share them.
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';

@@ -1,6 +1,6 @@
-// What a test file imports: jest's own functions as its runner gives them, each test and hook with a bound on its time.
-// The runner (jest-light-runner) loads test files into plain Node, so that files of one worker share what they import; it
-// knows no time limit.
+// Imports of a test file: jest's own functions as its runner gives them, each test and hook with a bound on its time.
+// The runner (jest-light-runner) loads test files into plain Node, so that files of one worker share their imports; it
+// has no time limit.
 import type * as Jest from '@jest/globals';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 

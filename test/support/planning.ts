@@ -1,4 +1,4 @@
-// What planning needs: providers and models in shorthand, requests as a client writes them.
+// Inputs of planning: providers and models in shorthand, requests as a client writes them.
 import {
   type Candidate,
   type Catalogue,

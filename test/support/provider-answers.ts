@@ -1,5 +1,6 @@
-// What providers of each format answer, whole and streamed, from one description. The shapes are those of their public
-// references: Anthropic's Messages, OpenAI's Responses, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
+// Answers of providers of each format, whole and streamed, from one description. The forms are those of their public
+// references: Anthropic's Messages, OpenAI's Responses, Bedrock's Converse in frames of AWS event streams, Gemini's
+// generateContent.
 import { EventStreamCodec } from '@smithy/core/event-streams';
 
 export type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Gateway files that stand in the documentation, and a start with one of them.
+// Gateway files in the documentation, and a start with one of them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';

@@ -1,4 +1,4 @@
-// What each call held of the credit of its workspace, in their order.
+// Credit that each call reserved of its workspace, in their order.
 import type { Composition } from '../../shared/composition/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 

@@ -1,4 +1,4 @@
-// What the official SDKs can say, read from their own types, beside the list of the gateway that decides what becomes of it.
+// Unions in the official SDKs' own types, beside the list of the gateway that decides how each is translated.
 import { describe, expect, it } from '#jest';
 import { literalsOf } from './installed-types.ts';
 

@@ -1,5 +1,5 @@
-// What holds for every answer to any request. Plain checks instead of matchers: there are many thousands, and the first
-// that fails reports the reply.
+// Rules of every answer to any request. Plain checks instead of matchers: there are many thousands, and the first that
+// fails reports the reply.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ErrorCode, errorCatalogue } from '../../shared/errors/index.ts';
 import type { Reply } from './call-gateway.ts';

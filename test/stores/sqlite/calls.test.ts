@@ -1,4 +1,4 @@
-// What a call costs the file, from the request to its record.
+// Costs of a call in the file, from the request to its record.
 import { expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../../support/harness.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -1,4 +1,4 @@
-// What a test sees of a store's file from outside: the transactions in its log, and its statements.
+// A store's file as seen from outside: the transactions in its log, and its statements.
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What a client of Messages or of Responses sends, and what becomes of it in each format that its interface is translated to. The rows
-// are tables of the hub's README: a cell is what stands there.
+// Requests of a client of Messages or of Responses, and their translation to each format. The rows are tables of the
+// hub's README: a cell has the same text.
 import type { Json } from './feature-row.ts';
 
 /** The columns, by the interface of the client. */

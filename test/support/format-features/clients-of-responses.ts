@@ -1,4 +1,4 @@
-// What clients of Responses send.
+// Features of clients of Responses.
 import { png } from '../png.ts';
 import { type ClientRow, carried, emulated, everywhere, refused, told } from './client-row.ts';
 import type { Json } from './feature-row.ts';

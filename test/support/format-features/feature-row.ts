@@ -1,5 +1,5 @@
-// A feature of chat completions, and what becomes of it in each format. The rows are the tables of the README of the
-// translated formats: a cell is what stands there, with the checks that show it.
+// A feature of chat completions, and its translation to each format. The rows are the tables of the README of the
+// translated formats: a cell has the same text, with the checks that show it.
 export const translatedApis = ['messages', 'converse', 'generate-content', 'responses'] as const;
 /** A format that has a column. */
 export type ColumnApi = (typeof translatedApis)[number];

@@ -1,4 +1,4 @@
-// What of an answer of each format reaches the client, whole and streamed.
+// Parts of an answer of each format that reach the client, whole and streamed.
 import { redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
 import {
   type Any,

@@ -1,4 +1,4 @@
-// What of a request reaches a provider of each format.
+// Parts of a request that reach a provider of each format.
 
 import { encryptedBy, redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
 import { png } from '../png.ts';

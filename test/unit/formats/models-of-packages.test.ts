@@ -1,4 +1,4 @@
-// What the gateway knows of a model, beside what the installed packages know of it: an update of a package shows what has changed.
+// The gateway's table of models, beside those of the installed packages: an update of a package shows what has changed.
 
 import * as anthropicPackage from '@ai-sdk/anthropic/internal';
 import { createGoogle } from '@ai-sdk/google';

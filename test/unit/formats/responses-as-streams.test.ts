@@ -1,5 +1,5 @@
-// What the hub writes for clients of Responses: a stream is put together by their SDK to what JSON says, whatever the pieces in
-// which a model gave it.
+// The hub's output for clients of Responses: their SDK builds the same from a stream as from JSON, whatever the pieces
+// in which a model sent it.
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from '#jest';

@@ -1,5 +1,5 @@
-// What the gateway takes for a strict schema of Claude, beside what the SDK of Anthropic and its package of the AI SDK leave of one: what
-// they would change, Claude refuses.
+// Strict schemas of Claude by the gateway's rules, beside those of the SDK of Anthropic and its package of the AI SDK:
+// Claude refuses whatever they would change.
 
 import * as anthropicPackage from '@ai-sdk/anthropic/internal';
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema';

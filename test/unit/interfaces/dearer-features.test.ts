@@ -1,5 +1,5 @@
-// What of a request may cost more than its tokens, on every interface: nothing of it passes without the operator's consent, and
-// what clients run themselves needs none.
+// Features that may cost more than their tokens, on every interface: none passes without the operator's consent, and
+// tools that clients run themselves need none.
 import { describe, expect, it } from '#jest';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import {

@@ -1,5 +1,5 @@
-// Every field that the official SDKs have inside a request, in their own types, is in the list of the gateway that decides what becomes of
-// it: carried, left out and reported, or refused with what it stands in.
+// Every field inside a request of the official SDKs' own types is in the gateway's list that decides its translation:
+// carried, dropped and reported, or refused with the object around it.
 import { blockUse } from '../../../shared/protocol/interfaces/messages/index.ts';
 import { itemUse } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { type FieldUses, isListedField } from '../../../shared/routing/formats/hub/middle/index.ts';

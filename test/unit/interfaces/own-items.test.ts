@@ -1,4 +1,4 @@
-// What the gateway wrote itself of a conversation goes to no provider that is relayed to; everything else goes as it came.
+// Items that the gateway wrote itself reach no relayed provider; everything else is sent unchanged.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';

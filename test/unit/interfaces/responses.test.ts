@@ -1,4 +1,4 @@
-// What is read of Responses, and what of it a client gets: events cut anywhere, usage in every shape, every way to end.
+// Reading of Responses, and the client's answer: events cut anywhere, usage in every form, every way to end.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';

@@ -1,5 +1,5 @@
-// Everything that the official SDKs can say, in their own types, stands in the list of the gateway that decides what becomes of it. An
-// update of an SDK shows what is new.
+// Every variant in the official SDKs' own types is in the gateway's list that decides its translation. An update of an
+// SDK shows new ones.
 import { isEffort } from '../../../shared/configuration/catalogue/index.ts';
 import {
   readHubNeeds as chatNeeds,

@@ -1,4 +1,4 @@
-// What a broken connection proves about the request: whether it may have been read.
+// Conclusions from a broken connection about its request: whether it may have been read.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';

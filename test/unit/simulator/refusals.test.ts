@@ -1,4 +1,4 @@
-// What the simulated providers refuse as real ones do, each with a request that only that rule refuses.
+// Refusals of the simulated providers, as of real ones, each with a request that only that rule refuses.
 import { describe, expect, it } from '#jest';
 import { providerRefusal } from '../../../infra/local/simulator/provider-refusals.ts';
 import { historyRefusals } from '../../../infra/local/simulator/refused-histories.ts';

@@ -1,4 +1,4 @@
-// What the tests of the simulator share: a raw HTTP client that shows the wire as it is.
+// Common parts of the simulator's tests: a raw HTTP client that shows the wire as it is.
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../infra/local/simulator/index.ts';
 
