@@ -1,31 +1,31 @@
 // Refusals of real providers for a conversation that is sent again: results without their calls, and thinking without
 // its signature.
 
-export interface Refusal<Body> {
+export interface Refusal<AnyBody> {
   readonly formats: readonly string[];
   /** The public report, or the page, that documents it. */
   readonly source: string;
   /** Refuses in the provider's words; undefined when it accepts the request. */
-  readonly why: (body: Body, model: string) => string | undefined;
+  readonly why: (body: AnyBody, model: string) => string | undefined;
 }
 
 /** The fields of any format's request that are read; any other may be present. */
 interface History {
-  readonly messages?: readonly Message[];
-  readonly input?: string | readonly Item[];
+  readonly messages?: readonly HistoryMessage[];
+  readonly input?: string | readonly HistoryItem[];
   readonly contents?: readonly Content[];
   readonly previous_response_id?: string | null;
   readonly conversation?: unknown;
 }
 
-interface Message {
+interface HistoryMessage {
   readonly role?: string;
-  readonly content?: string | readonly Block[] | null;
+  readonly content?: string | readonly HistoryBlock[] | null;
   readonly tool_calls?: readonly { readonly id?: string }[] | null;
   readonly tool_call_id?: string;
 }
 
-interface Block {
+interface HistoryBlock {
   readonly type?: string;
   readonly id?: string;
   readonly tool_use_id?: string;
@@ -34,25 +34,25 @@ interface Block {
   readonly toolResult?: unknown;
 }
 
-interface Item {
+interface HistoryItem {
   readonly type?: string;
   readonly call_id?: string;
 }
 
 interface Content {
   readonly role?: string;
-  readonly parts?: readonly Part[];
+  readonly parts?: readonly HistoryPart[];
 }
 
-interface Part {
+interface HistoryPart {
   readonly functionCall?: { readonly name?: string };
   readonly functionResponse?: unknown;
   readonly thoughtSignature?: string;
   readonly thought_signature?: string;
 }
 
-const blocksOf = (message: Message | undefined): readonly Block[] =>
-  Array.isArray(message?.content) ? (message.content as readonly Block[]) : [];
+const blocksOf = (message: HistoryMessage | undefined): readonly HistoryBlock[] =>
+  Array.isArray(message?.content) ? (message.content as readonly HistoryBlock[]) : [];
 
 export const historyRefusals: readonly Refusal<History>[] = [
   {
@@ -114,7 +114,7 @@ export const historyRefusals: readonly Refusal<History>[] = [
     source: 'https://github.com/continuedev/continue/issues/10092',
     why({ input, previous_response_id: previous, conversation }) {
       if (!Array.isArray(input) || (previous ?? conversation ?? null) !== null) return undefined;
-      const items = input as readonly Item[];
+      const items = input as readonly HistoryItem[];
       const called = new Set(items.flatMap(({ type, call_id: id }) => (type?.endsWith('_call') === true ? [id] : [])));
       const orphan = items.find(({ type, call_id: id }) => type === 'function_call_output' && !called.has(id));
       return orphan && `No tool call found for function call output with call_id ${orphan.call_id}.`;

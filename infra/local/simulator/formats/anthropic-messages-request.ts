@@ -4,7 +4,7 @@ import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 
-interface Block {
+interface MessagesBlock {
   readonly type: string;
   readonly text?: string;
   readonly thinking?: string;
@@ -14,20 +14,20 @@ interface Block {
   readonly name?: string;
   readonly input?: unknown;
   readonly tool_use_id?: string;
-  readonly content?: string | readonly Block[];
+  readonly content?: string | readonly MessagesBlock[];
 }
 
-interface Message {
+interface MessagesMessage {
   readonly role: string;
-  readonly content: string | readonly Block[];
+  readonly content: string | readonly MessagesBlock[];
 }
 
 /** The fields that are read; any other may be present. */
-export interface Body {
+export interface MessagesBody {
   readonly model: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly MessagesMessage[];
   readonly max_tokens?: number;
-  readonly system?: string | readonly Block[];
+  readonly system?: string | readonly MessagesBlock[];
   readonly stream?: boolean;
   readonly stop_sequences?: readonly string[];
   readonly tools?: readonly { readonly name: string; readonly input_schema?: unknown }[];
@@ -43,7 +43,7 @@ export interface Body {
 }
 
 export function readMessages({ headers, body: received }: Received): ModelRequest | string {
-  const body = received as Body | null | undefined;
+  const body = received as MessagesBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'The request body is not valid JSON.';
   const invalid =
     headers['anthropic-version'] === undefined ? 'anthropic-version: header is required' : whyInvalid(body);
@@ -68,23 +68,23 @@ export function readMessages({ headers, body: received }: Received): ModelReques
   };
 }
 
-export function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
+export function toolChoiceOf(choice: MessagesBody['tool_choice']): ModelRequest['toolChoice'] {
   if (choice?.type === 'tool') return { name: choice.name ?? '' };
   return choice?.type === 'any' ? 'required' : choice?.type === 'none' ? 'none' : 'auto';
 }
 
-const blocksOf = (content: string | readonly Block[]): readonly Block[] =>
+const blocksOf = (content: string | readonly MessagesBlock[]): readonly MessagesBlock[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 
-const textOf = (content: string | readonly Block[] = []): string =>
+const textOf = (content: string | readonly MessagesBlock[] = []): string =>
   blocksOf(content)
     .map(({ text = '' }) => text)
     .join(' ');
 
 /** Every text block is a turn of its own: agents put remarks of theirs before the user's text. Results come last. */
-function turnsOf({ role, content }: Message): readonly Turn[] {
+function turnsOf({ role, content }: MessagesMessage): readonly Turn[] {
   const blocks = blocksOf(content);
-  const images = (list: readonly Block[]) => list.filter(({ type }) => type === 'image').length;
+  const images = (list: readonly MessagesBlock[]) => list.filter(({ type }) => type === 'image').length;
   const results = blocks.filter(({ type }) => type === 'tool_result');
   const spoken = blocks.filter(({ type }) => ['text', 'thinking'].includes(type));
   const toolArguments = blocks
@@ -105,7 +105,7 @@ export const thinkingTokensMin = 1024;
 
 export const forcedWhileThinking = 'Thinking may not be enabled when tool_choice forces tool use.';
 
-function whyInvalid(body: Body): string | undefined {
+function whyInvalid(body: MessagesBody): string | undefined {
   const { model, messages, max_tokens: outputTokensMax, thinking } = body;
   if (typeof model !== 'string' || model === '') return 'model: Field required';
   if (!Array.isArray(messages)) return 'messages: Field required';
@@ -131,7 +131,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
 const toolId = /^[a-zA-Z0-9_-]+$/;
 
-function invalidNames({ tools = [], messages }: Body): string | undefined {
+function invalidNames({ tools = [], messages }: MessagesBody): string | undefined {
   const names = tools.map(({ name }) => name);
   const odd = names.findIndex((name) => !toolName.test(name));
   if (odd >= 0) return `tools.${odd}.custom.name: String should match pattern '${toolName.source}'`;
@@ -142,7 +142,11 @@ function invalidNames({ tools = [], messages }: Body): string | undefined {
   return new Set(uses.map(({ id }) => id)).size < uses.length ? 'messages: `tool_use` ids must be unique' : undefined;
 }
 
-function whyInvalidMessage(message: Message, index: number, messages: readonly Message[]): string | undefined {
+function whyInvalidMessage(
+  message: MessagesMessage,
+  index: number,
+  messages: readonly MessagesMessage[],
+): string | undefined {
   const content = message?.content;
   if (typeof message?.role !== 'string') return `messages.${index}.role: Field required`;
   if (typeof content !== 'string' && !Array.isArray(content)) return `messages.${index}.content: Field required`;
@@ -175,7 +179,7 @@ function whyInvalidMessage(message: Message, index: number, messages: readonly M
 }
 
 /** With thinking on, the assistant turn whose tools were just run must begin with its thinking. */
-function unthoughtTools({ messages, thinking }: Body): string | undefined {
+function unthoughtTools({ messages, thinking }: MessagesBody): string | undefined {
   if (thinking?.type !== 'enabled') return undefined;
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   const blocks = blocksOf(messages[last]?.content ?? []);

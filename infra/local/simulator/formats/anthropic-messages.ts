@@ -17,13 +17,13 @@ import { messagesError } from './anthropic-errors.ts';
 import { readMessages } from './anthropic-messages-request.ts';
 
 /** A block of an answer: whole, and as a stream begins and continues it. */
-interface Block {
+interface MessagesAnswerBlock {
   readonly whole: object;
   readonly start: object;
   readonly deltas: readonly object[];
 }
 
-function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Block[] {
+function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly MessagesAnswerBlock[] {
   const redacted = { type: 'redacted_thinking', data: redactedReasoning };
   const spoken = choice.refusal ?? choice.content ?? '';
   return [
@@ -38,7 +38,7 @@ function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): reado
   ];
 }
 
-function thinkingBlock(thinking: string): Block {
+function thinkingBlock(thinking: string): MessagesAnswerBlock {
   const signature = signatureOf(thinking);
   const deltas = tokensOf(thinking).map((text) => ({ type: 'thinking_delta', thinking: text }));
   return {
@@ -48,7 +48,7 @@ function thinkingBlock(thinking: string): Block {
   };
 }
 
-const textBlock = (text: string, pieces: readonly string[]): Block => ({
+const textBlock = (text: string, pieces: readonly string[]): MessagesAnswerBlock => ({
   whole: { type: 'text', text },
   start: { type: 'text', text: '' },
   deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),

@@ -2,29 +2,29 @@
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
-import { forcedWhileThinking, type Body as MessagesBody, toolChoiceOf } from './anthropic-messages-request.ts';
+import { forcedWhileThinking, type MessagesBody, toolChoiceOf } from './anthropic-messages-request.ts';
 
-interface Block {
+interface ConverseBlock {
   readonly text?: string;
   readonly json?: unknown;
   readonly image?: unknown;
   readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input?: unknown };
-  readonly toolResult?: { readonly toolUseId: string; readonly content?: readonly Block[] };
+  readonly toolResult?: { readonly toolUseId: string; readonly content?: readonly ConverseBlock[] };
   readonly reasoningContent?: {
     readonly reasoningText?: { readonly text?: string; readonly signature?: string };
     readonly redactedContent?: string;
   };
 }
 
-interface Message {
+interface ConverseMessage {
   readonly role: string;
-  readonly content: readonly Block[];
+  readonly content: readonly ConverseBlock[];
 }
 
 /** The fields that are read; any other may be present. */
-interface Body {
-  readonly messages: readonly Message[];
-  readonly system?: readonly Block[];
+interface ConverseBody {
+  readonly messages: readonly ConverseMessage[];
+  readonly system?: readonly ConverseBlock[];
   readonly inferenceConfig?: { readonly maxTokens?: number; readonly stopSequences?: readonly string[] };
   readonly toolConfig?: {
     readonly tools?: readonly { readonly toolSpec?: ToolSpec }[];
@@ -47,7 +47,7 @@ interface ToolSpec {
 }
 
 export function readConverse({ body: received, fromPath }: Received): ModelRequest | string {
-  const body = received as Body | null | undefined;
+  const body = received as ConverseBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'The request body is not valid JSON.';
   const invalid = whyInvalid(body);
   if (invalid !== undefined) return invalid;
@@ -74,25 +74,25 @@ export function readConverse({ body: received, fromPath }: Received): ModelReque
 }
 
 /** Claude's own field may be used, because Converse has none for one call at a time. */
-function choiceOf({ toolConfig, additionalModelRequestFields: more }: Body): ModelRequest['toolChoice'] {
+function choiceOf({ toolConfig, additionalModelRequestFields: more }: ConverseBody): ModelRequest['toolChoice'] {
   if (more?.tool_choice !== undefined) return toolChoiceOf(more.tool_choice);
   const { any, tool } = toolConfig?.toolChoice ?? {};
   return tool !== undefined ? { name: tool.name } : any !== undefined ? 'required' : 'auto';
 }
 
-function schemaOf({ outputConfig, additionalModelRequestFields: more }: Body): unknown {
+function schemaOf({ outputConfig, additionalModelRequestFields: more }: ConverseBody): unknown {
   const text = outputConfig?.textFormat?.structure?.jsonSchema?.schema;
   return text === undefined ? more?.output_config?.format?.schema : JSON.parse(text);
 }
 
-const isResult = ({ toolResult }: Block): boolean => toolResult !== undefined;
+const isResult = ({ toolResult }: ConverseBlock): boolean => toolResult !== undefined;
 
-const resultsLast = (blocks: readonly Block[]): readonly Block[] => [
+const resultsLast = (blocks: readonly ConverseBlock[]): readonly ConverseBlock[] => [
   ...blocks.filter((block) => !isResult(block)),
   ...blocks.filter(isResult),
 ];
 
-function turnOf(role: string, { text, image, toolUse, toolResult, reasoningContent }: Block): Turn {
+function turnOf(role: string, { text, image, toolUse, toolResult, reasoningContent }: ConverseBlock): Turn {
   if (toolUse !== undefined) return { role, text: '', toolArguments: [JSON.stringify(toolUse.input ?? {})] };
   if (toolResult === undefined) {
     return { role, text: text ?? reasoningContent?.reasoningText?.text ?? '', images: image === undefined ? 0 : 1 };
@@ -105,7 +105,7 @@ function turnOf(role: string, { text, image, toolUse, toolResult, reasoningConte
   };
 }
 
-function whyInvalid(body: Body): string | undefined {
+function whyInvalid(body: ConverseBody): string | undefined {
   const { messages, toolConfig, additionalModelRequestFields: more } = body;
   if (!Array.isArray(messages) || messages.length === 0) {
     return '1 validation error detected: Value at messages failed to satisfy constraint: Member must not be null';
@@ -115,7 +115,7 @@ function whyInvalid(body: Body): string | undefined {
   }
   const hasTools = messages.some(
     ({ content }) =>
-      Array.isArray(content) && content.some((block: Block) => block?.toolUse !== undefined || isResult(block)),
+      Array.isArray(content) && content.some((block: ConverseBlock) => block?.toolUse !== undefined || isResult(block)),
   );
   if (hasTools && toolConfig === undefined) {
     return 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
@@ -132,9 +132,11 @@ function whyInvalid(body: Body): string | undefined {
 
 const wordPattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
-function invalidNames({ messages, toolConfig }: Body): string | undefined {
+function invalidNames({ messages, toolConfig }: ConverseBody): string | undefined {
   const declared = (toolConfig?.tools ?? []).flatMap(({ toolSpec }) => toolSpec?.name ?? []);
-  const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as readonly Block[]) : []));
+  const blocks = messages.flatMap(({ content }) =>
+    Array.isArray(content) ? (content as readonly ConverseBlock[]) : [],
+  );
   const uses = blocks.flatMap(({ toolUse }) => toolUse ?? []);
   const words = [...declared, ...uses.flatMap(({ toolUseId, name }) => [toolUseId, name])];
   const odd = words.find((word) => !wordPattern.test(word));
@@ -146,7 +148,7 @@ function invalidNames({ messages, toolConfig }: Body): string | undefined {
 }
 
 /** With thinking on, a Claude's turn whose tools were just run must begin with its thinking. */
-function unthoughtTools({ messages, additionalModelRequestFields: more }: Body): string | undefined {
+function unthoughtTools({ messages, additionalModelRequestFields: more }: ConverseBody): string | undefined {
   if (more?.thinking?.type !== 'enabled') return undefined;
   const last = messages.findLast(({ role }) => role === 'assistant');
   const isUnthought = last?.content.some(({ toolUse }) => toolUse) && last.content[0]?.reasoningContent === undefined;
@@ -155,15 +157,19 @@ function unthoughtTools({ messages, additionalModelRequestFields: more }: Body):
     : undefined;
 }
 
-function whyInvalidMessage(message: Message, index: number, messages: readonly Message[]): string | undefined {
+function whyInvalidMessage(
+  message: ConverseMessage,
+  index: number,
+  messages: readonly ConverseMessage[],
+): string | undefined {
   const { role, content } = message;
   if (role === messages[index - 1]?.role) {
     return 'A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.';
   }
   if (!Array.isArray(content) || content.length === 0) {
-    return `The content field in the Message object at messages.${index} is empty. Add a ContentBlock object to the content field and try again.`;
+    return `The content field in the ConverseMessage object at messages.${index} is empty. Add a ContentBlock object to the content field and try again.`;
   }
-  const blocks: readonly Block[] = content;
+  const blocks: readonly ConverseBlock[] = content;
   const blank = blocks.findIndex(({ text }) => text?.trim() === '');
   if (blank >= 0) {
     return `The text field in the ContentBlock object at messages.${index}.content.${blank} is blank. Add text to the text field, and try again.`;
@@ -183,7 +189,7 @@ function whyInvalidMessage(message: Message, index: number, messages: readonly M
   return `Expected toolResult blocks at messages.${index + 1}.content for the following Ids: ${open.join(', ')}`;
 }
 
-function isForged({ reasoningContent }: Block): boolean {
+function isForged({ reasoningContent }: ConverseBlock): boolean {
   if (reasoningContent === undefined) return false;
   const { reasoningText, redactedContent } = reasoningContent;
   if (reasoningText === undefined) return redactedContent !== redactedReasoning;

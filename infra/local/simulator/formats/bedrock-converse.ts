@@ -17,13 +17,13 @@ import { readConverse } from './bedrock-converse-request.ts';
 import { bedrockError, bedrockException } from './bedrock-errors.ts';
 
 /** A block of an answer: whole, and as a stream begins and continues it. Only a tool use has a beginning. */
-interface Block {
+interface ConverseAnswerBlock {
   readonly whole: object;
   readonly start?: object;
   readonly deltas: readonly object[];
 }
 
-function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Block[] {
+function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly ConverseAnswerBlock[] {
   const redacted = { reasoningContent: { redactedContent: redactedReasoning } };
   const spoken = choice.refusal ?? choice.content ?? '';
   return [
@@ -41,7 +41,7 @@ function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): reado
   ];
 }
 
-function reasoningBlock(text: string): Block {
+function reasoningBlock(text: string): ConverseAnswerBlock {
   const signature = signatureOf(text);
   return {
     whole: { reasoningContent: { reasoningText: { text, signature } } },
@@ -51,7 +51,7 @@ function reasoningBlock(text: string): Block {
   };
 }
 
-const textBlock = (text: string, pieces: readonly string[]): Block => ({
+const textBlock = (text: string, pieces: readonly string[]): ConverseAnswerBlock => ({
   whole: { text },
   deltas: pieces.map((piece) => ({ text: piece })),
 });

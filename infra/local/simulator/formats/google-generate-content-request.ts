@@ -3,7 +3,7 @@ import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { signatureOf } from '../signature.ts';
 
-interface Part {
+interface GenerateContentPart {
   readonly text?: string;
   readonly thoughtSignature?: string;
   readonly inlineData?: { readonly mimeType?: string };
@@ -14,11 +14,11 @@ interface Part {
 
 interface Content {
   readonly role?: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly GenerateContentPart[];
 }
 
 /** The fields that are read; any other may be present. */
-interface Body {
+interface GenerateContentBody {
   readonly contents: readonly Content[];
   readonly systemInstruction?: Content;
   readonly generationConfig?: {
@@ -43,7 +43,7 @@ interface Declaration {
 }
 
 export function readGenerateContent({ body: received, fromPath, query }: Received): ModelRequest | string {
-  const body = received as Body | null | undefined;
+  const body = received as GenerateContentBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'Invalid JSON payload received.';
   const { model = '', method } = fromPath;
   const isStream = method === 'streamGenerateContent';
@@ -88,7 +88,10 @@ function jsonSchemaOf(schema: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-function turnOf(role: string, { text = '', inlineData, fileData, functionCall, functionResponse }: Part): Turn {
+function turnOf(
+  role: string,
+  { text = '', inlineData, fileData, functionCall, functionResponse }: GenerateContentPart,
+): Turn {
   if (functionCall !== undefined) {
     return { role: 'assistant', text: '', toolArguments: [JSON.stringify(functionCall.args ?? {})] };
   }
@@ -106,15 +109,15 @@ function resultText(response: Readonly<Record<string, unknown>>): string {
 /** Says that a client has lost the signature. */
 const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
-function whyInvalid({ contents, tools = [] }: Body, model: string): string | undefined {
+function whyInvalid({ contents, tools = [] }: GenerateContentBody, model: string): string | undefined {
   if (!Array.isArray(contents) || contents.length === 0) {
     return '* GenerateContentRequest.contents: contents is not specified';
   }
   const empty = contents.findIndex((content) => !Array.isArray(content?.parts) || content.parts.length === 0);
   if (empty >= 0) return `* GenerateContentRequest.contents[${empty}].parts: contents.parts must not be empty.`;
   const unanswered = contents.some(({ parts }, index) => {
-    const calls = parts.filter(({ functionCall }: Part) => functionCall !== undefined).length;
-    const next: readonly Part[] = contents[index + 1]?.parts ?? [];
+    const calls = parts.filter(({ functionCall }: GenerateContentPart) => functionCall !== undefined).length;
+    const next: readonly GenerateContentPart[] = contents[index + 1]?.parts ?? [];
     const results = next.filter(({ functionResponse }) => functionResponse !== undefined).length;
     return calls > 0 && next.length > 0 && calls !== results;
   });
@@ -138,7 +141,8 @@ function whyInvalid({ contents, tools = [] }: Body, model: string): string | und
   return signed.some(isForged) ? 'Corrupted thought signature.' : undefined;
 }
 
-const partsOf = (contents: readonly Content[]): readonly Part[] => contents.flatMap(({ parts }) => parts);
+const partsOf = (contents: readonly Content[]): readonly GenerateContentPart[] =>
+  contents.flatMap(({ parts }) => parts);
 
 function isMisplaced({ role, parts }: Content, before: Content | undefined): boolean {
   if (firstCallOf(parts).length > 0) return before === undefined || before.role === role;
@@ -148,8 +152,8 @@ function isMisplaced({ role, parts }: Content, before: Content | undefined): boo
 const functionName = /^[a-zA-Z_][\w.:-]{0,63}$/;
 
 /** The first of parallel calls is signed. */
-const firstCallOf = (parts: readonly Part[]): readonly Part[] =>
+const firstCallOf = (parts: readonly GenerateContentPart[]): readonly GenerateContentPart[] =>
   parts.filter(({ functionCall }) => functionCall !== undefined).slice(0, 1);
 
-const isForged = ({ thoughtSignature: signature, functionCall }: Part): boolean =>
+const isForged = ({ thoughtSignature: signature, functionCall }: GenerateContentPart): boolean =>
   signature !== undefined && !signatureless.includes(signature) && signature !== signatureOf(functionCall?.name ?? '');

@@ -18,9 +18,9 @@ import { isThinker } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 
 /** The fields that are read; any other may be present. */
-interface Body {
+interface ChatBody {
   readonly model: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ChatMessage[];
   readonly stream?: boolean | null;
   readonly stream_options?: { readonly include_usage?: boolean } | null;
   readonly max_tokens?: number | null;
@@ -34,7 +34,7 @@ interface Body {
   readonly response_format?: { readonly type?: string; readonly json_schema?: { readonly schema?: unknown } } | null;
 }
 
-interface Message {
+interface ChatMessage {
   readonly role: string;
   readonly content?: string | null | readonly { readonly type: string; readonly text?: string }[];
   readonly tool_calls?: readonly {
@@ -46,7 +46,7 @@ interface Message {
 
 function read({ body: received }: Received): ModelRequest | string {
   if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const body = (received ?? {}) as Body;
+  const body = (received ?? {}) as ChatBody;
   const { model, messages, stop, tool_choice: choice, response_format: format } = body;
   if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
   if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";
@@ -76,7 +76,7 @@ function read({ body: received }: Received): ModelRequest | string {
 }
 
 /** Fields that OpenAI's own thinking models refuse. */
-function invalidMember(body: Body): string | undefined {
+function invalidMember(body: ChatBody): string | undefined {
   const { model, max_tokens: bound, stop } = body;
   if (!isThinker(model)) return undefined;
   if (typeof bound === 'number') {
@@ -93,7 +93,7 @@ const foreignMembers = ['reasoning_details', 'extra_content', 'thinking', 'signa
 /** Other servers take more. */
 const isOpenAi = /(^|\/)(gpt-|o\d)/;
 
-function invalidCall({ model, messages, tools }: Body): string | undefined {
+function invalidCall({ model, messages, tools }: ChatBody): string | undefined {
   if (!isOpenAi.test(model)) return undefined;
   const calls = messages.flatMap(({ tool_calls: made }) => made ?? []);
   const names = [...(tools ?? []).map((tool) => tool.function?.name), ...calls.map((call) => call.function?.name)];
@@ -108,7 +108,7 @@ function invalidCall({ model, messages, tools }: Body): string | undefined {
   return odd.length === 0 ? undefined : `'messages.1' : property '${odd[0]}' is unsupported`;
 }
 
-function invalidResult(messages: readonly Message[]): string | undefined {
+function invalidResult(messages: readonly ChatMessage[]): string | undefined {
   let open: unknown[] = [];
   for (const [index, { role, content, tool_calls: calls, tool_call_id: id }] of messages.entries()) {
     if (role === 'tool') {
@@ -130,7 +130,7 @@ function invalidResult(messages: readonly Message[]): string | undefined {
 const unanswered = (ids: readonly unknown[]): string =>
   `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`;
 
-function turnOf({ role, content, tool_calls = [] }: Message): Turn {
+function turnOf({ role, content, tool_calls = [] }: ChatMessage): Turn {
   const parts = Array.isArray(content) ? content : [{ type: 'text', text: typeof content === 'string' ? content : '' }];
   return {
     role,
@@ -186,7 +186,7 @@ const json = (_call: Call, completion: Completion) => ({
 /** Role, output, finish reason, usage where the request asks for it, end mark. */
 function frames(call: Call, completion: Completion): readonly Frame[] {
   const { choices, isUsageOnContent = false } = completion;
-  const isAsked = (call.body as Body).stream_options?.include_usage === true && !isUsageOnContent;
+  const isAsked = (call.body as ChatBody).stream_options?.include_usage === true && !isUsageOnContent;
   const reported = usageMember('usage', completion, usageJson);
   const isReported = isAsked && 'usage' in reported;
   const frame = (

@@ -5,7 +5,7 @@ import { errorBody } from '../error-bodies.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { tokensOf } from '../tokens.ts';
 
-interface Body {
+interface EmbeddingsBody {
   readonly model: string;
   /** Texts, or the numbers of their tokens. */
   readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[];
@@ -20,7 +20,7 @@ const inputsMax = 2_048;
 
 function read({ body: received }: Received): ModelRequest | string {
   if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const { model, input, dimensions } = (received ?? {}) as Body;
+  const { model, input, dimensions } = (received ?? {}) as EmbeddingsBody;
   if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
   const texts = textsOf(input);
   if (texts === undefined || texts.length === 0 || texts.includes('')) return "'$.input' is invalid.";
@@ -63,7 +63,7 @@ const base64Of = (vector: readonly number[]): string =>
   Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 
 function json({ body }: Call, completion: Completion): object {
-  const { input, dimensions, encoding_format: encoding } = body as Body;
+  const { input, dimensions, encoding_format: encoding } = body as EmbeddingsBody;
   return {
     object: 'list',
     data: textsOf(input)?.map((text, index) => {

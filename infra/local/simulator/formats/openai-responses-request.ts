@@ -3,29 +3,29 @@ import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { encryptedBy, isThinker } from '../signature.ts';
 
-interface Part {
+interface InputPart {
   readonly type: string;
   readonly text?: string;
 }
 
-interface Item {
+interface InputItem {
   /** A message by default. */
   readonly type?: string;
   readonly id?: string;
   readonly name?: string;
   readonly role?: string;
-  readonly content?: string | readonly Part[];
+  readonly content?: string | readonly InputPart[];
   readonly call_id?: string;
   readonly arguments?: string;
-  readonly output?: string | readonly Part[];
-  readonly summary?: readonly Part[];
+  readonly output?: string | readonly InputPart[];
+  readonly summary?: readonly InputPart[];
   readonly encrypted_content?: string | null;
 }
 
 /** The fields that are read; any other may be present. */
-export interface Body {
+export interface ResponsesBody {
   readonly model: string;
-  readonly input?: string | readonly Item[];
+  readonly input?: string | readonly InputItem[];
   readonly instructions?: string | null;
   readonly previous_response_id?: string | null;
   readonly prompt?: unknown;
@@ -51,7 +51,7 @@ export interface Body {
 
 export function readResponses({ body: received }: Received): ModelRequest | string {
   if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const body = (received ?? {}) as Body;
+  const body = (received ?? {}) as ResponsesBody;
   const invalid = whyInvalid(body);
   if (invalid !== undefined) return invalid;
   const { model, instructions, input = [], tools, tool_choice: choice, text, reasoning } = body;
@@ -74,26 +74,26 @@ export function readResponses({ body: received }: Received): ModelRequest | stri
   };
 }
 
-function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
+function toolChoiceOf(choice: ResponsesBody['tool_choice']): ModelRequest['toolChoice'] {
   if (choice === 'none' || choice === 'required') return choice;
   return typeof choice === 'object' && choice?.type === 'function' ? { name: choice.name ?? '' } : 'auto';
 }
 
-const itemsOf = (input: string | readonly Item[]): readonly Item[] =>
+const itemsOf = (input: string | readonly InputItem[]): readonly InputItem[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(named);
 
 /** An item that is an id alone refers to one that is kept. */
-const named = (item: Item): Item => {
+const named = (item: InputItem): InputItem => {
   const { type, ...rest } = item ?? {};
   if ((type ?? null) !== null || typeof item !== 'object') return item;
   return rest.role === undefined && rest.id !== undefined ? { ...rest, type: 'item_reference' } : rest;
 };
 
-const partsOf = (content: string | readonly Part[] = []): readonly Part[] =>
+const partsOf = (content: string | readonly InputPart[] = []): readonly InputPart[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
 
 /** Every part is a turn of its own: agents put remarks of theirs before the user's text. */
-function turnsOf(item: Item): readonly Turn[] {
+function turnsOf(item: InputItem): readonly Turn[] {
   if (item.arguments !== undefined) return [{ role: 'assistant', text: '', toolArguments: [item.arguments] }];
   const isResult = item.output !== undefined;
   const role = isResult ? 'tool' : (item.role ?? 'assistant');
@@ -104,7 +104,7 @@ function turnsOf(item: Item): readonly Turn[] {
   }));
 }
 
-function whyInvalid(body: Body): string | undefined {
+function whyInvalid(body: ResponsesBody): string | undefined {
   const { model, input, previous_response_id: previous, prompt } = body;
   if (typeof model !== 'string' || model === '') return "Missing required parameter: 'model'.";
   const isThere = typeof input === 'string' || Array.isArray(input);
@@ -132,7 +132,7 @@ const isOpenAi = /(^|\/)(gpt-|o\d)/;
 /** Fields of chat completions. */
 const elsewhere = ['stop', 'max_tokens', 'max_completion_tokens', 'messages', 'response_format', 'reasoning_effort'];
 
-function invalidMember(body: Body): string | undefined {
+function invalidMember(body: ResponsesBody): string | undefined {
   const { model, max_output_tokens: bound, temperature, reasoning } = body;
   const unknown = elsewhere.find((member) => member in body);
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
@@ -156,7 +156,7 @@ const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 /** Prefixes of item ids, by item type. */
 const idPrefixes: Readonly<Record<string, string>> = { message: 'msg', function_call: 'fc', reasoning: 'rs' };
 
-function invalidNames(items: readonly Item[], { tools }: Body): string | undefined {
+function invalidNames(items: readonly InputItem[], { tools }: ResponsesBody): string | undefined {
   const declared = (tools ?? []).filter(({ type }) => type === 'function').map(({ name }) => name);
   const called = items.flatMap(({ type, name = '' }) => (type === 'function_call' ? [name] : []));
   if (![...declared, ...called].every((name) => toolName.test(name))) {
@@ -170,13 +170,13 @@ function invalidNames(items: readonly Item[], { tools }: Body): string | undefin
   // Reasoning belongs to the output that followed it.
   const last = items.findLast(({ type }) => type === 'reasoning');
   return last !== undefined && last === items.at(-1)
-    ? `Item '${last.id}' of type 'reasoning' was provided without its required following item.`
+    ? `InputItem '${last.id}' of type 'reasoning' was provided without its required following item.`
     : undefined;
 }
 
 const callIdMaxCharacters = 64;
 
-function invalidCall(items: readonly Item[], previous: unknown): string | undefined {
+function invalidCall(items: readonly InputItem[], previous: unknown): string | undefined {
   const answered = items.filter(({ output }) => output !== undefined).map(({ call_id }) => call_id);
   const called = items.filter(({ type = '' }) => type.endsWith('_call')).map(({ call_id }) => call_id);
   const open = items.find((item) => item.type === 'function_call' && !answered.includes(item.call_id));
@@ -191,12 +191,12 @@ function invalidCall(items: readonly Item[], previous: unknown): string | undefi
 }
 
 function invalidReasoning(
-  { type, id, summary = [], encrypted_content: encrypted }: Item,
-  { model, store }: Body,
+  { type, id, summary = [], encrypted_content: encrypted }: InputItem,
+  { model, store }: ResponsesBody,
 ): string | undefined {
   if (type !== 'reasoning') return undefined;
   if (encrypted === undefined && store === false)
-    return `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false.`;
+    return `InputItem with id '${id}' not found. Items are not persisted when \`store\` is set to false.`;
   const isOwn =
     (encrypted ?? null) === null || encrypted === encryptedBy(model, summary.map(({ text = '' }) => text).join(''));
   return isOwn ? undefined : 'The encrypted content could not be verified.';

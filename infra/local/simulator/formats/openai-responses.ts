@@ -14,10 +14,10 @@ import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { encryptedBy } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
-import { type Body, readResponses } from './openai-responses-request.ts';
+import { type ResponsesBody, readResponses } from './openai-responses-request.ts';
 
 /** An item of the output: whole, as a stream begins it, and its events in between. */
-interface Item {
+interface OutputItem {
   readonly whole: object;
   readonly start: object;
   readonly events: (place: object) => readonly Frame[];
@@ -26,8 +26,8 @@ interface Item {
 const event = (carries: Frame['carries'], type: string, members: object): Frame =>
   jsonFrame(carries, { type, ...members }, type);
 
-function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Item[] {
-  const { include, model } = call.body as Body;
+function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly OutputItem[] {
+  const { include, model } = call.body as ResponsesBody;
   const isEncrypted = include?.includes('reasoning.encrypted_content') ?? false;
   const encrypted = (text: string) => (isEncrypted ? encryptedBy(model, text) : undefined);
   const spoken = choice.refusal ?? choice.content ?? '';
@@ -39,7 +39,7 @@ function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Cho
   ];
 }
 
-function reasoningItem(call: Call, text: string, encrypted: string | undefined): Item {
+function reasoningItem(call: Call, text: string, encrypted: string | undefined): OutputItem {
   const head = { id: call.newId('rs_'), type: 'reasoning' };
   const ending = encrypted === undefined ? {} : { encrypted_content: encrypted };
   const part = (shown: string) => ({ type: 'summary_text', text: shown });
@@ -59,7 +59,7 @@ function reasoningItem(call: Call, text: string, encrypted: string | undefined):
   };
 }
 
-function messageItem(call: Call, choice: Pick<Choice, 'content' | 'pieces' | 'refusal' | 'finishReason'>): Item {
+function messageItem(call: Call, choice: Pick<Choice, 'content' | 'pieces' | 'refusal' | 'finishReason'>): OutputItem {
   const head = { id: call.newId('msg_'), type: 'message', role: 'assistant' };
   const { refusal } = choice;
   const text = refusal ?? choice.content ?? '';
@@ -86,7 +86,7 @@ function messageItem(call: Call, choice: Pick<Choice, 'content' | 'pieces' | 're
   };
 }
 
-function functionCallItem(call: Call, { id, name, arguments: text }: Choice['toolCalls'][number]): Item {
+function functionCallItem(call: Call, { id, name, arguments: text }: Choice['toolCalls'][number]): OutputItem {
   const head = { id: call.newId('fc_'), type: 'function_call', call_id: id, name };
   return {
     start: { ...head, status: 'in_progress', arguments: '' },
@@ -112,7 +112,7 @@ const usageJson = (counts: TokenCounts) => ({
 
 /** The response so far: its `state`, and the request's settings. */
 function responseJson({ body }: Call, completion: Completion, state: object): object {
-  const asked = body as Body;
+  const asked = body as ResponsesBody;
   return {
     ...{ id: completion.id, object: 'response', created_at: completion.createdEpochSeconds, model: completion.model },
     ...{ status: 'in_progress', background: false, error: null, incomplete_details: null, output: [], usage: null },
