@@ -6,12 +6,12 @@ import { lacksRequired, looseSchema, optionalIn, unsupportedByClaude } from './r
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
 
 /** The fields of any format's request that are read; any other may be present. */
-interface AnyBody {
+interface FormatBody {
   readonly tools?: readonly Tool[] | null;
   readonly reasoning_effort?: string | null;
   readonly reasoning?: { readonly effort?: string | null } | null;
   readonly thinking?: { readonly type?: string } | null;
-  readonly additionalModelRequestFields?: Pick<AnyBody, 'thinking'> | null;
+  readonly additionalModelRequestFields?: Pick<FormatBody, 'thinking'> | null;
   readonly messages?: readonly { readonly content?: readonly ConverseBlock[] }[];
   readonly toolConfig?: { readonly tools?: readonly { readonly toolSpec?: ToolSpec }[] } | null;
 }
@@ -36,8 +36,8 @@ interface ConverseBlock {
 }
 
 const isOpenAi = /(^|\/)(gpt-|o\d)/;
-const hasTools = ({ tools }: AnyBody): boolean => (tools ?? []).length > 0;
-const functionsOf = ({ tools }: AnyBody) =>
+const hasTools = ({ tools }: FormatBody): boolean => (tools ?? []).length > 0;
+const functionsOf = ({ tools }: FormatBody) =>
   (tools ?? []).flatMap((tool) => (tool.function ?? (tool.type === 'function' ? tool : [])) as NonNullable<Tool>);
 
 const toolsElsewhere = (model: string): string =>
@@ -65,14 +65,14 @@ function refusedByClaude(tools: readonly ClaudesTool[]): string | undefined {
     : undefined;
 }
 
-const documentsOf = ({ messages = [] }: AnyBody) =>
+const documentsOf = ({ messages = [] }: FormatBody) =>
   messages.map(({ content }) => (Array.isArray(content) ? (content as readonly ConverseBlock[]) : []));
 
 const strictToolsMax = 20;
 const optionalMax = 24;
 const documentsMax = 5;
 
-const refusals: readonly Refusal<AnyBody>[] = [
+const refusals: readonly Refusal<FormatBody>[] = [
   {
     formats: ['chat-completions'],
     source: 'https://github.com/BerriAI/litellm/issues/34569',
@@ -166,14 +166,14 @@ const refusals: readonly Refusal<AnyBody>[] = [
 ];
 
 /** A model that thinks although nothing asks for it counts as asked with an effort. */
-const effortIn = ({ reasoning_effort: effort }: AnyBody, model: string): string =>
+const effortIn = ({ reasoning_effort: effort }: FormatBody, model: string): string =>
   effort ?? (thinksUnasked(model) ? 'its own' : 'none');
 
 /** Returns undefined where its provider would accept it. `model`: from the path or the body. */
 export function providerRefusal(format: string, body: unknown, model: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  for (const { formats, why } of [...refusals, ...(historyRefusals as readonly Refusal<AnyBody>[])]) {
-    const words = formats.includes(format) ? why(body as AnyBody, model) : undefined;
+  for (const { formats, why } of [...refusals, ...(historyRefusals as readonly Refusal<FormatBody>[])]) {
+    const words = formats.includes(format) ? why(body as FormatBody, model) : undefined;
     if (words !== undefined) return words;
   }
   return undefined;

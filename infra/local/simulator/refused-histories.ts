@@ -1,12 +1,12 @@
 // Refusals of real providers for a conversation that is sent again: results without their calls, and thinking without
 // its signature.
 
-export interface Refusal<AnyBody> {
+export interface Refusal<FormatBody> {
   readonly formats: readonly string[];
   /** The public report, or the page, that documents it. */
   readonly source: string;
   /** Refuses in the provider's words; undefined when it accepts the request. */
-  readonly why: (body: AnyBody, model: string) => string | undefined;
+  readonly why: (body: FormatBody, model: string) => string | undefined;
 }
 
 /** The fields of any format's request that are read; any other may be present. */
