@@ -18,7 +18,7 @@ import { route } from './routing/route.ts';
 import { failed, serveAndSettle } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
-import type { AdmittedPlain, IdentifiedCall, ReceivedCall, ServedCall } from './stages.ts';
+import type { AdmittedPlain, CallResult, IdentifiedCall, ReceivedCall } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
@@ -49,7 +49,7 @@ async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admiss
   return () => serveAndSettle(deps, admitted, answerPlain);
 }
 
-async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<ServedCall> {
+async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<CallResult> {
   const { result, ...run } = await provide(deps, plainProviderCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
   const { response, end } = await respond(deps, call, { result, ...run }, result);

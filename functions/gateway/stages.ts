@@ -61,12 +61,12 @@ export interface ReceivedCall extends Pick<Call, 'clientInterface' | 'scope' | '
   /** Whether its headers announce a body above the size limit. */
   readonly isOversized: boolean;
   /** Reads, parses and checks the body, once. Asked for with a key that exists. */
-  readonly read: () => Promise<ReadCall>;
+  readonly read: () => Promise<ParsedBody>;
   /** The parsed body so far; undefined when the call was refused before. */
-  readonly seen: () => ReadCall | undefined;
+  readonly seen: () => ParsedBody | undefined;
 }
 
-export interface ReadCall {
+export interface ParsedBody {
   /** The body's model, as far as it can be read. */
   readonly model: string | undefined;
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
@@ -126,7 +126,7 @@ export interface PlannedModelCall {
 }
 
 /** Reservations of a call, which its settlement ends. */
-export interface Holdings {
+export interface CallReservations {
   readonly keyHold?: KeyHold | undefined;
   readonly creditHold?: CreditHold | undefined;
   readonly budgetHolds?: readonly BudgetHold[] | undefined;
@@ -188,7 +188,7 @@ export interface AnswerSource {
 export interface AdmittedCall extends IdentifiedCall {
   /** Unique to this call, UUIDv7: the owner of all it has reserved, and the execution id of a function call. */
   readonly owner: string;
-  readonly holdings: Holdings;
+  readonly holdings: CallReservations;
   readonly claims: CallClaims;
   /** Rest of the time for all stores before a provider is called. */
   readonly admissionTime: TimeBudget;
@@ -203,7 +203,7 @@ export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
 
 /** An answer, and how the call has ended, which is asked once, after the last byte; or the error in its place. */
-export type ServedCall =
+export type CallResult =
   | { readonly response: GatewayResponse; readonly end: () => EndedCall }
   | { readonly response: undefined; readonly error: unknown; readonly ended: EndedCall };
 

@@ -7,7 +7,7 @@ import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
-import { type GiveBack, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
+import { type GiveBack, type Reservation, type ReservationResult, type Resolution, refused } from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
@@ -25,7 +25,7 @@ export function reserveIdempotencyKey(
   if (key === undefined) return undefined;
   const keyOwner = { workspace: workspace.id, key, owner };
   const giveBack = () => idempotency.release(keyOwner);
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     const nowMs = clock.nowMs();
     const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.holdLifeMs };
     const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { memory: scope.memory });
@@ -46,7 +46,7 @@ export function reserveIdempotencyKey(
         return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }
   }
-  return { rank: 'idempotency', reserve, giveBackUnknown: giveBack, givesBackFirst: true };
+  return { rank: 'idempotency', reserve, releaseUncertain: giveBack, releasedFirst: true };
 }
 
 /** A span is used once per workspace, but a retry may bring its own again. */
@@ -64,13 +64,13 @@ export function reserveSpan(
     if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
     await spans.withdraw(spanOwner);
   };
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     const { idempotencyKey } = call;
     const nowMs = clock.nowMs();
     const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: call.fingerprint(), nowMs });
     return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { giveBack };
   }
-  return { rank: 'span', reserve, giveBackUnknown: giveBack, givesBackFirst: true };
+  return { rank: 'span', reserve, releaseUncertain: giveBack, releasedFirst: true };
 }
 
 const isRunning = (resolution: Resolution): boolean =>

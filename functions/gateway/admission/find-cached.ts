@@ -10,7 +10,7 @@ import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallClaims, ReadCachedContent, RoutedCall } from '../stages.ts';
-import type { Reservation, Reserved } from './reservation.ts';
+import type { Reservation, ReservationResult } from './reservation.ts';
 
 const ttlDefaultSeconds = 300;
 
@@ -23,7 +23,7 @@ export function findCached(
   const { cache, provider, text } = call.request;
   const { clientInterface, passedOn } = call;
   if (cache === undefined) return undefined;
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     // Nothing under an effective zdr is stored, so nothing can be found.
     if (cache?.enabled === false || call.policy.zdr === true) return cacheUse('BYPASS');
     const namespace = cache?.namespace ?? undefined;
@@ -51,9 +51,9 @@ export function findCached(
   return { rank: 'cache', reserve };
 }
 
-type CacheUse = NonNullable<NonNullable<Reserved['holdings']>['cache']>;
+type CacheUse = NonNullable<NonNullable<ReservationResult['holdings']>['cache']>;
 
-const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): Reserved => ({
+const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): ReservationResult => ({
   holdings: { cache: { outcome, store } },
 });
 

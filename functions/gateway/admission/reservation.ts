@@ -5,7 +5,7 @@ import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { type Item, retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import type { Holdings, ReadyAnswer } from '../stages.ts';
+import type { CallReservations, ReadyAnswer } from '../stages.ts';
 
 /** The order in which errors win, whatever order the answers of the store came in. */
 export const ranks = ['key', 'idempotency', 'span', 'plan', 'cache', 'money', 'capacity', 'candidate'] as const;
@@ -18,10 +18,10 @@ export type Resolution =
 
 export type GiveBack = (resolution: Resolution | undefined) => Promise<unknown>;
 
-export interface Reserved {
+export interface ReservationResult {
   /** Undefined: the call may go on. */
   readonly resolution?: Resolution | undefined;
-  readonly holdings?: Holdings | undefined;
+  readonly holdings?: CallReservations | undefined;
   /** The candidates that are left. Left out: all. */
   readonly plan?: Plan;
   /** Undefined: nothing was taken. */
@@ -32,13 +32,13 @@ export interface Reserved {
 
 export interface Reservation {
   readonly rank: Rank;
-  reserve(): Promise<Reserved>;
+  reserve(): Promise<ReservationResult>;
   /** For a write whose answer was lost: it may have been made. */
-  readonly giveBackUnknown?: GiveBack | undefined;
+  readonly releaseUncertain?: GiveBack | undefined;
   /** Released before the client knows of the refusal: its next call may bring the same name. */
-  readonly givesBackFirst?: boolean;
+  readonly releasedFirst?: boolean;
   /** What would refuse the call, asked without taking anything: where an error that stands behind it came in first. */
-  readonly check?: (() => Promise<Reserved>) | undefined;
+  readonly check?: (() => Promise<ReservationResult>) | undefined;
 }
 
 export interface ReservationGroup {
@@ -47,7 +47,7 @@ export interface ReservationGroup {
   readonly mayRefuse: boolean;
 }
 
-export const refused = (rank: Rank, error: unknown): Reserved => ({ resolution: { rank, error } });
+export const refused = (rank: Rank, error: unknown): ReservationResult => ({ resolution: { rank, error } });
 
 export interface ReserveContext {
   readonly clock: Clock;
@@ -60,11 +60,11 @@ export interface ReserveContext {
 
 interface Started {
   readonly reservation: Reservation;
-  readonly reserved: Promise<Reserved>;
+  readonly reserved: Promise<ReservationResult>;
 }
 
 export interface AllReserved {
-  readonly holdings: Holdings;
+  readonly holdings: CallReservations;
   /** Undefined: all that was planned. */
   readonly plan: Plan | undefined;
   readonly key: Item | undefined;
@@ -81,7 +81,7 @@ export async function reserveAll(
   context: ReserveContext,
 ): Promise<AllReserved | FoundReady> {
   const started: Started[] = [];
-  let holdings: Holdings = {};
+  let holdings: CallReservations = {};
   let plan: Plan | undefined;
   let key: Item | undefined;
   for (const [index, round] of rounds.entries()) {
@@ -134,7 +134,7 @@ async function reserveRound(
   started: Started[],
   round: readonly Reservation[],
   context: ReserveContext,
-): Promise<readonly Reserved[]> {
+): Promise<readonly ReservationResult[]> {
   const running = round.map((reservation) => ({ reservation, reserved: reserveOne(reservation) }));
   started.push(...running);
   try {
@@ -156,7 +156,7 @@ async function end(
   { resolution, key }: Ended,
   context: ReserveContext,
 ): Promise<FoundReady> {
-  const first = started.filter(({ reservation }) => reservation.givesBackFirst === true);
+  const first = started.filter(({ reservation }) => reservation.releasedFirst === true);
   const others = started.filter((one) => !first.includes(one));
   giveBackLater(others, resolution, context);
   if (resolution.ready !== undefined) {
@@ -174,17 +174,17 @@ const giveBackLater = (
 ): void => deferred.add(() => giveAllBack(some, resolution, (giveBack) => retryWrite(clock, giveBack)));
 
 /** A store that fails is an error like any other: one of a better rank may still win over it. */
-async function reserveOne({ rank, reserve, giveBackUnknown }: Reservation): Promise<Reserved> {
+async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Promise<ReservationResult> {
   try {
     return await reserve();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return { ...refused(rank, error), giveBack: giveBackUnknown };
+    return { ...refused(rank, error), giveBack: releaseUncertain };
   }
 }
 
 /** The one of the best rank; what the key may not get ranks with the plan, and wins over an answer that is ready. */
-function resolve(outcomes: readonly Reserved[], { refuseModels }: ReserveContext): Resolution | undefined {
+function resolve(outcomes: readonly ReservationResult[], { refuseModels }: ReserveContext): Resolution | undefined {
   const [first] = outcomes
     .flatMap(({ resolution }) => resolution ?? [])
     .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank));
@@ -195,7 +195,8 @@ function resolve(outcomes: readonly Reserved[], { refuseModels }: ReserveContext
   return refusal !== undefined && isFirst ? { rank: 'plan', error: refusal } : first;
 }
 
-const keyOf = (outcomes: readonly Reserved[]): Item | undefined => outcomes.find(({ key }) => key !== undefined)?.key;
+const keyOf = (outcomes: readonly ReservationResult[]): Item | undefined =>
+  outcomes.find(({ key }) => key !== undefined)?.key;
 
 /** Rejects with the first failure, after every giveBack was tried. */
 async function giveAllBack(

@@ -9,7 +9,7 @@ import { reserveIdempotencyKey, reserveSpan } from './call-names.ts';
 import { concurrencyLimitsOf, enterUnderWay, isNearConcurrency } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
-import type { Reservation, ReservationGroup, Reserved } from './reservation.ts';
+import type { Reservation, ReservationGroup, ReservationResult } from './reservation.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
 import { reserveCredit } from './reserve-credit.ts';
@@ -111,7 +111,7 @@ const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservat
 async function admitFirst(
   { limiter, clock }: GatewayDependencies,
   { plan, byok, size }: RoutedCall,
-): Promise<Reserved> {
+): Promise<ReservationResult> {
   const [candidate] = plan;
   const startedAtMs = clock.nowMs();
   if (byok?.sourceOf(candidate) !== undefined) {

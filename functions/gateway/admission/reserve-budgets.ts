@@ -7,7 +7,7 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { isBillable, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
-import { type GiveBack, type Reservation, type Reserved, refused } from './reservation.ts';
+import { type GiveBack, type Reservation, type ReservationResult, refused } from './reservation.ts';
 
 export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owner: string): Reservation | undefined {
   const quotes = quotesOf(deps, call, owner);
@@ -21,7 +21,7 @@ export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owne
     reserve: () => takeBudgets(deps, call, quotes, holds, giveBack),
     check: () => checkBudgets(deps, call, quotes),
     // Some may have been taken before another failed.
-    giveBackUnknown: giveBack,
+    releaseUncertain: giveBack,
   };
 }
 
@@ -32,7 +32,7 @@ async function takeBudgets(
   quotes: readonly Quote[],
   holds: BudgetHold[],
   giveBack: GiveBack,
-): Promise<Reserved> {
+): Promise<ReservationResult> {
   const excluded = new Map<string, GatewayError>();
   await Promise.all(
     quotes.map(async ({ provider, hold, error }) => {
@@ -65,7 +65,7 @@ function planWithout({ plan }: RoutedCall, excluded: ReadonlyMap<string, Gateway
   return first && [first, ...rest];
 }
 
-const refusedBy = (excluded: ReadonlyMap<string, GatewayError>): Reserved => {
+const refusedBy = (excluded: ReadonlyMap<string, GatewayError>): ReservationResult => {
   const [error] = excluded.values();
   return refused('money', error);
 };

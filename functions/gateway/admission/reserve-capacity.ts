@@ -8,10 +8,10 @@ import type { StageResource } from '../../../shared/foundation/constants/index.t
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds, serviceError } from './concurrency.ts';
-import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { type Reservation, type ReservationResult, refused } from './reservation.ts';
 import { createPoolSlots, reserveKeyless } from './reserve-keyless.ts';
 
-interface Asked {
+interface RoundInputs {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
   readonly limits: ConcurrencyLimits;
   /** Then the slots of the workspace are no part of its credit. */
@@ -22,7 +22,7 @@ interface Asked {
 export function reserveCapacity(
   deps: GatewayDependencies,
   call: IdentifiedCall,
-  { holder, ...asked }: Asked,
+  { holder, ...asked }: RoundInputs,
 ): Reservation | undefined {
   const { slotPools } = deps;
   const { ofKeyless } = asked.limits;
@@ -30,7 +30,7 @@ export function reserveCapacity(
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
   const { slots, add, giveBack } = createPoolSlots(slotPools);
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
     for (const { pools, error } of levels) {
       if (!(await takeOne(pools))) return { ...refused('capacity', error()), giveBack };
@@ -41,7 +41,7 @@ export function reserveCapacity(
     for (const pool of pools) if (add(await slotPools.take(pool, holder))) return true;
     return false;
   }
-  return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
+  return { rank: 'capacity', reserve, releaseUncertain: giveBack };
 }
 
 interface Level {
@@ -51,7 +51,7 @@ interface Level {
   readonly error: () => GatewayError;
 }
 
-function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<Asked, 'holder'>): readonly Level[] {
+function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundInputs, 'holder'>): readonly Level[] {
   const { asksFunction, workspace, catalogue } = call;
   const whose = `The workspace ${workspace.id}`;
   const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>

@@ -7,7 +7,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { concurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage, type Shortage } from './money-message.ts';
-import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { type Reservation, type ReservationResult, refused } from './reservation.ts';
 
 export function reserveCredit(
   deps: GatewayDependencies,
@@ -21,13 +21,13 @@ export function reserveCredit(
   const { concurrency = null } = workspace;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
   const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards, concurrency };
-  const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'advise'>): Reserved => {
+  const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'advise'>): ReservationResult => {
     recentRefusals.set(account.workspace, true);
     const what = short === 'credit' ? 'credit' : 'the spend limit of the workspace';
     const message = insufficientMessage(what, { ...shortage, advise });
     return refused('money', fail('PAYMENT_REQUIRED', { message }));
   };
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     const take = await credit.take(account, hold as Hold);
     if (take.kind === 'insufficient') return refuse(take.short, take);
     if (take.kind === 'no_slot') {
@@ -37,7 +37,7 @@ export function reserveCredit(
     const creditHold = take.hold;
     return { holdings: { creditHold }, giveBack: () => credit.giveBack(creditHold) };
   }
-  async function check(): Promise<Reserved> {
+  async function check(): Promise<ReservationResult> {
     const { available, underSpendLimit } = await credit.show(account);
     const needed = hold?.amount ?? 0n;
     if (available < needed) return refuse('credit', { needed, available });

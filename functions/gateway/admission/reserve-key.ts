@@ -16,7 +16,7 @@ import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
-import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { type Reservation, type ReservationResult, refused } from './reservation.ts';
 
 export interface KeyReservationInput {
   readonly credential: ApiKey;
@@ -56,12 +56,12 @@ const askKey = (
   hold: Hold | undefined,
 ): Promise<KeyAdmission> => admitKey(deps, { publicId, secretSha256, known, hold, defaultConcurrency });
 
-function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
+function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): ReservationResult {
   const key = admission.kind === 'unknown' ? undefined : admission.item;
   return { ...judge(deps, input, admission), key };
 }
 
-function judge(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): Reserved {
+function judge(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): ReservationResult {
   const error = keyErrorOf(admission, input.credential, input.asksFunction);
   if (error !== undefined) {
     deps.recentRefusals.set(input.credential.publicId, true);
@@ -81,7 +81,7 @@ function refuseSpend(
   { recentRefusals }: GatewayDependencies,
   { credential, asksFunction, advise }: KeyReservationInput,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
-): Reserved {
+): ReservationResult {
   recentRefusals.set(credential.publicId, true);
   const message = insufficientMessage('the spend limit of the key', { needed, available, advise });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));

@@ -5,10 +5,10 @@ import type { SlotHold, SlotPool, SlotPools } from '../../../shared/accounting/s
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type KeylessLimits, keylessError, serviceError } from './concurrency.ts';
-import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { type Reservation, type ReservationResult, refused } from './reservation.ts';
 import { admitKey, keyErrorOf } from './reserve-key.ts';
 
-interface Asked {
+interface RoundInputs {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
   readonly limits: KeylessLimits;
 }
@@ -16,7 +16,7 @@ interface Asked {
 export function reserveKeyless(
   deps: GatewayDependencies,
   call: IdentifiedCall,
-  { holder, limits }: Asked,
+  { holder, limits }: RoundInputs,
 ): Reservation {
   const { slotPools, recentRefusals } = deps;
   const { publicId, secretSha256 } = call.credential;
@@ -31,7 +31,7 @@ export function reserveKeyless(
       hold: { ...holder, owner: `${holder.owner}-slot`, amount: 0n, slot: true },
     });
 
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     const wasFull = slotPools.wasFull(keyless);
     if (!wasFull && (await take(keyless))) return taken;
     const admission = await askKey();
@@ -50,7 +50,7 @@ export function reserveKeyless(
     return { ...refused('capacity', serviceError(limits, call)), giveBack };
   }
   const taken = { giveBack, holdings: { slots } };
-  return { rank: 'capacity', reserve, giveBackUnknown: giveBack };
+  return { rank: 'capacity', reserve, releaseUncertain: giveBack };
 }
 
 export function createPoolSlots(slotPools: SlotPools) {

@@ -7,7 +7,7 @@ import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import { mostTokens } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
-import { type ReservationGroup, type Reserved, refused } from './reservation.ts';
+import { type ReservationGroup, type ReservationResult, refused } from './reservation.ts';
 
 /** Undefined: neither has such a limit, or the call takes no tokens. */
 export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall): ReservationGroup | undefined {
@@ -18,7 +18,7 @@ export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | Open
   const permits: Permit[] = [];
   const giveBack = () => Promise.all(permits.map((permit) => limiter.giveBack(permit)));
   // One after the other: a call that its key refuses takes nothing of what others of its workspace could use.
-  async function reserve(): Promise<Reserved> {
+  async function reserve(): Promise<ReservationResult> {
     for (const { owner, tpm, refuse } of owners) {
       const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, tokens);
       if (admission.kind === 'limited') {
@@ -30,7 +30,7 @@ export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | Open
     return { holdings: { tokenPermits: permits }, giveBack };
   }
   return {
-    reservations: [{ rank: 'capacity', reserve, giveBackUnknown: giveBack }],
+    reservations: [{ rank: 'capacity', reserve, releaseUncertain: giveBack }],
     mayRefuse: owners.some(({ owner }) => recentRefusals.has(owner)),
   };
 }

@@ -19,7 +19,7 @@ import { type ClientInterface, keepBody, readModel } from '../../../shared/proto
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type BodyText, readRequestBody, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
+import type { Call, ParsedBody, ReceivedCall } from '../stages.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
@@ -43,8 +43,8 @@ export function receive(
   const credential = readCredential(request.headers, clientInterface);
   const attribution = readAttribution(request.headers);
   const sentTags = readTagsHeader(request.headers);
-  let seen: ReadCall | undefined;
-  const read = once(async (): Promise<ReadCall> => {
+  let seen: ParsedBody | undefined;
+  const read = once(async (): Promise<ParsedBody> => {
     scope.memory.nameKey(credential.publicId);
     const bytes = await readPlainBody(request, scope.memory);
     const bodyBytes = bytes.length;

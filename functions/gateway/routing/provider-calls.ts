@@ -13,7 +13,7 @@ import type { Payment, ProviderCall, ProviderRequest } from '../provider-call.ts
 import type { AdmittedCall, AdmittedPlain } from '../stages.ts';
 
 /** The rest is the same for every provider call of a request. */
-interface OwnOfCall {
+interface ProviderCallParts {
   readonly request: Omit<ProviderRequest, 'clientInterface' | 'passedOn' | 'schemaWork'>;
   readonly payment: Omit<Payment, 'workspace' | 'bill'>;
   readonly keptBody?: ProviderCall['keptBody'];
@@ -23,7 +23,7 @@ interface OwnOfCall {
 
 export const providerCallOf = (
   { scope, clientInterface, passedOn, schemaWork, workspace, bill, deadline, streamDeadline, catalogue }: AdmittedCall,
-  { request, payment, keptBody, stopped, admissionTime }: OwnOfCall,
+  { request, payment, keptBody, stopped, admissionTime }: ProviderCallParts,
 ): ProviderCall => ({
   request: { clientInterface, passedOn, schemaWork, ...request },
   payment: { workspace: workspace.id, bill, ...payment },

@@ -39,7 +39,7 @@ export async function route(
   await admissionTime.wait(deps.credentials.ready());
   const kept = await admissionTime.wait(findKept(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  await readAhead(request, { ...call, workspace, keptBody });
+  await parseInSteps(request, { ...call, workspace, keptBody });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -138,7 +138,7 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
 // What routing asks of a request is read from its body on first use: of a long one before, in turns of the event loop.
 
 /** Each in a turn of its own. */
-export async function readAhead(
+export async function parseInSteps(
   request: ClientRequest,
   call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'keptBody'>,
 ): Promise<void> {

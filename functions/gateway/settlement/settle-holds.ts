@@ -39,7 +39,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
   let wasLate = false;
   const held = heldBy(deps, call).map(({ end, ...one }) => ({
     ...one,
-    end: untilDone(async (options) => {
+    end: idempotentOnce(async (options) => {
       const outcome = await end(options);
       wasLate ||= outcome?.kind === 'settled' && outcome.wasLate;
     }),
@@ -120,7 +120,7 @@ const unknownOutcome =
   };
 
 /** Done once, however often it is asked for; what failed may be repeated. */
-function untilDone(task: (options?: SettlementOptions) => Promise<void>): typeof task {
+function idempotentOnce(task: (options?: SettlementOptions) => Promise<void>): typeof task {
   let done: Promise<void> | undefined;
   return (options) => {
     done ??= task(options).catch((error: unknown) => {

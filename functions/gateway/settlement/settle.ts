@@ -11,7 +11,7 @@ import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, ClaimsEnd, EndedCall, ServedCall } from '../stages.ts';
+import type { AdmittedCall, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
 import { logFailedAttempts } from './log-attempts.ts';
 import { type CallHolds, openCallHolds } from './settle-holds.ts';
 import { writeRecord } from './write-record.ts';
@@ -19,7 +19,7 @@ import { writeRecord } from './write-record.ts';
 export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
   admitted: Admitted,
-  serve: (deps: GatewayDependencies, call: Admitted) => Promise<ServedCall>,
+  serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
 ): Promise<GatewayResponse> {
   const holds = openCallHolds(deps, admitted);
   const call = { ...admitted, freeSlots: holds.freeSlots };
@@ -34,11 +34,11 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   call.scope.deferred.add(() => settle(deps, call, holds, ended));
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
   await Promise.all([call.claims.release(claimsEndOf(ended)).catch(() => {}), call.freeSlots?.()]);
-  return toldInStream(deps, call, served.error);
+  return errorAsStream(deps, call, served.error);
 }
 
 /** Throws the error, unless clients of the interface are to find it in a stream. */
-async function toldInStream(
+async function errorAsStream(
   { clock }: GatewayDependencies,
   { request, owner }: AdmittedCall,
   error: unknown,
@@ -49,7 +49,7 @@ async function toldInStream(
   return { status: okStatus, headers: streamHeaders, body };
 }
 
-export const failed = (run: EndedCall['run'], error: unknown): ServedCall => ({
+export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
   response: undefined,
   error,
   ended: { run, error: toGatewayError(error), stream: undefined, writeCache: undefined },

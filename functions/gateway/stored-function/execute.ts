@@ -15,11 +15,11 @@ import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderRun } from '../provider-call.ts';
 import { failed } from '../settlement/settle.ts';
-import type { AdmittedExecution, AnswerSource, EndedCall, ServedCall } from '../stages.ts';
+import type { AdmittedExecution, AnswerSource, CallResult, EndedCall } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<ServedCall> {
+export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<CallResult> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const runs: ProviderRun[] = [];

@@ -2,7 +2,7 @@
 // event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { beforeEach, describe, expect, it } from '#jest';
-import { readAhead } from '../../../functions/gateway/routing/route.ts';
+import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
 import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
@@ -277,7 +277,7 @@ it('what the plan asks of a long body is read in turns of their own, and the who
     const others = (async () => {
       for (; !isOver; turn += 1) await nextTurn();
     })();
-    await readAhead(request, call);
+    await parseInSteps(request, call);
     isOver = true;
     await others;
     return reads;
