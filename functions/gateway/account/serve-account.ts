@@ -1,5 +1,5 @@
-// What a key may see of itself and of its workspace: its limits, the credit, the record of one call. No secret,
-// no prompt, no answer, nothing of another workspace.
+// The account interface of a key: its limits, the workspace's credit, the record of one call. No secret, no prompt, no
+// answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/configuration/keys/index.ts';
@@ -34,7 +34,7 @@ const serve =
     // A client asks for the record of its call as soon as it has the answer.
     await scope.earlierSettled();
     const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
-    // What the store cannot answer within two seconds is not waited for.
+    // The store gets two seconds to answer.
     const data = await startAdmissionTime(deps.clock).wait(reading);
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
@@ -97,7 +97,7 @@ async function readGeneration({ records }: GatewayDependencies, { record }: OwnK
 
 interface OwnKey {
   readonly record: KeyRecord;
-  /** With the counters beside the record, as they stand now. */
+  /** The item with its current counters, beside the record. */
   readonly item: Item;
 }
 

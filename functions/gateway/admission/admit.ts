@@ -12,9 +12,9 @@ import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reser
 type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
 
 /**
- * The admitted call, or an answer that is ready; throws the error that wins. A call that could not be planned is never
- * admitted: its refusal is thrown, unless an answer is stored for it or another error stands before it. Its plan is what is
- * left of the one that was made.
+ * Returns the admitted call, or a ready answer; throws the error that wins. A call without a plan is never admitted:
+ * its refusal is thrown, unless an answer is stored for it or an earlier error wins. Candidates without budget are
+ * removed from the plan.
  */
 export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,

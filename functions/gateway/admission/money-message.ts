@@ -30,7 +30,7 @@ export interface BoundedCall {
   readonly member: string;
 }
 
-/** What the bound itself adds to a body that has none. */
+/** Bytes that the bound itself adds to a body without one. */
 const memberBytes = 40;
 
 export const boundAdvice =

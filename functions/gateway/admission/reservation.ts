@@ -1,5 +1,5 @@
-// Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
-// file runs it, finds the error that wins, and givesBack what a call that does not run has taken.
+// Runs the reservations of a call in the store before a provider is called: finds the error that wins, and releases
+// everything that a refused call took.
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
@@ -19,14 +19,14 @@ export type Resolution =
 export type GiveBack = (resolution: Resolution | undefined) => Promise<unknown>;
 
 export interface ReservationResult {
-  /** Undefined: the call may go on. */
+  /** Undefined when the call may go on. */
   readonly resolution?: Resolution | undefined;
   readonly holdings?: CallReservations | undefined;
-  /** The candidates that are left. Left out: all. */
+  /** The remaining candidates; all if absent. */
   readonly plan?: Plan;
-  /** Undefined: nothing was taken. */
+  /** Undefined when nothing was taken. */
   readonly giveBack?: GiveBack | undefined;
-  /** The key of the call as the store has it. Undefined: it was not asked for. */
+  /** The key of the call as the store has it, if it was read. */
   readonly key?: Item | undefined;
 }
 
@@ -37,12 +37,12 @@ export interface Reservation {
   readonly releaseUncertain?: GiveBack | undefined;
   /** Released before the client knows of the refusal: its next call may bring the same name. */
   readonly releasedFirst?: boolean;
-  /** What would refuse the call, asked without taking anything: where an error that stands behind it came in first. */
+  /** Checks for a refusal without taking anything, where a later error came in first. */
   readonly check?: (() => Promise<ReservationResult>) | undefined;
 }
 
 export interface ReservationGroup {
-  /** Undefined: not needed by the call. */
+  /** Undefined ones are not needed by the call. */
   readonly reservations: readonly (Reservation | undefined)[];
   readonly mayRefuse: boolean;
 }
@@ -52,9 +52,9 @@ export const refused = (rank: Rank, error: unknown): ReservationResult => ({ res
 export interface ReserveContext {
   readonly clock: Clock;
   readonly deferred: DeferredTasks;
-  /** What the store cannot answer within two seconds is not waited for. */
+  /** The store gets two seconds to answer. */
   readonly admissionTime: TimeBudget;
-  /** What the key may not get of the plan, or of an answer that is ready. */
+  /** Refuses models of the plan, or of a ready answer, that the key may not use. */
   readonly refuseModels: (key: Item, ready: ReadyAnswer | undefined) => GatewayError | undefined;
 }
 
@@ -65,7 +65,7 @@ interface Started {
 
 export interface AllReserved {
   readonly holdings: CallReservations;
-  /** Undefined: all that was planned. */
+  /** Undefined when all candidates remain. */
   readonly plan: Plan | undefined;
   readonly key: Item | undefined;
 }

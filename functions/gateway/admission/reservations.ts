@@ -1,4 +1,4 @@
-// What a call reserves, in one round or more.
+// The reservations of a call, in one round or more.
 import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
@@ -50,7 +50,7 @@ export function reservationsOf(
   const tokens = reserveTokens(deps, call);
   const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
   return inRounds([
-    // What is stored under them may be the answer.
+    // An answer stored under them may be the result.
     { reservations: names, mayRefuse: true },
     ...(tokens === undefined ? [] : [tokens]),
     { reservations: [reserveKey(deps, key, keyHold)], mayRefuse: mayKeyRefuse },
@@ -60,8 +60,8 @@ export function reservationsOf(
 }
 
 /**
- * What a call takes and releases again is missing to others meanwhile: so what comes behind a reservation that may well refuse it
- * waits for that answer. As a rule none may, and all is one round.
+ * Splits reservations into rounds. An amount that a call takes and releases again is missing to others meanwhile, so a
+ * reservation after one that may well refuse the call waits for its answer. Usually none may, and all is one round.
  */
 function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
   const rounds: Reservation[][] = [[]];
@@ -105,7 +105,7 @@ function adviceFor(call: PlannedCall): Advise {
 const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservation => ({
   rank: 'candidate',
   reserve: () => admitFirst(deps, call),
-  // What was taken without an answer comes free with its window.
+  // Counts taken without an answer expire with their window.
 });
 
 async function admitFirst(

@@ -1,6 +1,6 @@
-// Slots that stand in items of their own: of all calls one of the service, of functions one of the workspace's and one of the
-// service's function_concurrency too. A slot is a hold of amount 1, so that of a dead instance comes back at its end.
-// Slots are released when the call ends, before the client knows: its next call must find them free.
+// Slots in items of their own: of every call one of the service, of functions one of the workspace's and one of the
+// service's function_concurrency too. A slot is a reservation of amount 1, so that of a dead instance expires. Slots
+// are released when the call ends, before the client knows, because its next call must find them free.
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
@@ -18,7 +18,7 @@ interface RoundInputs {
   readonly isCreditSharded: boolean;
 }
 
-/** Undefined: nothing limits the call. */
+/** Returns undefined when nothing limits the call. */
 export function reserveCapacity(
   deps: GatewayDependencies,
   call: IdentifiedCall,

@@ -22,7 +22,7 @@ export interface KeyReservationInput {
   readonly credential: ApiKey;
   readonly key: Item;
   readonly asksFunction: boolean;
-  /** What would have been covered. */
+  /** Suggests an amount that the key would have covered. */
   readonly advise: Advise;
   /** Of a key without a concurrency of its own. */
   readonly defaultConcurrency?: number | null;
@@ -104,7 +104,7 @@ function remember<Answer extends KeyAdmission | KeyCount>(
   return answer;
 }
 
-/** Undefined: the key itself is in order, whatever money it has. */
+/** Returns undefined when the key itself is in order, whatever its money. */
 export function keyErrorOf(
   admission: KeyAdmission | KeyCount,
   { publicId }: Pick<ApiKey, 'publicId'>,

@@ -9,7 +9,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { type ReservationGroup, type ReservationResult, refused } from './reservation.ts';
 
-/** Undefined: neither has such a limit, or the call takes no tokens. */
+/** Returns undefined when neither has such a limit, or the call takes no tokens. */
 export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall): ReservationGroup | undefined {
   const { limiter, recentRefusals } = deps;
   const owners = limitedOwners(call);

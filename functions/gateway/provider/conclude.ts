@@ -9,7 +9,7 @@ import type { ProviderCall } from '../provider-call.ts';
 const notFoundStatus = 404;
 
 export interface FailedAttempt extends AttemptFailure {
-  /** Of the key that the provider was called with. Undefined: it is the gateway's. */
+  /** Origin of the client's key with which the provider was called; undefined for the gateway's. */
   readonly byok?: ByokSource | undefined;
   /** Absent: no provider was called. */
   readonly provider?: string;
@@ -18,7 +18,7 @@ export interface FailedAttempt extends AttemptFailure {
 export interface LoopOutcome {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
-  /** Where the last answer failed the schema. Undefined: none has. */
+  /** Where the last answer failed the schema, if any did. */
   readonly schemaMismatch: string | undefined;
 }
 
@@ -117,7 +117,7 @@ function limitedByAll({ request }: ProviderCall, failures: readonly AttemptFailu
   return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });
 }
 
-/** As the list of models shows them. Undefined: there are none. */
+/** Limits as the list of models shows them, if any. */
 function limitsText({ provider, entry }: Candidate): string | undefined {
   const limits = [
     [entry.rate_limit_rpm, 'requests a minute'],

@@ -1,4 +1,4 @@
-// What the provider loop is to know of a call.
+// Inputs of the provider loop for a call.
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import {
   createEnvelopes,

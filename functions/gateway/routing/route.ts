@@ -135,7 +135,8 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
   return rewriteMembers(json, new Map([['preset', undefined], ...added]));
 }
 
-// What routing asks of a request is read from its body on first use: of a long one before, in turns of the event loop.
+// Parses the values that routing reads: from a short body on first use, from a long one before, in turns of the event
+// loop.
 
 /** Each in a turn of its own. */
 export async function parseInSteps(

@@ -1,6 +1,6 @@
-// What a call holds, each ended once: money at what the call really cost, tokens as it used them, slots by the write that settles
-// the money beside them. Where few slots are left that is before the last byte, else after it. What cannot be written until the
-// deadline is released when the hold expires.
+// Ends each reservation of a call once: money at the real cost, tokens at the real use, slots by the write that settles
+// the money beside them. Where few slots are free that is before the last byte, else after it. A reservation that
+// cannot be ended by the deadline expires.
 import { creditCounter } from '../../../shared/accounting/credit/index.ts';
 import {
   type Counter,
@@ -19,7 +19,7 @@ const freeSlotsMaxMs = 1_000;
 const unawaited = { isAwaited: false };
 
 export interface CallHolds {
-  /** Undefined: the call has no slots. What fails here is done again by `settle`. */
+  /** Undefined when the call has no slots. `settle` repeats a failed release. */
   readonly freeSlots: AdmittedCall['freeSlots'];
   /** Rejects with the first failure, after each of the kind was tried. */
   settle(kind: Held['kind'], deadline: Deadline): Promise<void>;
@@ -27,7 +27,7 @@ export interface CallHolds {
 
 interface Held {
   readonly kind: 'money' | 'tokens' | 'slots';
-  /** In which its slot is counted. Undefined: it has none. */
+  /** Counter of its slot, if it has one. */
   readonly slotsIn: Counter | undefined;
   readonly end: End;
 }

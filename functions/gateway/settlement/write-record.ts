@@ -130,7 +130,7 @@ function outcomeOf(
   return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
 }
 
-/** `payer`: whose money the cost of the call is. Undefined: there are no others. */
+/** `payer`: of the call's cost. Returns undefined when there are no other shares. */
 export function otherSharesOf(
   { charges }: Bill,
   served: Candidate | undefined,

@@ -91,7 +91,7 @@ async function readAnswer(
 const isInvalidAnswer = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'schema_validation_failed' || error.code === 'execution_failed');
 
-/** Candidates of other models that stand behind this one. Undefined: there are none. */
+/** Candidates of other models after this one; undefined when there are none. */
 function modelsBehind(plan: Plan, candidate: Candidate | undefined): Plan | undefined {
   if (candidate === undefined) return undefined;
   const [first, ...rest] = plan

@@ -46,7 +46,7 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
 
 interface Executed {
   readonly answer: string;
-  /** Undefined: the steps of a workflow may have been served by several, so no header names one. */
+  /** Undefined where several may have served the steps of a workflow, so that no header names one. */
   readonly source: AnswerSource | undefined;
 }
 
