@@ -6,6 +6,7 @@ const hubApis = new Set(Object.values(servingApis).flatMap(({ throughHub }): rea
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
+  'prometheus.cjs': 'infra/metrics/prometheus.ts',
   'gateway-file.cjs': 'shared/configuration/gateway-file/index.ts',
   'kms-calls.cjs': 'shared/configuration/byok/kms-calls.ts',
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',

@@ -15,6 +15,7 @@ import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
+import { createCallMetrics, metricsText } from '../metrics/index.ts';
 import { reportCallsInFlight } from './calls-in-flight.ts';
 import { createWholeGateway } from './routes.ts';
 
@@ -22,8 +23,10 @@ const environment = readEnvironment();
 const { hasConsole, port = containerPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
 const { stage, version, logLevel: level } = environment;
-const log = createLog({ clock: systemClock, stage, version, level, write: lines.add });
+const metrics = createCallMetrics();
+const log = metrics.counted(createLog({ clock: systemClock, stage, version, level, write: lines.add }));
 const composition = createComposition({ environment, log, collectGarbage, ...bundleAdapters(environment, log) });
+metrics.watch(composition);
 guardProcess(log);
 // A process that ends by a fault of ours says why.
 process.on('exit', lines.flush);
@@ -32,7 +35,9 @@ process.on('exit', lines.flush);
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole
-  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment())
+  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment(), async () =>
+      metricsText([await metrics.read()]),
+    )
   : createGateway(composition, describeApi);
 const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
 const report = reportCallsInFlight(composition, server.inFlight);

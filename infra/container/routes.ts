@@ -7,19 +7,27 @@ import { createSignIn } from '../../functions/operator/sign-in/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
+import { createMetricsGateway, metricsPath, type ReadMetrics } from '../metrics/index.ts';
 
 export interface BuiltFiles {
   readonly page: Page;
   readonly describeApi: DescribeApi;
 }
 
+/** `readMetrics`: left out where they are not served. */
 export function createWholeGateway(
   composition: Composition,
   { page, describeApi }: BuiltFiles,
   signInSettings?: SignInSettings,
+  readMetrics?: ReadMetrics,
 ): Gateway {
   const chat = createGateway(composition, describeApi);
   const signIn = signInSettings && createSignIn(signInSettings, composition.clock);
-  const operator = createOperatorGateway({ ...composition, signIn }, page);
-  return (request, context) => (isOperatorPath(request.path) ? operator : chat)(request, context);
+  const operators = { ...composition, signIn };
+  const operator = createOperatorGateway(operators, page);
+  const metrics = readMetrics && createMetricsGateway(operators, readMetrics);
+  return (request, context) => {
+    if (metrics !== undefined && request.path === metricsPath) return metrics(request, context);
+    return (isOperatorPath(request.path) ? operator : chat)(request, context);
+  };
 }

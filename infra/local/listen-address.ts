@@ -4,23 +4,29 @@ import { createServer } from 'node:net';
 export const hostDefault = '127.0.0.1';
 
 /** Throws an Error with one line for the terminal where the address cannot be listened on. */
-export function checkAddress(port: number, host: string): Promise<void> {
-  return orOneLine(port, host, async () => {
+export function checkAddress(port: number, host: string, option?: string): Promise<void> {
+  const listen = async () => {
     const probe = createServer();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     probe.once('error', reject).listen(port, host, resolve);
     await promise;
     await new Promise((closed) => probe.close(closed));
-  });
+  };
+  return orOneLine(port, host, listen, option);
 }
 
 /** Returns the result of `listen`; throws an Error with one line for the terminal. */
-export async function orOneLine<Value>(port: number, host: string, listen: () => Promise<Value>): Promise<Value> {
+export async function orOneLine<Value>(
+  port: number,
+  host: string,
+  listen: () => Promise<Value>,
+  option = '--port',
+): Promise<Value> {
   try {
     return await listen();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use; choose another with --port`);
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use; choose another with ${option}`);
     throw new Error(`cannot listen on ${host}, port ${port} (${code ?? 'unknown failure'})`);
   }
 }

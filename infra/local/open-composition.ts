@@ -6,13 +6,14 @@ import {
   readTelemetryEnvironment,
 } from '../../shared/foundation/environment/index.ts';
 import { collectGarbage } from '../../shared/foundation/heap/index.ts';
-import type { Log } from '../../shared/foundation/log/index.ts';
+import { createLog, type Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { createWholeGateway } from '../container/routes.ts';
+import { type CallMetrics, createCallMetrics, type ReadMetrics } from '../metrics/index.ts';
 import { builtFiles } from './built-files.ts';
 import { createTables } from './create-tables.ts';
 import { writeCredentialReport } from './credential-report.ts';
@@ -41,31 +42,43 @@ export async function stopAll(started: Stop[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
+export interface OpenedProcess {
+  readonly composition: Composition;
+  readonly metrics: CallMetrics;
+}
+
 /** Without `log` nothing is logged. Throws an Error with one line for the terminal. */
-export async function openComposition(options: StartOptions, started: Stop[]): Promise<Composition> {
+export async function openComposition(options: StartOptions, started: Stop[]): Promise<OpenedProcess> {
   const { log = 'off', streamBudgetSeconds, dynamodb } = options;
   const store = await openStore(options, started);
   const { telemetry } = readTelemetryEnvironment();
   const limits = { streamBudgetSeconds, ...readStageLimits(), keptBytesMax: readKeptBytesMax() };
   const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], ...limits, telemetry };
+  const metrics = createCallMetrics();
   const composition = createComposition({
     environment,
     store,
-    log: logOf(log),
+    log: metrics.counted(logOf(log)),
     collectGarbage,
     ...localAdapters(options, dynamodb === undefined ? undefined : store),
     onCredentialsChecked: (checked) => void report(composition, checked),
   });
+  metrics.watch(composition);
   started.push(() => composition.transport.close());
   // Behind the server: the last requests have spans too.
   started.push(() => composition.telemetry?.close());
-  return composition;
+  return { composition, metrics };
 }
 
 /** Resolves with the port. Throws an Error with one line for the terminal. */
-export async function listen(composition: Composition, options: StartOptions, started: Stop[]): Promise<number> {
+export async function listen(
+  composition: Composition,
+  readMetrics: ReadMetrics,
+  options: StartOptions,
+  started: Stop[],
+): Promise<number> {
   const { port, host = hostDefault, signIn } = options;
-  const server = createNodeServer(createWholeGateway(composition, builtFiles(), signIn), composition);
+  const server = createNodeServer(createWholeGateway(composition, builtFiles(), signIn, readMetrics), composition);
   const taken = await orOneLine(port, host, () => server.listen(port, host));
   started.push(() => server.close());
   return taken;
@@ -77,9 +90,8 @@ const report = ({ store, log }: Composition, checked: CheckedCredentials): Promi
     log.error({ event: 'credentials_not_reported' }, cause),
   );
 
-/** Undefined for the JSON lines of a deployed stage on standard output, or none. */
-function logOf(log: LocalOptions['log']): Log | undefined {
-  if (log !== 'text') return undefined;
+function logOf(log: LocalOptions['log']): Log {
+  if (log !== 'text') return createLog({ clock: systemClock, stage: localStage, level: logLevels[log] });
   const { stderr } = process;
   const isColoured = stderr.isTTY && (process.env.NO_COLOR ?? '') === '';
   return createTerminalLog({ clock: systemClock, isColoured, write: (line) => void stderr.write(line) });

@@ -6,6 +6,7 @@ import { removeFolder, type ServingMessage, type ServingOptions, stopMessage } f
 enableCompileCache();
 const { listen, openComposition, stopAll } = await import('./open-composition.ts');
 const { guardProcess } = await import('../../shared/protocol/http/index.ts');
+const { joinProcessMetrics } = await import('./process-metrics.ts');
 
 const options = JSON.parse(process.argv[2] ?? '') as ServingOptions;
 const started: (() => Promise<void> | void)[] = [];
@@ -43,9 +44,9 @@ process.once('disconnect', () => {
 
 const tell = (message: ServingMessage) => void process.send?.(message);
 try {
-  const composition = await openComposition(options, started);
+  const { composition, metrics } = await openComposition(options, started);
   guardProcess(composition.log);
-  tell({ port: await listen(composition, options, started) });
+  tell({ port: await listen(composition, joinProcessMetrics(metrics), options, started) });
 } catch (error) {
   process.send?.({ failure: lineOf(error) } satisfies ServingMessage, () => process.exit(1));
 }

@@ -6,15 +6,18 @@ import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import { readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
+import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import { metricsAlone, metricsPath, metricsText } from '../metrics/index.ts';
 import { readConfigFile } from './config-file.ts';
 import { configure } from './configure-store.ts';
 import { consoleLine } from './console-line.ts';
 import { type ProviderAddress, revokePublishedKey } from './demo/demo-gateway.ts';
 import { demoTraffic, startDemoTraffic } from './demo/demo-traffic.ts';
 import { commandLineHint, describeStart } from './describe-start.ts';
-import { baseUrl, checkAddress, hostDefault, isWildcard } from './listen-address.ts';
+import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { sharedFolderOf } from './local-adapters.ts';
 import { listen, openComposition, type StartOptions, type Stop, stopAll } from './open-composition.ts';
+import { sumProcessMetrics } from './process-metrics.ts';
 import { countProcesses, startProcesses, withOwnFolder } from './processes.ts';
 
 export type { StartOptions };
@@ -29,7 +32,7 @@ type Say = (line: string) => void;
 
 /** Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. */
 export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
-  const { config, port, host = hostDefault } = options;
+  const { config, port, host = hostDefault, metricsPort, metricsHost = hostDefault } = options;
   const started: Stop[] = [];
   const stop = () => stopAll(started);
   const later: string[] = [];
@@ -37,19 +40,33 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
     // Checked before the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
+    if (metricsPort !== undefined) await checkAddress(metricsPort, metricsHost, '--metrics-port');
     const { count, note } = countProcesses(options.processes);
     if (note !== undefined) later.push(note);
     later.push(...readTelemetryEnvironment().notes.map((note) => `note: ${note}`));
     const opened = count === 1 ? options : withOwnFolder(options, started);
-    const composition = await openComposition(opened, started);
+    const { composition, metrics } = await openComposition(opened, started);
+    const readMetrics = count === 1 ? async () => metricsText([await metrics.read()]) : sumProcessMetrics(started);
     if (options.dynamodb !== undefined) await checkSealedKeys(composition, options);
     const { keyTexts, simulator, isDemo } = await configure({ composition, say, later, started }, file);
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
-    const serve = count === 1 ? listen(composition, opened, started) : startProcesses(count, opened, say, started);
+    const serve =
+      count === 1 ? listen(composition, readMetrics, opened, started) : startProcesses(count, opened, say, started);
     const url = baseUrl(host, await serve);
     say(`ready ${url}`);
+    if (metricsPort !== undefined) {
+      const server = createNodeServer(metricsAlone(readMetrics), composition);
+      const taken = await orOneLine(
+        metricsPort,
+        metricsHost,
+        () => server.listen(metricsPort, metricsHost),
+        '--metrics-port',
+      );
+      started.push(() => server.close());
+      say(`metrics ${new URL(metricsPath, baseUrl(metricsHost, taken))}`);
+    }
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
     say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);

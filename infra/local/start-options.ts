@@ -10,6 +10,10 @@ export interface LocalOptions {
   readonly port: number;
   /** The address that the server listens on. */
   readonly host: string;
+  /** A port that serves the metrics and nothing else, without a key. */
+  readonly metricsPort?: number | undefined;
+  /** The address of that port. Default: this machine alone. */
+  readonly metricsHost?: string | undefined;
   /** Path of a gateway file; undefined for the contents of the store, or the demo. */
   readonly config: string | undefined;
   /** Folder that keeps the tables between runs; undefined for tables in memory. */
@@ -43,6 +47,9 @@ where the store is empty.
 
   --port N          port to listen on (default ${portDefault}; 0 takes a free one)
   --host ADDR       address to listen on (default ${hostDefault}: this machine alone)
+  --metrics-port N  serve GET /metrics on this port too, without a key and nothing else
+  --metrics-host ADDR
+                    address of that port (default ${hostDefault}: this machine alone)
   --config FILE     apply this gateway file before the start
   --data DIR        keep the data in this folder (default: in memory)
   --durable         with --data: what was answered survives a loss of power too; each write then waits for the disk
@@ -65,6 +72,8 @@ const isLog = (text: string): text is LocalOptions['log'] => ['text', 'json', 'o
 const known = {
   port: { type: 'string' },
   host: { type: 'string' },
+  'metrics-port': { type: 'string' },
+  'metrics-host': { type: 'string' },
   config: { type: 'string' },
   data: { type: 'string' },
   durable: { type: 'boolean' },
@@ -91,15 +100,27 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
+function portOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (text === '' || !Number.isInteger(port) || port < 0 || port > portMax) {
+    throw new Error(`--${name} takes 0 to ${portMax}`);
+  }
+  return port;
+}
+
 /** Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   const values = parseOptions(args);
   if (values.help === true) return 'help';
-  const port = values.port === undefined ? portDefault : Number(values.port);
-  if (values.port === '' || !Number.isInteger(port) || port < 0 || port > portMax) {
-    throw new Error(`--port takes 0 to ${portMax}`);
-  }
+  const port = portOf('port', values.port) ?? portDefault;
+  const metricsPort = portOf('metrics-port', values['metrics-port']);
+  const metricsHost = values['metrics-host'];
   if (values.host === '') throw new Error('--host takes an address, as in 0.0.0.0');
+  if (metricsHost === '') throw new Error('--metrics-host takes an address, as in 0.0.0.0');
+  if (metricsHost !== undefined && metricsPort === undefined) {
+    throw new Error('--metrics-host is the address of a port: use it with --metrics-port N');
+  }
   if (values.dynamodb !== undefined && !/^https?:\/\/[^/]+\/?$/.test(values.dynamodb)) {
     throw new Error('--dynamodb takes the URL of a server, as in http://127.0.0.1:8000');
   }
@@ -137,6 +158,8 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   return {
     port,
     host,
+    metricsPort,
+    metricsHost,
     config,
     data,
     durable,

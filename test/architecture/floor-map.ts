@@ -151,6 +151,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${operator}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
   },
   { 'infra/build/notices.ts': 'Reads licences of packages by path.' },
+  { 'infra/metrics': 'What a process counted, for scrapers: knows log lines and gauges, and no stage of a call.' },
   { 'infra/container': 'The process of a task: every route of the functions, and no rules of its own.' },
   {
     'infra/openapi/description': 'Describes what is checked and answered; a gateway serves what the build makes of it.',
@@ -259,6 +260,7 @@ export const powerHomes: readonly PowerHome[] = [
     homes: ['shared/routing/providers/google-tokens.ts'],
   },
   { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },
+  { power: 'the Prometheus client', sign: /(from|import\() ?'prom-client/, homes: ['infra/metrics/'] },
   { power: 'the CDK library', sign: /(from|import\() ?'(aws-cdk-lib|constructs)/, homes: ['infra/'] },
   { power: 'the price list', sign: /(from|import\() ?'@pydantic\//, homes: ['infra/model-list/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },

@@ -186,6 +186,7 @@ describe('the build of the project', () => {
         'model-list.cjs',
         'openapi.json',
         'page',
+        'prometheus.cjs',
         'responses-target.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
@@ -602,6 +603,8 @@ describeOnDynamo('the process of a task', () => {
     expect(await statusOf('/v1/models')).toBe(404);
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
+    // A scraper asks each task at its own address.
+    expect(await statusOf('/metrics')).toBe(401);
     const { consoleFile, ...keyless } = rootPaths;
     const page = (await readdir(join(output, 'container', 'page'))).map((name) => consoleFile.replace('**', name));
     for (const path of [...Object.values(keyless), ...page]) {

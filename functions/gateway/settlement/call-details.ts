@@ -34,6 +34,7 @@ export const callDetails = (record: CallRecord): CallDetails => ({
     'gen_ai.usage.input_tokens': record.promptTokens,
     'gen_ai.usage.output_tokens': record.completionTokens,
     cached_input_tokens: record.cachedTokens,
+    reasoning_tokens: record.reasoningTokens,
     usage_estimated: record.estimated,
     is_byok: record.isByok,
     provider_path: describePath(record),

@@ -10,8 +10,8 @@ import {
   routeNames,
 } from '../../../shared/configuration/management/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
-import { codesOf, inPath, inQuery, jsonOperation } from './error-responses.ts';
-import { parameters as headerParameters } from './headers.ts';
+import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error-responses.ts';
+import { parameters as headerParameters, responseHeaders } from './headers.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 const readCodes: readonly ErrorCode[] = ['invalid_request', 'forbidden', ...codesOf.models];
@@ -97,6 +97,23 @@ export function managePathItems(more: object): Readonly<Record<string, object>> 
   }
   return items;
 }
+
+/** Served by a local gateway and by tasks that have the management interface. */
+export const readMetrics = {
+  operationId: 'readMetrics',
+  summary: 'Counts of calls in the text form of Prometheus',
+  description:
+    'Of a local gateway or a task, which counts its own calls: by outcome, code, provider and model, their tokens, cost and times. The operator may read every workspace.',
+  security: [{ operatorKey: [] }],
+  responses: {
+    [okStatus]: {
+      description: 'The metrics.',
+      headers: responseHeaders.onEvery,
+      content: { 'text/plain': { schema: { type: 'string' } } },
+    },
+    ...errorResponses(readCodes),
+  },
+};
 
 /** The schemas that operations refer to. */
 export const manageSchemas = (): Readonly<Record<DocumentName, JsonSchema>> => ({

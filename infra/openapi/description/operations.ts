@@ -4,7 +4,7 @@ import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/con
 import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
-import { managePathItems } from './manage-operations.ts';
+import { managePathItems, readMetrics } from './manage-operations.ts';
 import { countTokens, createEmbeddings, createMessage, createResponse } from './relayed-operations.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
@@ -164,6 +164,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.generation}`]: { ...belowFirst, get: readGeneration },
   ...managePathItems(belowFirst),
   [rootPaths.health]: { get: readHealth },
+  '/metrics': { get: readMetrics },
 };
 
 /** The same operations by reference: tools that read it list these paths too. */

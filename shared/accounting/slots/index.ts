@@ -97,6 +97,8 @@ export function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): reado
 // Calls in this process, also those without a slot yet: a hint that needs no store, and decides nothing.
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
+  /** Of all keys. */
+  readonly all: () => number;
   /** Whether so many calls of all keys run that batching their work pays. On Lambda a process has one. */
   readonly isBusy: () => boolean;
   /** Returns a function that ends it. */
@@ -117,6 +119,7 @@ export function createCallsUnderWay(): CallsUnderWay {
   };
   return {
     of: (publicId) => counts.get(publicId) ?? 0,
+    all: () => all,
     isBusy: () => all >= manyCallsMin,
     enter(publicId) {
       add(publicId, 1);

@@ -1,0 +1,122 @@
+// Counts of a process in the form of Prometheus. Calls are counted from the lines that the log gets of them, so that a metric
+// never differs from the log. A label is an id of the catalogue, a code of the error table, or a word of this file.
+import type { Composition } from '../../shared/composition/index.ts';
+import { accountOf, type Catalogue } from '../../shared/configuration/catalogue/index.ts';
+import { errorCatalogue } from '../../shared/errors/index.ts';
+import { basePaths, routePaths } from '../../shared/foundation/constants/index.ts';
+import type { Log, LogFields } from '../../shared/foundation/log/index.ts';
+import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
+import type { MetricValues, Series } from './prometheus.ts';
+
+export interface CallMetrics {
+  /** The same log, whose lines are counted. */
+  counted(log: Log): Log;
+  /** The process whose gauges are read. Without one there are none. */
+  watch(composition: WatchedProcess): void;
+  /** Includes every answered call. */
+  read(): Promise<MetricValues>;
+}
+
+type WatchedProcess = Pick<Composition, 'catalogue' | 'cooldowns' | 'callsUnderWay' | 'memory' | 'settling'>;
+
+/** Settlements take milliseconds while the store answers; a scraper waits ten seconds. */
+const settledMaxMs = 1_000;
+
+const callRoutes: ReadonlySet<unknown> = new Set(
+  basePaths.flatMap((base) => Object.values(routePaths).map((path) => `${base}${path}`)),
+);
+
+export function createCallMetrics(): CallMetrics {
+  const loading = import('./prometheus.ts').then(({ createSeries }) => createSeries());
+  const counting = new Set<Promise<void>>();
+  let watched: WatchedProcess | undefined;
+
+  /** A name that a client wrote is a label where the catalogue has it. */
+  async function modelOf(fields: LogFields): Promise<string> {
+    const { 'gen_ai.response.model': served, 'gen_ai.request.model': asked } = fields;
+    if (served !== undefined) return String(served);
+    const catalogue = await watched?.catalogue.current().catch(() => undefined);
+    return catalogue?.models.has(String(asked)) ? String(asked) : '';
+  }
+
+  async function count(fields: LogFields): Promise<void> {
+    if (fields.event === 'attempt_failed') countFailure(await loading, fields);
+    else countCall(await loading, fields, await modelOf(fields));
+  }
+
+  return {
+    counted: (log) => ({
+      error: log.error,
+      info(fields, metrics) {
+        log.info(fields, metrics);
+        if (fields.event !== 'attempt_failed' && !isOfCall(fields)) return;
+        const counted = count(fields)
+          .catch((cause: unknown) => log.error({ event: 'call_not_counted' }, cause))
+          .finally(() => counting.delete(counted));
+        counting.add(counted);
+      },
+    }),
+    watch(composition) {
+      watched = composition;
+    },
+    async read() {
+      const answered = Promise.allSettled(watched?.settling ?? []).then(() => Promise.allSettled(counting));
+      await waitAtMost<unknown, unknown>(systemClock, settledMaxMs, answered, () => {});
+      const series = await loading;
+      if (watched !== undefined) await readGauges(series, watched);
+      return series.read();
+    },
+  };
+}
+
+const isOfCall = ({ event, method, route }: LogFields): boolean =>
+  event === 'request' && method === 'POST' && callRoutes.has(route);
+
+function countFailure({ failures }: Series, { provider, model, outcome }: LogFields): void {
+  failures.inc({ cause: String(outcome), provider: String(provider), model: String(model) });
+}
+
+function countCall(series: Series, fields: LogFields, model: string): void {
+  const labels = { provider: String(fields['gen_ai.provider.name'] ?? ''), model };
+  const tokens = {
+    input: fields['gen_ai.usage.input_tokens'],
+    cached_input: fields.cached_input_tokens,
+    output: fields['gen_ai.usage.output_tokens'],
+    reasoning: fields.reasoning_tokens,
+  };
+  series.calls.inc({ ...outcomeOf(fields), ...labels });
+  for (const [kind, value] of Object.entries(tokens)) {
+    if (Number(value) > 0) series.tokens.inc({ kind, ...labels }, Number(value));
+  }
+  const { cost_usd: cost, is_byok: isByok, total_ms: totalMs, first_byte_ms: firstMs, gateway_ms: gatewayMs } = fields;
+  if (Number(cost) > 0) series.cost.inc({ payer: isByok === true ? 'client' : 'workspace', ...labels }, Number(cost));
+  if (totalMs !== undefined) series.duration.observe(labels, Number(totalMs) / 1_000);
+  if (firstMs !== undefined) series.firstOutput.observe(labels, Number(firstMs) / 1_000);
+  if (gatewayMs !== undefined) series.gatewayTime.observe(Number(gatewayMs) / 1_000);
+}
+
+/** The log names the code of an error as its outcome. */
+function outcomeOf({ outcome, 'error.type': type }: LogFields): { readonly outcome: string; readonly code: string } {
+  if (outcome === 'cut' || outcome === 'client_gone' || outcome === 'ok') return { outcome, code: String(type ?? '') };
+  const [code, entry] = Object.entries(errorCatalogue).find(([known]) => known === outcome) ?? ['', undefined];
+  return { outcome: entry !== undefined && entry.status < 500 ? 'refused' : 'failed', code };
+}
+
+async function readGauges(series: Series, watched: WatchedProcess): Promise<void> {
+  const { catalogue, cooldowns, callsUnderWay, memory } = watched;
+  const [current] = await Promise.all([catalogue.current().catch(() => undefined), cooldowns.refresh()]);
+  series.inFlight.set(callsUnderWay.all());
+  series.keptBytes.set(memory.keptBytes());
+  series.cooling.reset();
+  for (const labels of coolingIn(current, cooldowns)) series.cooling.set(labels, 1);
+}
+
+function* coolingIn(catalogue: Catalogue | undefined, cooldowns: WatchedProcess['cooldowns']) {
+  for (const [model, { candidates }] of catalogue?.models ?? []) {
+    for (const { provider } of candidates) {
+      const coolingFor = cooldowns.coolingFor({ provider: accountOf(provider), model });
+      if (coolingFor.length === 0) continue;
+      yield { scope: coolingFor === 'all' ? 'all' : 'workspace', provider: accountOf(provider), model };
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// GET /metrics: of the gateway, with an operator's key; and on a port of its own, where the address is what protects it.
+
+import type { OperatorDependencies } from '../../functions/operator/dependencies.ts';
+import { requireInAll } from '../../functions/operator/request/allowed.ts';
+import { identifyOperator } from '../../functions/operator/request/identify-operator.ts';
+import { errorCatalogue, okStatus } from '../../shared/errors/index.ts';
+import type { Gateway } from '../../shared/protocol/http/index.ts';
+import { createRouter } from '../../shared/protocol/router/index.ts';
+
+export const metricsPath = '/metrics';
+
+export type ReadMetrics = () => Promise<string>;
+
+/** The type is prom-client's, which is loaded later. */
+const headers = {
+  'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+  'cache-control': 'private, no-store',
+} as const;
+
+/** A scraper asks each task at its own address, where no distribution adds its secret. */
+export const createMetricsGateway = (deps: OperatorDependencies, read: ReadMetrics): Gateway =>
+  createRouter(
+    {
+      root: {
+        [metricsPath]: {
+          async GET(request, scope) {
+            requireInAll(await identifyOperator(deps, request, scope), 'viewer');
+            return { status: okStatus, headers, body: await read() };
+          },
+        },
+      },
+      cors: false,
+    },
+    { ...deps, originSecretHashes: [] },
+  );
+
+/** Nothing else, and no key. */
+export const metricsAlone =
+  (read: ReadMetrics): Gateway =>
+  async ({ method, path }, { refusal }) => {
+    if (refusal !== undefined) return plain(refusal.entry.status, refusal.message);
+    if (path !== metricsPath || method !== 'GET') return plain(errorCatalogue.not_found.status, `GET ${metricsPath}`);
+    return read().then(
+      (body) => ({ status: okStatus, headers, body }),
+      () => plain(errorCatalogue.RATE_LIMITER_UNAVAILABLE.status, 'no metrics'),
+    );
+  };
+
+const plain = (status: number, text: string) => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: `${text}\n`,
+});

@@ -1,0 +1,204 @@
+// GET /metrics: counts of calls in Prometheus' text form, of one process and of several.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { readOptions } from '../../infra/local/start-options.ts';
+import { createOperator } from '../../shared/configuration/administration/index.ts';
+import { createOperatorStore } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { gatewayFileText, newKey } from '../support/gateway-file.ts';
+import { projectRoot, startGateway } from '../support/gateway-process.ts';
+import { call as callRaw } from '../support/raw-http.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore } from '../support/test-store.ts';
+
+/** By name and labels, as they stand in the text. */
+type Samples = ReadonlyMap<string, number>;
+
+const samplesIn = (text: string): Samples =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, number] => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  );
+
+const namesIn = (text: string): string[] => [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name);
+
+/** Of all samples of a name. */
+const sumOf = (samples: Samples, name: string): number =>
+  [...samples].reduce((sum, [sample, value]) => (sample.startsWith(`${name}{`) ? sum + value : sum), 0);
+
+/** A call is counted with its log line, which follows its settlement. */
+async function untilCounted(address: string, calls: number): Promise<void> {
+  const counted = async () => sumOf(samplesIn(await (await fetch(address)).text()), 'gw_calls_total');
+  while ((await counted()) < calls) await sleep(systemClock, 20);
+  expect(await counted()).toBe(calls);
+}
+
+const key = newKey();
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+});
+afterAll(() => simulator.stop());
+
+function writeFile(): string {
+  const path = join(temporaryFolder(), 'gateway.yaml');
+  const route = (upstream: string) => [{ provider: 'acme', upstream }];
+  const models = { 'acme/echo': route('echo'), 'acme/limited': route('error-429:rate_limit_exceeded:600') };
+  writeFileSync(path, gatewayFileText({ models }, simulator.urlOf, key));
+  return path;
+}
+
+async function call(url: string, model: string, more: object = {}, authorization = `Bearer ${key}`): Promise<number> {
+  const response = await fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    // A connection each: processes get them in turn.
+    headers: { authorization, connection: 'close' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello there' }], ...more }),
+  });
+  await response.text();
+  return response.status;
+}
+
+describe('the metrics of a process', () => {
+  let gateway: LocalGateway;
+  let ownPort = '';
+  let operators: Record<'all' | 'one', string>;
+
+  beforeAll(async () => {
+    const data = join(temporaryFolder(), 'data');
+    const lines: string[] = [];
+    const start = { port: 0, metricsPort: 0, config: writeFile(), data, dynamodb: undefined };
+    gateway = await startLocalGateway(start, (line) => lines.push(line));
+    ownPort = lines.find((line) => line.startsWith('metrics '))?.slice('metrics '.length) ?? '';
+    const { store, stop } = await startTestStore(data);
+    const stores = { operators: createOperatorStore(store), clock: systemClock, randomness: systemRandomness };
+    operators = {
+      all: (await createOperator(stores, 'scraper', { role: 'viewer', workspaces: 'all' })).text,
+      one: (await createOperator(stores, 'of-a-team', { role: 'owner', workspaces: ['team'] })).text,
+    };
+    await stop();
+    expect(await call(gateway.url, 'acme/echo')).toBe(200);
+    expect(await call(gateway.url, 'acme/echo', { stream: true })).toBe(200);
+    expect(await call(gateway.url, 'acme/limited')).toBe(429);
+    expect(await call(gateway.url, 'words of a client')).toBe(400);
+    expect(await call(gateway.url, 'acme/echo', {}, 'Bearer sk-gw-of-nobody')).toBe(401);
+    await untilCounted(ownPort, 5);
+  });
+  afterAll(() => gateway?.stop());
+
+  const ask = (operator?: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(new URL('/metrics', gateway.url), {
+      ...(operator === undefined ? {} : { headers: { authorization: `Bearer ${operator}` } }),
+      ...init,
+    });
+
+  it('count every answered call by outcome, code, provider and model, its tokens, cost and times, and nothing else', async () => {
+    const response = await ask(operators.all);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+    ]);
+    const text = await response.text();
+    const samples = samplesIn(text);
+    const calls = [...samples].filter(([sample]) => sample.startsWith('gw_calls_total{'));
+    const served = 'provider="acme",model="acme/echo"';
+    expect(Object.fromEntries(calls)).toEqual({
+      [`gw_calls_total{outcome="ok",code="",${served}}`]: 2,
+      'gw_calls_total{outcome="refused",code="rate_limited",provider="",model="acme/limited"}': 1,
+      'gw_calls_total{outcome="refused",code="unknown_model",provider="",model=""}': 1,
+      'gw_calls_total{outcome="refused",code="UNAUTHORIZED",provider="",model=""}': 1,
+    });
+    expect(samples.get(`gw_call_duration_seconds_count{${served}}`)).toBe(2);
+    expect(samples.get(`gw_first_output_seconds_count{${served}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_tokens_total{kind="input",${served}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_tokens_total{kind="output",${served}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_cost_usd_total{payer="workspace",${served}}`)).toBeGreaterThan(0);
+    expect(sumOf(samples, 'gw_provider_failures_total')).toBeGreaterThan(0);
+    expect([...samples].filter(([sample]) => sample.startsWith('gw_provider_cooling'))).toEqual([
+      ['gw_provider_cooling{scope="workspace",provider="acme",model="acme/limited"}', 1],
+    ]);
+    expect(samples.get('gw_calls_in_flight')).toBe(0);
+    expect(samples.get('gw_kept_bytes')).toBeGreaterThanOrEqual(0);
+    expect(text).not.toContain('words of a client');
+    expect(text).not.toContain('team');
+  });
+
+  it('are for operators that may read every workspace', async () => {
+    expect((await ask()).status).toBe(401);
+    expect((await ask(key)).status).toBe(401);
+    const forbidden = await ask(operators.one);
+    expect([forbidden.status, await forbidden.json()]).toMatchObject([403, { error: 'forbidden' }]);
+    expect((await ask(operators.all, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('are on a port of their own without a key, to who names this machine, and nothing else is', async () => {
+    const response = await fetch(ownPort);
+    expect(response.status).toBe(200);
+    expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(5);
+    for (const path of ['/', '/health', '/v1/models', '/v1/manage/keys', '/console', '/metrics/x']) {
+      expect((await fetch(new URL(path, ownPort))).status).toBe(404);
+    }
+    expect((await fetch(ownPort, { method: 'POST' })).status).toBe(404);
+    const { port } = new URL(ownPort);
+    const foreign = await callRaw(Number(port), { path: '/metrics', headers: { host: 'rebound.example' } });
+    expect([foreign.status, foreign.body]).toEqual([400, expect.not.stringContaining('gw_')]);
+  });
+
+  it('have every name that the dashboard asks for', async () => {
+    const dashboard = readFileSync(join(projectRoot, 'infra/metrics/grafana/gateway.json'), 'utf8');
+    const asked = new Set([...dashboard.matchAll(/\bgw_\w+/g)].map(([name]) => name.replace(/_bucket$/, '')));
+    const text = await (await fetch(ownPort)).text();
+    expect(asked.size).toBeGreaterThan(0);
+    expect(asked).toEqual(new Set(namesIn(text)));
+  });
+});
+
+describe('the metrics of several processes', () => {
+  it('are one sum, whichever is asked, and fall with no process that ends', async () => {
+    const gateway = await startGateway(
+      `--processes 2 --log off --metrics-port 0 --config ${writeFile()}`,
+      temporaryFolder(),
+    );
+    try {
+      while (!gateway.out().includes('command line: ')) await sleep(systemClock, 20);
+      const [, ownPort = ''] = /^metrics (\S+)$/m.exec(gateway.out()) ?? [];
+      const [, operator = ''] = /#key=(\S+)$/m.exec(gateway.out()) ?? [];
+      for (let made = 0; made < 6; made += 1) expect(await call(gateway.url, 'acme/echo')).toBe(200);
+      await untilCounted(ownPort, 6);
+      const headers = { authorization: `Bearer ${operator}`, connection: 'close' };
+      for (let asked = 0; asked < 2; asked += 1) {
+        const response = await fetch(new URL('/metrics', gateway.url), { headers });
+        expect(response.status).toBe(200);
+        expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(6);
+      }
+      const [killed = 0] = spawnSync('pgrep', ['-P', String(gateway.process.pid)], { encoding: 'utf8' })
+        .stdout.split('\n')
+        .map(Number);
+      expect(killed).toBeGreaterThan(0);
+      process.kill(killed, 'SIGKILL');
+      while (!gateway.out().includes('a process has ended (SIGKILL)')) await sleep(systemClock, 20);
+      await untilCounted(ownPort, 6);
+      for (let made = 0; made < 4; made += 1) expect(await call(gateway.url, 'acme/echo')).toBe(200);
+      await untilCounted(ownPort, 10);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe('the options of metrics', () => {
+  it.each([
+    ['--metrics-port 70000', '--metrics-port takes 0 to 65535'],
+    ['--metrics-port x', '--metrics-port takes 0 to 65535'],
+    ['--metrics-host 0.0.0.0', '--metrics-host is the address of a port: use it with --metrics-port N'],
+  ])('%s is refused in one line', (line, told) => {
+    expect(() => readOptions(line.split(' '))).toThrow(told);
+  });
+});
