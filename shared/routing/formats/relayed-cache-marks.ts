@@ -23,10 +23,10 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-(haiku-3|3-5-haiku|3-haiku)/, 2_048],
   [/claude-(opus-4-(0|1|8|2025)|sonnet-(4|5)|haiku-5|3-7-sonnet)/, 1_024],
 ];
-/** Of a Claude that no row names: a test fails for each that the installed package has. */
+/** For a Claude that no row names. A test fails where the installed package has one. */
 const leastTokensOfOthers = 1_024;
 
-/** Undefined: no Claude. Names: at its provider and in the catalogue. */
+/** Returns undefined for a model that is no Claude. `names`: at its provider and in the catalogue. */
 export function leastCachedTokens(
   names: readonly string[],
 ): { readonly tokens: number; readonly isListed: boolean } | undefined {

@@ -18,6 +18,8 @@ import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
 import { leastCachedTokens } from '../../../shared/routing/formats/relayed-cache-marks.ts';
 
 import { literalsOf } from '../../support/installed-types.ts';
+import { jsonOf } from '../../support/provider-answers.ts';
+import { ask, jsonAnswer } from './fake-send.ts';
 
 interface Reasoning {
   readonly support: boolean | 'unknown';
@@ -87,6 +89,30 @@ describe('Anthropic', () => {
     const candidate = { entry: { upstream_model: id }, model: { id } } as Parameters<typeof canBeForced>[0];
     expect(canBeForced(candidate)).toBe(tools.forcedChoice);
   });
+});
+
+describe('the temperature of a call', () => {
+  const entries = entriesOf(anthropicModelCatalog).flatMap(([id, { sampling }]) =>
+    (['messages', 'converse'] as const).map((api) => [id, api, sampling.temperature === true] as const),
+  );
+
+  it.each(entries)(
+    'for %s is sent on %s only where its package says that the model takes it',
+    async (id, api, takesIt) => {
+      const model = api === 'converse' ? `anthropic.${id}-v1:0` : id;
+      const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Hello.' }] }));
+      for (const effort of [undefined, 'none', 'high']) {
+        const body = { temperature: 0.5, max_tokens: 5_000, ...(effort && { reasoning_effort: effort }) };
+        const { sent, outcome } = await ask({ api, model, answer, body });
+        const words = JSON.stringify(sent[0]?.body);
+        const isThinking = /"type":"(adaptive|enabled)"/.test(words);
+        const isSent = words.includes('"temperature":0.5');
+        expect([effort, isThinking, isSent]).toEqual([effort, effort === 'high', takesIt && !isThinking]);
+        const leftOut = outcome.kind === 'json' ? outcome.spoken.leftOut : [];
+        expect([effort, leftOut.includes('temperature')]).toEqual([effort, !isSent]);
+      }
+    },
+  );
 });
 
 describe('the least length that Claude caches', () => {
