@@ -6,6 +6,7 @@ import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
 
 /** What the provider reports of each call. */
 const used = 15;
@@ -154,6 +155,32 @@ describe('tokens per minute', () => {
     expect(await streamed(harness)).toContain('[DONE]');
     expect((await ask(other)).status).toBe(200);
   });
+
+  it.each([false, true])(
+    'are corrected before the last byte of an answer (stream: %s), however slow the store is',
+    async (stream) => {
+      const happened: string[] = [];
+      const slow = await harness.open({
+        wrapStore: (store) =>
+          aroundStore(store, async ({ table, changes }, run) => {
+            const isCorrection =
+              table === 'limits' && Object.values(changes.add ?? {}).some((added) => Number(added) < 0);
+            // An answer that does not wait for this write ends meanwhile.
+            for (let turn = 0; isCorrection && !happened.includes('answered') && turn < 1_000; turn += 1) {
+              await new Promise(setImmediate);
+            }
+            const result = await run();
+            if (isCorrection) happened.push('corrected');
+            return result;
+          }),
+      });
+      const answer = await slow.post(hello(stream ? 'acme/stream' : 'acme/model', { ...bound, stream }));
+      await answer.text();
+      happened.push('answered');
+      await slow.settled();
+      expect(happened).toEqual(['corrected', 'answered']);
+    },
+  );
 
   it('are exact where calls come at once: together they never hold more than the limit', async () => {
     isHeld = true;

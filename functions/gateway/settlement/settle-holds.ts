@@ -15,6 +15,8 @@ import type { AdmittedCall } from '../stages.ts';
 
 /** A store that does not answer holds the end of no answer up for longer. */
 const freeSlotsMaxMs = 1_000;
+/** The client waits for its last byte. */
+const awaited = { isAwaited: true };
 /** The client has its answer. */
 const unawaited = { isAwaited: false };
 
@@ -48,13 +50,16 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
     Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
 
   async function freeSlots(): Promise<void> {
-    const missed = held.filter(({ slotsIn }) => slotsIn !== undefined && !counters.hasSpareSlots(slotsIn));
-    const ended = endAll(missed, startDeadline(clock, clock.nowMs(), freeSlotsMaxMs));
+    const missed = held.filter(
+      // Most of what a call holds of its tokens comes back: its client's next call must find them free.
+      ({ kind, slotsIn }) => kind === 'tokens' || (slotsIn !== undefined && !counters.hasSpareSlots(slotsIn)),
+    );
+    const ended = endAll(missed, startDeadline(clock, clock.nowMs(), freeSlotsMaxMs), awaited);
     await waitAtMost(clock, freeSlotsMaxMs, ended, () => undefined);
   }
 
   return {
-    freeSlots: held.some(({ slotsIn }) => slotsIn !== undefined) ? freeSlots : undefined,
+    freeSlots: held.some(({ kind, slotsIn }) => kind === 'tokens' || slotsIn !== undefined) ? freeSlots : undefined,
     async settle(kind, deadline) {
       const some = held.filter((one) => one.kind === kind);
       const ended = await endAll(some, deadline, unawaited);
