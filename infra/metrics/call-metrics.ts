@@ -1,8 +1,9 @@
 // Counts of a process in the form of Prometheus. Calls are counted from the lines that the log gets of them, so that a metric
 // never differs from the log. A label is an id of the catalogue, a code of the error table, or a word of this file.
+import { type CallOutcome, classOf, errorCodeOf } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { accountOf, type Catalogue } from '../../shared/configuration/catalogue/index.ts';
-import { errorCatalogue } from '../../shared/errors/index.ts';
+import type { ErrorCode } from '../../shared/errors/index.ts';
 import { basePaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Log, LogFields } from '../../shared/foundation/log/index.ts';
 import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
@@ -95,11 +96,10 @@ function countCall(series: Series, fields: LogFields, model: string): void {
   if (gatewayMs !== undefined) series.gatewayTime.observe(Number(gatewayMs) / 1_000);
 }
 
-/** The log names the code of an error as its outcome. */
-function outcomeOf({ outcome, 'error.type': type }: LogFields): { readonly outcome: string; readonly code: string } {
-  if (outcome === 'cut' || outcome === 'client_gone' || outcome === 'ok') return { outcome, code: String(type ?? '') };
-  const [code, entry] = Object.entries(errorCatalogue).find(([known]) => known === outcome) ?? ['', undefined];
-  return { outcome: entry !== undefined && entry.status < 500 ? 'refused' : 'failed', code };
+/** The log names the code of an error as the outcome of its call. */
+function outcomeOf(fields: LogFields): { readonly outcome: string; readonly code: string } {
+  const ended = { outcome: fields.outcome as CallOutcome, cutCode: fields['error.type'] as ErrorCode | undefined };
+  return { outcome: classOf(ended), code: errorCodeOf(ended) ?? '' };
 }
 
 async function readGauges(series: Series, watched: WatchedProcess): Promise<void> {

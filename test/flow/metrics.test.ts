@@ -111,7 +111,7 @@ describe('the metrics of a process', () => {
     const served = 'provider="acme",model="acme/echo"';
     expect(Object.fromEntries(calls)).toEqual({
       [`gw_calls_total{outcome="ok",code="",${served}}`]: 2,
-      'gw_calls_total{outcome="refused",code="rate_limited",provider="",model="acme/limited"}': 1,
+      'gw_calls_total{outcome="failed",code="rate_limited",provider="",model="acme/limited"}': 1,
       'gw_calls_total{outcome="refused",code="unknown_model",provider="",model=""}': 1,
       'gw_calls_total{outcome="refused",code="UNAUTHORIZED",provider="",model=""}': 1,
     });

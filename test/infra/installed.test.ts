@@ -41,6 +41,12 @@ const allInstructions = dockerfile
 const localStart = allInstructions.findIndex(([name, rest]) => name === 'FROM' && rest.endsWith(' AS dependencies'));
 const [ofTasks, instructions] = [allInstructions.slice(0, localStart), allInstructions.slice(localStart)];
 const all = (name: string) => instructions.filter(([found]) => found === name).map(([, rest]) => rest);
+/** Files and folders of the project that the image holds. */
+const copied = new Set(
+  all('COPY')
+    .filter((rest) => !rest.startsWith('--from'))
+    .flatMap((rest) => rest.split(' ').slice(0, -1)),
+);
 
 describe('the Dockerfile', () => {
   it('has no fault that a linter finds', () => {
@@ -67,11 +73,8 @@ describe('the Dockerfile', () => {
   it('ignores all but what it copies, so that no key of the working folder comes near it', () => {
     const lines = read('infra/local/Dockerfile.dockerignore').split('\n');
     expect(lines).toContain('*');
-    const copied = all('COPY')
-      .filter((rest) => !rest.startsWith('--from'))
-      .flatMap((rest) => rest.split(' ').slice(0, -1));
     const allowed = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    expect(new Set(copied)).toEqual(new Set(allowed));
+    expect(copied).toEqual(new Set(allowed));
   });
 });
 
@@ -97,11 +100,10 @@ describe('the image of tasks', () => {
 });
 
 describe('what the image holds', () => {
-  const buildFiles = ['infra/build/page.ts', 'infra/build/notices.ts'];
   let folder: string;
   beforeAll(() => {
     folder = temporaryFolder();
-    for (const path of ['package.json', 'shared', 'functions', 'infra/local', 'infra/container', ...buildFiles]) {
+    for (const path of copied) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }
