@@ -10,7 +10,7 @@ import type {
 import type { ModelList } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
-import { completeMembers, listedMembers, membersOf, upstreamModelOf } from './complete-entry.ts';
+import { completeMembers, entryMembers, listedMembers, upstreamModelOf } from './complete-entry.ts';
 import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
 import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
@@ -117,8 +117,8 @@ function completeEntry(
     filled,
     written: ownMembers,
   } = completeMembers(
-    membersOf(written),
-    former && { values: membersOf(former), written: former.written },
+    entryMembers(written),
+    former && { values: entryMembers(former), written: former.written },
     listed && listedMembers(listed, provider),
   );
   fill(`models[${model.id}].providers[${provider.id}]`, originOf(list), filled);

@@ -71,7 +71,7 @@ function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: 
 }
 
 /** The fields of an entry that the list could fill in. */
-export function membersOf(entry: EntryInFile | ModelProviderDocument): JsonObject {
+export function entryMembers(entry: EntryInFile | ModelProviderDocument): JsonObject {
   const all: JsonObject = { ...entry, ...entry.supported_params };
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
 }

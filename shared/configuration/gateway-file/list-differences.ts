@@ -2,7 +2,7 @@
 import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ListedModel, ModelList } from '../model-list/index.ts';
 import { findListed } from './complete-catalogue.ts';
-import { isSame, listedMembers, membersOf } from './complete-entry.ts';
+import { entryMembers, isSame, listedMembers } from './complete-entry.ts';
 
 export interface ListDifference {
   readonly model: string;
@@ -20,7 +20,7 @@ export const listDifferences = (document: CatalogueDocument, list: ModelList): L
   document.models.flatMap((model) => {
     const known = knownEntries(document, model, list);
     const ofEntries = known.flatMap(({ entry, members }) => {
-      const stored = membersOf(entry);
+      const stored = entryMembers(entry);
       return Object.keys(stored).flatMap((member): ListDifference[] => {
         if (isSame(stored[member], members[member])) return [];
         const isWritten = entry.written === undefined || entry.written.includes(member);
