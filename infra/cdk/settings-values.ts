@@ -57,7 +57,7 @@ export const signIn = z.strictObject({
   /** Exactly as the provider writes it in its tokens, to the slash at its end. */
   issuer: text(shapes.endpoint, 'an https URL without credentials and query'),
   client_id: text(/^[\x21-\x7e]{1,256}$/, 'the id of a client'),
-  /** The claim of the token that lists groups. Left out: groups. */
+  /** The claim of the token that lists groups. Default: groups. */
   groups_claim: text(/^[\x21-\x7e]{1,256}$/, 'the name of a claim').optional(),
 });
 

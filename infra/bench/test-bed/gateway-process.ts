@@ -15,7 +15,7 @@ const timeoutMs = 120_000;
 const outputShownMax = 2_000;
 
 export interface GatewayStart {
-  /** The tree whose gateway it is. Left out: this one. */
+  /** The tree of the gateway; this one if absent. */
   readonly tree?: string;
   readonly name?: string;
   readonly configFile: string;

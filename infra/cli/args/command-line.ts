@@ -188,7 +188,7 @@ function describeMistake(command: Command, message: string, code: string): strin
   }
 }
 
-/** Undefined: every word is an option or an argument of the command. */
+/** Returns undefined when every word is an option or an argument of the command. */
 function describeTypo({ args, options, registeredArguments }: Command): string | undefined {
   const known = options.flatMap(({ long }) => long ?? []);
   const option = args.find((word) => word.startsWith('-'));

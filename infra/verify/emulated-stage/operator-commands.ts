@@ -93,7 +93,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
   };
 }
 
-/** What can be seen of the account. */
+/** The account as seen from outside. */
 function openAccount(emulatorUrl: string, region: string) {
   const clientSettings = { endpoint: emulatorUrl, region, credentials };
   const dynamo = new DynamoDBClient(clientSettings);

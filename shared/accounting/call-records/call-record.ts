@@ -13,7 +13,7 @@ export type CallOutcome = 'ok' | 'cut' | 'client_gone' | ErrorCode;
 /** One call to a provider, as part of a call. */
 export interface CallAttempt {
   readonly provider: string;
-  /** Position of the credential that was used, from 1. Undefined: the provider has one. */
+  /** Position of the credential that was used, from 1; undefined when the provider has one. */
   readonly credential?: number | undefined;
   /** `ok`, or one short word for the failure: `status_500`, `timeout`, `connection`. */
   readonly outcome: string;

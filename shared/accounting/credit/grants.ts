@@ -1,10 +1,9 @@
-// Credit comes in: when the workspace is created, and when an operator adds some. An operator may also take some away.
-// Each may be asked for twice.
+// Grants credit when a workspace is created, and adds or removes some for an operator. Each may be called twice.
 //
-// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there
-// are. What is added moves from there to the counter like a transfer between shards: noted under the next number, added
-// unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. What
-// the credit does not cover is not taken away: its number is passed over, and its id forgotten.
+// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there are.
+// An added amount moves from there to the counter like a transfer between shards: noted under the next number, added
+// unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. An amount
+// that the credit does not cover is not removed: its number is skipped, and its id forgotten.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import {
   absent,

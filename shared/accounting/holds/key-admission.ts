@@ -25,8 +25,8 @@ export interface KeyRequest {
   /** Limit of a key without one of its own; none if absent. */
   readonly defaultRequestsPerMinute?: number | undefined;
   /**
-   * One of so many is counted, for all of them, where the default alone would make the request a write. Left out: each is
-   * counted.
+   * Counts one request for a number of them, where the default limit alone would make the request a write. If absent,
+   * each is counted.
    */
   readonly sampling?: { readonly requestsPerCount: number; readonly isCounted: () => boolean } | undefined;
 }

@@ -123,7 +123,7 @@ const marksIn = (item: Item): NamedMark[] =>
     };
   });
 
-/** What is stored is replaced by nothing that ends earlier. */
+/** Requires that the stored value does not end later. */
 const isNoLater = (attribute: string, value: Value): Condition =>
   or(
     absent(attribute),

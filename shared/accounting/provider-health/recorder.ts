@@ -43,8 +43,8 @@ export interface StatisticsRecorderOptions {
   /** If absent, counts are written at once while no other write runs. */
   readonly gathering?: Gathering | undefined;
   /**
-   * One of so many calls is noted, and counts as all of them: where a process has one call at a time, each would be a write of its own.
-   * Left out: 1.
+   * Number of calls that one noted call counts for: where a process has one call at a time, each would be a write of
+   * its own. Default: 1.
    */
   readonly callsPerSample?: number | undefined;
 }

@@ -7,7 +7,7 @@ export interface ConfiguredProvider {
   readonly provider: string;
   /** Names its credential in counters and marks. */
   readonly account: string;
-  /** Position of that. Undefined: the provider has one. */
+  /** Position of the credential; undefined when the provider has one. */
   readonly credential?: number | undefined;
   readonly isDisabled: boolean;
   /** The gateway has no credential for it, and passes it over. */

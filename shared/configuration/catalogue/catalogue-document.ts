@@ -112,7 +112,7 @@ export interface ModelProviderDocument extends MediaPrices {
   max_output_tokens: number;
   /** The output bound of a call that names none; the service's if absent. */
   default_output_tokens?: number | undefined;
-  /** `auto`: the gateway marks prompts for the cache of the provider. Left out: as of the model. */
+  /** `auto`: the gateway marks prompts for the cache of the provider. Default: that of the model. */
   prompt_cache?: PromptCache | undefined;
   /** Its share of the calls among entries with a weight. Absent: it follows these, sorted by price. */
   weight?: number | undefined;

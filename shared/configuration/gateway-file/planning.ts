@@ -21,7 +21,7 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
 export interface ApplyOptions {
   readonly file: GatewayFile;
   readonly stores: ConfigurationStores;
-  /** The value of a variable that the file names: keys of BYOK connections. Left out: no variable is read here. */
+  /** Reads a variable that the file names, for keys of BYOK connections. If absent, none is read. */
   readonly readVariable?: ((name: string) => string | undefined) | undefined;
   readonly randomness: Randomness;
   readonly nowMs: number;

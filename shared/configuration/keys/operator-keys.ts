@@ -24,7 +24,7 @@ export interface OperatorRecord extends Grant {
 
 /** Nothing is kept in memory: a revoked operator ends with the next request. */
 export interface OperatorStore {
-  /** Strongly consistent. Undefined: there is no such operator. */
+  /** Strongly consistent; undefined when there is no such operator. */
   read(publicId: string): Promise<OperatorRecord | undefined>;
   /** Replaces what is stored under the public id. */
   write(record: OperatorRecord): Promise<void>;

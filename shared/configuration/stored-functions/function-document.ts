@@ -96,7 +96,7 @@ interface FunctionHead {
   readonly id: string;
   /** Absent: as stored; a new one is enabled. */
   readonly status?: FunctionStatus | undefined;
-  /** The revision that an unpinned call runs; null: none. Left out: as stored, a new one has none. */
+  /** The revision that an unpinned call runs; null: none. Absent: as stored; a new one has none. */
   readonly active?: string | null | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency'
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
-  /** Items its credit is spread over: one for about 150 calls at a time. May grow, never shrink. Left out: 1. */
+  /** Items of its credit: one for about 150 concurrent calls. May grow, never shrink. Default: 1. */
   credit_shards?: number | undefined;
   /** Limit of calls in flight. Null or absent: only the limits of the service and of keys apply. */
   concurrency?: WorkspaceSettings['concurrency'] | undefined;

@@ -6,11 +6,13 @@ import type { Clock } from '../time/index.ts';
 
 export interface ReadCacheOptions<Value> {
   readonly sizeMax: number;
-  /** Above 0. Left out: 1 each. */
+  /** Size above 0; 1 if absent. */
   readonly sizeOf?: (value: Value) => number;
   /** Age that a value may have, counted from the start of its read: the answer may be old when it arrives. */
   readonly freshMs?: number;
-  /** Whether a value is worth keeping: one that refuses calls, and may be another at any moment, is not. Left out: all are. */
+  /**
+   * Whether a value is worth caching: one that refuses calls, and may change at any moment, is not. All are if absent.
+   */
   readonly keeps?: (value: Value & {}) => boolean;
   readonly clock: Clock;
 }
@@ -67,7 +69,7 @@ export type Cache<Value extends {}> = LRUCache<string, Value>;
 interface CacheOptions<Value> {
   /** Upper bound of the sum of all sizes. Each value counts 1 unless `set` is given its size. */
   readonly sizeMax: number;
-  /** From this age on an entry is not served. `freshMs` is more than 1. Left out: entries have no age. */
+  /** Age from which an entry is not served. `freshMs` is more than 1. If absent, entries have no age. */
   readonly age?: { readonly freshMs: number; readonly clock: Clock } | undefined;
   /** Called with each value that leaves the cache, for whatever reason. */
   readonly onDrop?: (value: Value) => void;

@@ -8,7 +8,7 @@ import type { Proxies, ProxyServer } from './proxies.ts';
 import { openTunnel } from './tunnel.ts';
 
 export interface ConnectOptions extends ClientRequestArgs {
-  /** Handshake included. Left out: the caller limits it. */
+  /** Includes the handshake; the caller limits it if absent. */
   readonly connectTimeoutMs?: number | undefined;
   /** TLS server name, where it differs from the `host` header. */
   readonly servername?: string | undefined;

@@ -93,7 +93,7 @@ export interface ClientRequest extends RoutedRequest {
   readonly preset: PresetOption | undefined;
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
-  /** Where the provider speaks another interface: an answer that needs no provider. Left out: there is none. */
+  /** Answers without a provider, where the candidate has another interface, if that is possible. */
   readonly answerItself?: ((nextStep: () => Promise<void>) => Promise<JsonAnswer>) | undefined;
   /** Undefined when no schema is given that answers must satisfy. */
   readonly schemaCheck: SchemaCheck | undefined;

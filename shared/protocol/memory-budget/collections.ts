@@ -1,11 +1,11 @@
-// When to collect what large calls have let go: once it is much, and once it is quiet.
+// Decides when to collect memory that large calls have released: once it is much, and once it is quiet.
 import type { Clock } from '../../foundation/time/index.ts';
 
-/** Beside what is kept, so much may wait for its collection. */
+/** Bytes beside the kept ones that may wait for their collection. */
 const releasedMaxBytes = 64 * 1024 * 1024;
 /** No large call has released anything for so long. */
 const quietMs = 5_000;
-/** What lies outside the heap is freed by the second one. */
+/** The second collection frees memory outside the heap. */
 const quietCollections = 2;
 
 export interface Collections {

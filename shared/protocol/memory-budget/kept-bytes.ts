@@ -1,15 +1,15 @@
-// What all calls of a process keep, and whether more fits. A third is for small calls alone, and the large calls of one key have at
-// most half of the rest.
+// Counts the bytes that all calls of a process keep, and decides whether more fit. A third is for small calls alone,
+// and the large calls of one key have at most half of the rest.
 import type { Space } from './waiting-line.ts';
 
 /** A call is small until more than this is kept for it. */
 const largeCallBytes = 64 * 1024;
 
-/** What one call keeps. */
+/** Bytes of one call. */
 export interface Owner {
   keyId: string | undefined;
   keptBytes: number;
-  /** Of its answer. They lie in what is kept, as a rule. */
+  /** Unread bytes of its answer, usually a part of the kept ones. */
   unreadBytes: number;
   /** The more of the two, as it is counted. */
   bytes: number;
@@ -35,7 +35,7 @@ export class KeptBytes {
     this.#keyMaxBytes = Math.floor(this.#largeMaxBytes / 2);
   }
 
-  /** `without`: what these keep is as good as released. */
+  /** `without`: calls whose bytes count as released. */
   space({ bytes, keyId }: Owner, addedBytes: number, without: ReadonlySet<Owner> = noOwners): Space {
     let [ofAll, ofLarge, ofKey] = [this.bytes, this.#largeBytes, this.#ofKey(keyId)];
     for (const one of without) {
@@ -45,7 +45,7 @@ export class KeptBytes {
     }
     if (!isLarge(bytes + addedBytes)) return ofAll + addedBytes <= this.#maxBytes ? 'free' : 'none';
     const own = largeBytesOf(bytes);
-    // What is larger than all that goes alone.
+    // A call larger than all of it may be the only one.
     if (ofLarge === own) return 'free';
     if (ofLarge - own + bytes + addedBytes > this.#largeMaxBytes || ofAll + addedBytes > this.#maxBytes) return 'none';
     const ofOthers = keyId === undefined ? 0 : ofKey - own;
@@ -63,7 +63,7 @@ export class KeptBytes {
     return owner.bytes - formerBytes;
   }
 
-  /** Of what it keeps already too. */
+  /** Applies to the bytes that it keeps already, too. */
   nameKey(owner: Owner, keyId: string): void {
     owner.keyId = keyId;
     this.#addOfKey(keyId, largeBytesOf(owner.bytes));

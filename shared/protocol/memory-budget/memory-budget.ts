@@ -1,6 +1,7 @@
-// One budget of a process for all that it keeps of requests and answers: bodies, what is made of them, stored answers that are
-// loaded, providers' answers until they are handed on, and any answer while its client does not read it. What does not fit waits in a
-// bounded line, then is refused; answers that stand unread end for it. A small call never waits for large ones: they leave a share to it.
+// One budget of a process for the memory of requests and answers: bodies and their parsed forms, stored answers,
+// providers' answers until they are sent, and any answer while its client does not read it. A reservation that does not
+// fit waits in a bounded queue, then is refused; unread answers are ended for it. A small call never waits for large
+// ones, which leave it a share.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { createCollections } from './collections.ts';
@@ -8,56 +9,56 @@ import { isLarge, KeptBytes, type Owner } from './kept-bytes.ts';
 import { createUnreadAnswers, standingMinMs, type UnreadAnswers } from './unread-answers.ts';
 import { createWaitingLine, type Space, type WaitingLine } from './waiting-line.ts';
 
-/** Left out of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
+/** Default of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
 const keptDefaultMaxBytes = 192 * 1024 * 1024;
 
 /** Within the two seconds after which a call is admitted or refused. */
 const waitMaxMs = 1_500;
-/** Calls that wait, of either kind: as many as may come at once. */
+/** Number of waiting calls of either kind: as many as may arrive at once. */
 const waitingMax = 1_024;
 
 export interface MemoryBudget {
-  /** For one call, or another request. */
+  /** Opens the memory of one call, or of another request. */
   open(): CallMemory;
-  /** What is kept now. */
+  /** Bytes that are kept now. */
   keptBytes(): number;
 }
 
-/** What one call keeps. What keeps more of it reserves that first, and releases what it lets go. */
+/** Memory of one call, which reserves bytes before it keeps them, and releases those that it drops. */
 export interface CallMemory {
-  /** Whose call it is, once that is known: the large calls of a key take at most half of what large calls may. */
+  /** Names the key of the call: the large calls of a key take at most half of the bytes for large calls. */
   nameKey(keyId: string): void;
   /**
-   * Undefined where so many bytes fit at once, which is the rule; else resolves when they do. Rejects with
-   * RATE_LIMITER_UNAVAILABLE after a second and a half, or where too many wait.
+   * Returns undefined where the bytes fit at once, as they usually do; else a promise that resolves when they do.
+   * Rejects with RATE_LIMITER_UNAVAILABLE after a second and a half, or where too many wait.
    */
   reserve(bytes: number): Promise<void> | undefined;
   release(bytes: number): void;
   /** Releases all but so many bytes. */
   keepOnly(bytes: number): void;
-  /** Of what comes and goes by itself while the call keeps more. */
+  /** Opens a part for bytes that come and go while the call keeps others. */
   openPart(): MemoryPart;
   /**
-   * The client reads no further, and so many bytes of the answer are left: they are counted where the call keeps less. `end` is called
-   * where they are needed, of those that stand still the longest first.
+   * Called when the client stops reading, with the unread bytes of the answer, which are counted where the call keeps
+   * fewer. `end` is called where they are needed, for the answer that was unread longest first.
    */
   standStill(bytes: number, end: () => void): void;
   /** The client reads on, or is gone. */
   moveOn(): void;
-  /** Releases what is left, but for what stands unread. Whatever a call does later counts no more. */
+  /** Releases the rest, except unread bytes. Later bytes of the call are not counted. */
   end(): void;
 }
 
-/** One thing that a call keeps, a part of what is counted for the call. */
+/** A separately counted part of a call's memory. */
 interface MemoryPart {
-  /** As that of the call. What was refused is not counted. */
+  /** As `reserve` of the call. Refused bytes are not counted. */
   reserve(bytes: number): Promise<void> | undefined;
   keepOnly(bytes: number): void;
 }
 
 export interface MemoryBudgetOptions {
   readonly maxBytes?: number | undefined;
-  /** Frees what is kept no longer. Left out: that is left to the runtime. */
+  /** Frees released memory; left to the runtime if absent. */
   readonly collect?: (() => void) | undefined;
 }
 
@@ -85,7 +86,7 @@ export function createMemoryBudget(
     },
   });
 
-  /** Ends answers that stand unread until the bytes fit, or none is left whose end would help. */
+  /** Ends unread answers until the bytes fit, or no further end would help. */
   function endUnreadFor(owner: Owner, addedBytes: number): void {
     const ended = new Set<Owner>();
     unread.endLongest((one) => {
@@ -102,7 +103,7 @@ export function createMemoryBudget(
     const waits = line.enter(owner, bytes, isLarge(owner.bytes + bytes) ? 'large' : 'small');
     if (waits === undefined) return undefined;
     endUnreadFor(owner, bytes);
-    // What stands still by now has stood for long enough then.
+    // Every answer that is unread now has then been unread for long enough.
     const cancel = clock.after(standingMinMs, () => endUnreadFor(owner, bytes));
     waits.then(cancel, cancel);
     return waits;
@@ -114,7 +115,7 @@ export function createMemoryBudget(
 
 interface Budget {
   reserve(owner: Owner, bytes: number): Promise<void> | undefined;
-  /** After a change of what is kept or unread. */
+  /** Called after a change of kept or unread bytes. */
   count(owner: Owner): void;
   readonly kept: KeptBytes;
   readonly line: WaitingLine<Owner>;

@@ -13,10 +13,12 @@ interface Standing {
 }
 
 export interface UnreadAnswers<Owner> {
-  /** Ends the longest where all together are more than may stand. One that stands alone may be longer. */
+  /** Ends the answers that were unread longest where all together exceed the bound. A single one may be longer. */
   standStill(owner: Owner, bytes: number, end: () => void): void;
   moveOn(owner: Owner): void;
-  /** Ends those that have stood for `standingMinMs`, the longest first, as long as `isNeeded` says so of the next. */
+  /**
+   * Ends answers that were unread for `standingMinMs`, the longest first, as long as `isNeeded` says so of the next.
+   */
   endLongest(isNeeded: (owner: Owner) => 'yes' | 'not_this' | 'enough'): void;
 }
 

@@ -1,4 +1,4 @@
-// Reservations that do not fit yet: two lines, so that no small one stands behind a large one.
+// Reservations that do not fit yet, in two queues, so that no small one waits for a large one.
 import type { Clock } from '../../foundation/time/index.ts';
 
 /** `key`: others would fit, only the key of this call has its share already. */
@@ -7,7 +7,7 @@ export type LineName = 'small' | 'large';
 
 interface LineRules<Owner> {
   readonly waitMaxMs: number;
-  /** In each line. */
+  /** Bound of each queue. */
   readonly waitingMax: number;
   readonly space: (owner: Owner, bytes: number) => Space;
   readonly count: (owner: Owner, bytes: number) => void;
@@ -21,9 +21,9 @@ interface Waiting<Owner> {
 }
 
 export interface WaitingLine<Owner> {
-  /** Undefined: there is space, and the bytes are counted. */
+  /** Returns undefined when there is space, and the bytes are counted. */
   enter(owner: Owner, bytes: number, name: LineName): Promise<void> | undefined;
-  /** Counts those that have space by now. */
+  /** Counts reservations that now have space. */
   serve(): void;
   /** Ends the wait of a call that has ended. */
   leave(owner: Owner): void;
@@ -53,7 +53,7 @@ export function createWaitingLine<Owner extends { readonly bytes: number }>(
     });
   }
 
-  /** A call that keeps something already passes by: what it keeps is free once it gets on. */
+  /** A call that keeps bytes already passes others, because it frees them once it continues. */
   function mayPass(owner: Owner, line: Set<Waiting<Owner>>): boolean {
     return owner.bytes > 0 || [...line].every((before) => space(before.owner, before.bytes) === 'none_for_key');
   }

@@ -1,4 +1,4 @@
-// What the calls of one conversation have in common, so that they find their prompt where it is cached.
+// Identifies the calls of one conversation, so that they find their prompt where it is cached.
 import { findMember, type RoutedRequest } from '../../protocol/wire/index.ts';
 
 export interface SessionSource {

@@ -15,9 +15,9 @@ const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs 
 
 export interface BusyWait {
   readonly clock: Clock;
-  /** As long as the file is locked if absent. */
+  /** No limit if absent. */
   readonly limitMs?: number;
-  /** Asked whenever the file is found locked: whether it is still waited for. Left out: yes. */
+  /** Called whenever the file is found locked: whether to wait on. Always, if absent. */
   readonly isAwaited?: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }

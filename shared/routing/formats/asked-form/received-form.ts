@@ -7,7 +7,7 @@ import { findMember, toEventLine } from '../../../protocol/wire/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../../providers/index.ts';
 
 export interface AskedForm {
-  /** What the provider speaks. */
+  /** Format of the provider. */
   readonly api: ProviderApi;
   readonly stream: boolean;
 }
