@@ -205,6 +205,20 @@ describe('a provider with three credentials', () => {
     expect(new Set(keysAsked()).size).toBeGreaterThan(1);
   });
 
+  it('is asked with a key of the client for what a response of any of its credentials began', async () => {
+    for (const secret of secrets) {
+      const session = await sessionAt(secret);
+      const first = await harness.postTo('/responses', { model: 'acme/model', input: 'Hello' }, session);
+      const { id } = (await first.json()) as { readonly id: string };
+      expect(keysAsked()).toEqual([secret]);
+      const next = { model: 'acme/model', input: 'Go on', previous_response_id: id, provider: { only: 'pool' } };
+      provider.accounts.set('client-key', 200);
+      const answer = await harness.postTo('/responses', next, { 'x-byok-key': 'client-key' });
+      provider.accounts.delete('client-key');
+      expect([answer.status, keysAsked()]).toEqual([200, [secret, 'client-key']]);
+    }
+  });
+
   it('is limited by the limits of an entry once per credential', async () => {
     for (const _secret of secrets) expect((await ask('acme/limited')).status).toBe(200);
     expect(new Set(keysAsked())).toEqual(new Set(secrets));

@@ -47,6 +47,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
   const states = new Map(Object.entries(accounts));
   const prompts = new Map<string, string[]>();
   const calls: AccountCall[] = [];
+  let answered = 0;
   const server = createServer((incoming, outgoing) => {
     void bodyOf(incoming).then((body) => {
       const key = String(incoming.headers.authorization).replace('Bearer ', '');
@@ -58,8 +59,9 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
       calls.push({ key, body, promptTokens, cachedTokens });
       if (status === 200) prompts.set(key, [...known, prompt]);
       outgoing.writeHead(status, { 'content-type': 'application/json' });
+      answered += 1;
       const answer = incoming.url?.endsWith('/responses')
-        ? responseOf(calls.length, promptTokens)
+        ? responseOf(answered, promptTokens)
         : completionOf(promptTokens, cachedTokens);
       outgoing.end(JSON.stringify(status === 200 ? answer : { error: errors[status] }));
     });

@@ -79,11 +79,15 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
   const { keeper, unknownInput } = input;
+  // A key of the client's takes the place of whichever credential keeps it.
+  const isKeeper = (candidate: Candidate) =>
+    accountOf(candidate.provider) === keeper ||
+    (bringsKey(candidate) && candidate.provider.id === keeper?.split('#')[0]);
   const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
   return [
     {
       refuse: () => failUnkept(keeper),
-      keeps: ({ provider }) => keeper === undefined || accountOf(provider) === keeper,
+      keeps: (candidate) => keeper === undefined || isKeeper(candidate),
     },
     {
       refuse: (left) =>
