@@ -49,7 +49,7 @@ function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
   for (const model of catalogue.models) {
     const short = shortModel(model, catalogue.providers, list);
     const item = itemById.get(model.id);
-    items.add(item !== undefined && isBare(short, item.upstream) ? item.inFile : short);
+    items.add(item !== undefined && isBare(short, item) ? item.inFile : short);
   }
   // One whose models all differ from the list.
   return [...items.union(new Set([...itemById.values()].map(({ inFile }) => inFile)))];
@@ -57,6 +57,7 @@ function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
 
 interface ListedItem {
   readonly inFile: Members;
+  readonly from: string;
   /** The provider's name for the model. */
   readonly upstream: string | undefined;
 }
@@ -71,18 +72,22 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
     const kept = given.filter(({ id }) => stored.has(id));
     const names = kept.map(({ providers: [entry] }) => entry?.upstream_model);
     const inFile = written({ from, only: kept.length === given.length ? only : names, as });
-    for (const [at, { id }] of kept.entries()) if (!itemById.has(id)) itemById.set(id, { inFile, upstream: names[at] });
+    for (const [at, { id }] of kept.entries())
+      if (!itemById.has(id)) itemById.set(id, { inFile, from, upstream: names[at] });
   }
   return itemById;
 }
 
 /** Whether it equals what an item of the list adds, at whatever time. */
-const isBare = ({ id: _id, created: _created, providers, ...others }: Members, upstream: string | undefined): boolean =>
+const isBare = (
+  { id: _id, created: _created, providers, ...others }: Members,
+  { from, upstream }: ListedItem,
+): boolean =>
   Object.keys(others).length === 0 &&
   (providers as readonly Members[]).length === 1 &&
   (providers as readonly Members[]).every(
-    ({ provider: _provider, upstream_model = upstream, ...more }) =>
-      upstream_model === upstream && Object.keys(more).length === 0,
+    ({ provider, upstream_model = upstream, ...more }) =>
+      provider === from && upstream_model === upstream && Object.keys(more).length === 0,
   );
 
 function shortModel(model: ModelDocument, providers: readonly ProviderDocument[], list: ModelList): Members {

@@ -134,6 +134,24 @@ describe('an export of the catalogue', () => {
     );
   });
 
+  it('keeps a model that the file names at the provider that it names, where an item of the list makes the same name', () => {
+    const providers = [
+      { id: 'openai', kind: 'openai' },
+      { id: 'other', kind: 'openai' },
+    ];
+    for (const [item, id] of [
+      [{ from: 'openai', only: ['gpt-4.1', 'gpt-4o'] }, 'openai/gpt-4.1'],
+      [{ from: 'openai', only: ['gpt-4.1', 'gpt-4o'], as: 'NAME' }, 'gpt-4.1'],
+    ] as const) {
+      const stored = applied({ providers, models: [item, { id, providers: [{ provider: 'other' }] }] });
+      const again = applied(exported(stored));
+      const providersOf = ({ models }: CatalogueDocument) =>
+        models.map((model) => [model.id, model.providers.map(({ provider }) => provider)]).sort();
+      expect(providersOf(stored)).toContainEqual([id, ['other']]);
+      expect(providersOf(again)).toEqual(providersOf(stored));
+    }
+  });
+
   it('writes what another list would fill in otherwise, and names the models where that list has more or fewer', () => {
     const stored = applied({
       providers: [{ id: 'openai', kind: 'openai' }],
