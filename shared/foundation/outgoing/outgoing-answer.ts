@@ -28,6 +28,7 @@ export function toAnswer(clock: Clock, incoming: IncomingMessage): OutgoingAnswe
     headers: incoming.headers,
     body: { [Symbol.asyncIterator]: () => body },
     drain() {
+      if (incoming.readableEnded) return;
       const cancel = clock.after(drainLimitMs, () => incoming.destroy());
       incoming.once('close', cancel);
       drop();

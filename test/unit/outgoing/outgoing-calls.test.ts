@@ -121,6 +121,25 @@ describe('a pooled socket', () => {
     calls.close();
   });
 
+  it('needs no time to be drained where its answer was read to the end, as every translated one is', async () => {
+    let timers = 0;
+    const clock: Clock = {
+      ...systemClock,
+      after(delayMs, callback) {
+        timers += 1;
+        return systemClock.after(delayMs, callback);
+      },
+    };
+    const { port } = await serverThat(answers);
+    const calls = createOutgoingCalls({ clock, socketsMax: 4, idleSocketMs });
+    const answer = await calls.send(postTo(`http://127.0.0.1:${port}`));
+    expect(await readAll(answer)).toBe('ok');
+    const before = timers;
+    answer.drain();
+    expect(timers).toBe(before);
+    calls.close();
+  });
+
   it('is not used after a sleep in which the other end may have closed it, and no timer has run', async () => {
     const clock = manualClock();
     const { port, sockets } = await serverThat(answers);
