@@ -72,6 +72,13 @@ const documented: Readonly<Record<ProviderKind, Documented>> = {
   ollama: { ...plain, key: undefined },
   vllm: { ...plain, key: undefined },
 };
+const ownEmbeddings: Readonly<Partial<Record<ProviderKind, Pick<Documented, 'path' | 'body'>>>> = {
+  google: {
+    path: '/models/echo:embedContent',
+    body: { model: 'models/echo', content: { parts: [{ text: 'Hello' }] } },
+  },
+  bedrock: { path: '/model/echo/invoke', body: { inputText: 'Hello' } },
+};
 const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'];
 
 const serving = (api: 'responses' | 'embeddings') =>
@@ -159,8 +166,9 @@ describe('a provider that says its kind alone', () => {
 
   it.each(serving('embeddings'))('%s answers Embeddings, as documented', async (kind) => {
     const call = await received('/embeddings', { model: `m-${kind}`, input: 'Hello' });
-    expect(call?.path).toBe(`/${kind}/v1/embeddings`);
-    expect(call?.body).toEqual({ model: 'echo', input: 'Hello' });
+    const { path, body } = ownEmbeddings[kind] ?? { path: '/embeddings', body: { model: 'echo', input: 'Hello' } };
+    expect(call?.path).toBe(`/${kind}/v1${path}`);
+    expect(call?.body).toEqual(body);
     expectKeyOf(kind, call);
   });
 

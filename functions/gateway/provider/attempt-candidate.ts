@@ -27,7 +27,7 @@ export async function attemptCandidate(
   // Where telemetry is on, the provider's spans belong to the span of this attempt.
   const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
-  const { send, connection } = createSend(deps, traced, candidate, options);
+  const { send, openPart, connection } = createSend(deps, traced, candidate, options);
   const { watch, memory } = connection;
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
     watch.abort();
@@ -36,12 +36,14 @@ export async function attemptCandidate(
   };
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
-    const asked = { ...request, request: request.asked, correlationId: signals.correlationId, createdSeconds };
+    const { correlationId } = signals;
+    const asked = { ...request, request: request.asked, correlationId, createdSeconds, openPart };
     const called = await callCandidate(asked, candidate, send);
     if (called.kind === 'failure') {
       const refusedAnswer = called.failure.refusedAnswer ?? connection.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
     }
+    if (called.kind === 'json') watch.finish();
     if (called.kind === 'json') return { ...called, release: memory.release, answeredAtMs: deps.clock.nowMs() };
     const stream = await openStream(deps, called, connection);
     if ('kind' in stream) return failed(stream.failure);

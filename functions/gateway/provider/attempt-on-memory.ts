@@ -23,7 +23,7 @@ export async function attemptOnMemory(
   admitted: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const isTranslated = chooseFormat(admitted.candidate, call.request.asked)?.kind === 'hub';
+  const isTranslated = chooseFormat(admitted.candidate, call.request.asked)?.kind !== 'relay';
   const memory = await openSentMemory(call, isTranslated);
   if ('failure' in memory) return { kind: 'failure', ...memory };
   let outcome: AttemptOutcome | undefined;

@@ -36,7 +36,7 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
     const message = `No output of the model satisfied the schema: the last one fails at ${schemaMismatch}.`;
     return fail('schema_validation_failed', { attempts, message });
   }
-  if (failures.some(({ kind, refusedAnswer }) => kind !== 'client_gone' && refusedAnswer !== undefined))
+  if (failures.some(({ kind, refusedAnswer }) => kind === 'failed' && refusedAnswer !== undefined))
     return answerRefused(failures);
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
@@ -64,7 +64,7 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
   fail('no_available_provider', {
     isFinal: true,
     message:
-      'The provider finished an answer that is too large to be handed on, or no stream as was asked for. It is charged.',
+      'The provider finished an answer that is too large to be handed on, no stream as was asked for, or only some parts of it. It is charged.',
     cause: new Error(failures.map(({ cause }) => cause).join(', ')),
   });
 

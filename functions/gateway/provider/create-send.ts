@@ -5,7 +5,7 @@ import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import type { CandidateRequest, NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
+import type { CandidateRequest, NoAnswer, OpenPart, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
   type DescribeText,
@@ -39,6 +39,7 @@ export interface Connection {
 
 export interface Sending {
   readonly send: Send;
+  readonly openPart: OpenPart;
   readonly connection: Connection;
 }
 
@@ -59,7 +60,8 @@ export function createSend(
 ): Sending {
   const { clock } = deps;
   const { asked, clientInterface } = call.request;
-  const connection = openConnection(deps, call, candidate, options);
+  const parts: AnswerMemory[] = [];
+  const connection = openConnection(deps, call, candidate, options, parts);
   const { watch, silence, memory } = connection;
 
   /** Nothing keeps a sent body once it has left: the client's own text is there for another candidate. */
@@ -100,6 +102,7 @@ export function createSend(
       return {
         kind: 'answer',
         contentType: String(answer.headers['content-type'] ?? ''),
+        header: (name) => answer.headers[name]?.toString(),
         body: memory.assembling(silence.timed(answer.body)),
         eventCame: memory.eventCame,
         endCame: silence.endCame,
@@ -124,7 +127,15 @@ export function createSend(
     memory.release();
     return classified;
   };
-  return { send, connection };
+  const openPart: OpenPart = () => {
+    const part = createSend(deps, call, candidate, { ...options, onSent: () => {} });
+    const { memory: partMemory, watch: partWatch } = part.connection;
+    watch.signal.addEventListener('abort', partWatch.abort, { once: true });
+    connection.isSent = true;
+    parts.push(partMemory);
+    return { send: part.send, keep: partMemory.release };
+  };
+  return { send, openPart, connection };
 }
 
 function openConnection(
@@ -132,19 +143,25 @@ function openConnection(
   { request, signals, times, memory }: ProviderCall,
   { provider }: Candidate,
   { silenceLimitMs: limitMs, isTranslated }: SendOptions,
+  parts: readonly AnswerMemory[],
 ): Connection {
   const isStream = request.asked.stream;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
   const { clientGone, stopped } = signals;
   const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
+  const answerMemory = openAnswerMemory(memory, isTranslated);
+  const release: AnswerMemory['release'] = (keptBytes = 0) => {
+    answerMemory.release(parts.length === 0 ? keptBytes : 0);
+    for (const part of parts) part.release(Math.ceil(keptBytes / parts.length));
+  };
   return {
     watch,
     silence,
     isSent: false,
     isAccepted: false,
     refusedAnswer: undefined,
-    memory: openAnswerMemory(memory, isTranslated),
+    memory: { ...answerMemory, release },
     wasDead: false,
   };
 }

@@ -65,6 +65,8 @@ export interface Format {
   /** A string says why a strict provider refuses the request. */
   readonly read: (received: Received) => ModelRequest | string;
   readonly json: (call: Call, completion: Completion) => object;
+  /** Headers of such an answer. */
+  readonly headers?: (completion: Completion) => Record<string, string>;
   /** The stream of an answer. */
   readonly frames: (call: Call, completion: Completion) => readonly Frame[];
   /** A frame on the wire; `position` counts the frames of a stream from 0. */

@@ -52,7 +52,7 @@ export function* streamSteps(
 export const respond = (call: Call, completion: Completion): Steps =>
   call.request.isStream
     ? streamSteps(call, call.format.frames(call, completion))
-    : json(200, call.format.json(call, completion));
+    : json(200, call.format.json(call, completion), call.format.headers?.(completion));
 
 /** An error answer in the call's format. */
 export function refuse(

@@ -66,7 +66,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    apis: ['generate-content'],
+    apis: ['generate-content', 'embeddings'],
     auth: { form: 'header', name: 'x-goog-api-key', env: 'GEMINI_API_KEY' },
   },
   vertex: {
@@ -79,7 +79,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   bedrock: {
     baseUrl: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
-    apis: ['converse'],
+    apis: ['converse', 'embeddings'],
     auth: { form: 'sigv4', service: 'bedrock' },
   },
   groq: {

@@ -3,12 +3,14 @@ interface Serving {
   readonly throughHub: readonly string[];
   readonly wider?: string;
   readonly isAlwaysTranslated?: boolean;
+  readonly ofKinds?: Readonly<Record<string, string>>;
 }
 
 /**
  * Client interfaces, by their stored names, each with the provider interfaces that can serve it: its own is relayed
  * unchanged, the others are translated, ordered by how much they carry. `wider`: one of them that carries more than its
- * own. `isAlwaysTranslated`: also where an operator has switched translation off.
+ * own. `isAlwaysTranslated`: also where an operator has switched translation off. `ofKinds`: kinds of providers that have
+ * it in a form of their own, each with the interface whose package writes that form.
  */
 export const servingApis = {
   'chat-completions': {
@@ -20,7 +22,11 @@ export const servingApis = {
   messages: { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   'count-tokens': { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
-  embeddings: { own: 'embeddings', throughHub: [] },
+  embeddings: {
+    own: 'embeddings',
+    throughHub: [],
+    ofKinds: { bedrock: 'converse', google: 'generate-content' },
+  },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];

@@ -89,6 +89,9 @@ export type HubNeedKind =
   | 'stored_prompt'
   | 'item_reference'
   | 'tools'
+  /** Inputs of embeddings that are tokens of one model. */
+  | 'token_ids'
+  | 'dimensions'
   | 'response_format'
   | 'service_tier'
   | 'web_search'

@@ -6,22 +6,22 @@ import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '
 import type { CandidateRequest, Send } from '../providers/index.ts';
 
 export interface AdaptedSend {
-  readonly send: Send;
+  readonly adapt: (send: Send) => Send;
   /** Paths of fields that were not sent. Known once the request was made. */
   readonly dropped: () => readonly string[];
 }
 
 type Adapting = Pick<ProviderDocument, 'drops' | 'renames'>;
 
-export function adaptedSend(send: Send, { drops, renames }: Adapting): AdaptedSend {
-  if (drops === undefined && renames === undefined) return { send, dropped: () => [] };
+export function adaptedSend({ drops, renames }: Adapting): AdaptedSend {
+  if (drops === undefined && renames === undefined) return { adapt: (send) => send, dropped: () => [] };
   const dropped = new Set<string>();
   const adapt = (request: CandidateRequest): CandidateRequest => ({
     ...request,
     ...(request.headers === undefined ? {} : { headers: withoutBetas(request.headers, drops?.betas ?? [], dropped) }),
     body: () => adaptedBody(request.body(), { members: drops?.members ?? [], renames: renames ?? {} }, dropped),
   });
-  return { send: (request) => send(adapt(request)), dropped: () => [...dropped] };
+  return { adapt: (send) => (request) => send(adapt(request)), dropped: () => [...dropped] };
 }
 
 const betaHeader = 'anthropic-beta';

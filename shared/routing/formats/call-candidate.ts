@@ -16,6 +16,7 @@ import {
   type CandidateAnswer,
   type CandidateOutcome,
   type NoAnswer,
+  type OpenPart,
   type ReachedVia,
   type ReceivingSend,
   readStream,
@@ -28,9 +29,13 @@ import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
-  const adapted = adaptedSend(send, candidate.provider);
-  const outcome = await callWith(call, candidate, adapted.send);
-  const dropped = adapted.dropped();
+  const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
+  const openPart: OpenPart = () => {
+    const part = call.openPart();
+    return { ...part, send: adapt(part.send) };
+  };
+  const outcome = await callWith({ ...call, openPart }, candidate, adapt(send));
+  const dropped = droppedPaths();
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { spoken } = outcome;
   return { ...outcome, spoken: { ...spoken, leftOut: [...spoken.leftOut, ...dropped] } };
@@ -49,9 +54,14 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const itself = await request.answerItself?.(nextTurn);
   if (itself !== undefined) return { kind: 'json', answer: itself, spoken: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
-  const { callThroughHub } = await import('./hub/index.ts');
+  const { callThroughHub, embedInParts } = await import('./hub/index.ts');
   const { interfaceId, model: askedModel, stream } = request;
   const size = request.size();
+  if (way.kind === 'embed') {
+    const { openPart, clientInterface } = call;
+    const { readAnswer } = clientInterface;
+    return embedInParts({ api: way.api, body: request.wholeBody(), size, askedModel, readAnswer }, candidate, openPart);
+  }
   const { correlationId: id, createdSeconds, envelopes } = call;
   return callThroughHub(
     {
@@ -91,6 +101,7 @@ export interface CandidateCall {
   readonly correlationId: string;
   readonly createdSeconds: number;
   readonly envelopes: Envelopes;
+  readonly openPart: OpenPart;
   /** No provider may keep anything of the call. */
   readonly zdr: boolean;
 }

@@ -36,6 +36,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file: new Set(['application/pdf', 'text/plain']),
   },
   converse: {
+    dimensions: true,
     many_stops: true,
     long_stops: true,
     effort_with_tools: true,
@@ -62,6 +63,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file: new Set(['application/pdf', ...textFiles]),
   },
   'generate-content': {
+    dimensions: true,
     many_documents: true,
     many_stops: true,
     long_stops: true,
@@ -87,9 +89,16 @@ export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   return ability === true || ability?.has(mediaType) === true;
 }
 
+/** Bedrock's models with vectors of several lengths, as its package documents them. */
+const bedrockDimensions = /titan-embed-text-v2|cohere.*embed-v([4-9]|\d\d)|nova.*embed/i;
+
+const hasDimensions = ({ entry, model }: Candidate): boolean =>
+  [entry.upstream_model, model.id].some((name) => bedrockDimensions.test(name));
+
 const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
   !can(api, need) ||
   (need.kind === 'forced_tool' && !canBeForced(candidate)) ||
+  (need.kind === 'dimensions' && api === 'converse' && !hasDimensions(candidate)) ||
   (need.kind === 'long_stops' && api === 'chat-completions' && !takesStops(candidate));
 
 /** OpenAI's thinking models take none. */
@@ -98,8 +107,8 @@ const takesStops = ({ entry, model }: Candidate): boolean => !isOpenAiThinker(en
 export type CandidateFormat =
   /** Its provider has the client's interface. */
   | { readonly kind: 'relay' }
-  /** `lacks`: unsupported features. With any of them the candidate is not called. */
-  | { readonly kind: 'hub'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
+  /** `embed`: embeddings. `lacks`: unsupported features. With any of them the candidate is not called. */
+  | { readonly kind: 'hub' | 'embed'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /** There is something that its own interface cannot carry, and another one of its provider can. */
 function canUseResponsesInstead({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean {
@@ -134,8 +143,9 @@ export function chooseFormat(
       ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && thinksByItself(candidate)),
     );
   if (isOwn && !(canUseResponsesInstead(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
+  const kind = 'ofKinds' in servingApis[interfaceId] ? 'embed' : 'hub';
   const ways = hubApisFor(candidate, interfaceId).map(
-    (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
+    (api) => ({ kind, api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
   );
   return ways.find((way) => way.lacks.length === 0) ?? (isOwn ? { kind: 'relay' } : ways[0]);
 }

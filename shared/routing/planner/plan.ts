@@ -124,7 +124,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
       keeps: (candidate) =>
         unknownInput === undefined ||
         mayReach(candidate) ||
-        (unknownInput.isCompared && chooseFormat(candidate, request)?.kind === 'hub'),
+        (unknownInput.isCompared && (chooseFormat(candidate, request)?.kind ?? 'relay') !== 'relay'),
     },
     {
       refuse: (left) => failUnstructured(left, needs.schemaMember),
@@ -152,7 +152,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
 /** Features of the request that its format lacks. */
 function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
   const way = chooseFormat(candidate, request);
-  return way?.kind === 'hub' ? way.lacks : [];
+  return way === undefined || way.kind === 'relay' ? [] : way.lacks;
 }
 
 const failUnstructured = (left: readonly Candidate[], param: string | undefined): GatewayError =>

@@ -39,6 +39,8 @@ export interface CandidateRequest {
 /** A success, as far as its status says. */
 export interface CandidateAnswer extends StreamSource {
   readonly contentType: string;
+  /** Of the answer, by its name in lower case. */
+  readonly header?: (name: string) => string | undefined;
   /** Reads a body to its end; undefined when it was larger than any answer, and was closed. */
   readonly readText: () => Promise<string | undefined>;
   /** Alternative to `readText`. Leaving it early keeps the socket: `drain` the rest. */
@@ -48,6 +50,13 @@ export interface CandidateAnswer extends StreamSource {
 }
 
 export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFailure };
+
+/** Opens a call beside others of one attempt: its limits and its memory are its own, and end with the attempt. */
+export type OpenPart = () => {
+  readonly send: Send;
+  /** Releases the memory of its answer but for so many bytes. */
+  readonly keep: (bytes: number) => void;
+};
 
 /** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */
 export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;

@@ -25,6 +25,23 @@ describe('the way to a candidate', () => {
     );
   });
 
+  it('leads embeddings to the form that the kind of a provider has for them, and below its OpenAI path to that', () => {
+    const of = (kind: string, base_url: string, apis: readonly ProviderApi[] = ['embeddings']) =>
+      candidate('embed', apis, { provider: { kind, base_url, apis } as unknown as Candidate['provider'] });
+    const wayOf = (to: Candidate) => {
+      const found = chooseFormat(to, { interfaceId: 'embeddings', hubNeeds: () => [] });
+      return found?.kind === 'embed' ? found.api : found?.kind;
+    };
+    expect(wayOf(of('bedrock', 'https://bedrock-runtime.eu-west-1.amazonaws.com'))).toBe('converse');
+    expect(wayOf(of('google', 'https://generativelanguage.googleapis.com/v1beta'))).toBe('generate-content');
+    expect(wayOf(of('google', 'https://generativelanguage.googleapis.com/v1beta/openai'))).toBe('relay');
+    expect(wayOf(of('bedrock', 'https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1'))).toBe('relay');
+    expect(wayOf(of('openai', 'https://api.openai.com/v1'))).toBe('relay');
+    expect(wayOf(of('google', 'https://generativelanguage.googleapis.com/v1beta', ['generate-content']))).toBe(
+      undefined,
+    );
+  });
+
   it('is open to clients of chat completions alone where translation is switched off', () => {
     const switchedOff = candidate('claude-opus-4-5', ['converse'], { isTranslationOff: true });
     expect(way(switchedOff, 'chat-completions')).toBe('converse');

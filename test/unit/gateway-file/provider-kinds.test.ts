@@ -251,6 +251,16 @@ describe('{ from, only }', () => {
     ]);
   });
 
+  it("takes Bedrock's and Google's embedding models, which serve embeddings alone", () => {
+    const providers = 'providers: [{ id: bedrock, kind: bedrock, region: eu-west-1 }, { id: google, kind: google }]\n';
+    const own = '{ from: bedrock, only: ["*titan-embed*", "*cohere.embed*", "*nova-2-multimodal-embed*"] }';
+    const { models } = catalogueOf(`${providers}models: [${own}, { from: google, only: ["gemini-embedding*"] }]`);
+    expect(models.length).toBeGreaterThan(7);
+    expect(models.flatMap(({ providers: [entry] }) => entry?.apis ?? [])).toEqual(models.map(() => 'embeddings'));
+    const chat = catalogueOf(`${providers}models: [{ from: google, only: [gemini-2.5-flash] }]`).models[0];
+    expect(chat?.providers[0]?.apis).toEqual(['generate-content']);
+  });
+
   it.each([
     [
       'only: [gtp-4.1]',

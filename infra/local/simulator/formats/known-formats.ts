@@ -1,6 +1,8 @@
 import type { Format } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
 import { converse } from './bedrock-converse.ts';
+import { invokeModel } from './bedrock-invoke-model.ts';
+import { embedContent } from './google-embed-content.ts';
 import { generateContent } from './google-generate-content.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
@@ -14,6 +16,8 @@ export const formats: readonly Format[] = [
   embeddings,
   generateContent,
   converse,
+  embedContent,
+  invokeModel,
 ];
 
 export interface ChosenFormat {

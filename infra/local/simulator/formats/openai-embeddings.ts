@@ -42,7 +42,7 @@ function textsOf(input: unknown): readonly string[] | undefined {
   return isLists ? (input as number[][]).map((tokens) => tokens.join(' ')) : undefined;
 }
 
-function vectorOf(text: string, dimensions: number): readonly number[] {
+export function vectorOf(text: string, dimensions: number): readonly number[] {
   const counts = new Float32Array(dimensions);
   for (const token of tokensOf(text.toLowerCase())) {
     const position = hashOf(token.trim()) % dimensions;

@@ -22,7 +22,7 @@ export const embeddingsSchema = z.looseObject(plainMembers);
 const usedNames = [...new Set([...Object.keys(embeddingsSchema.shape), ...plainGatewayMembers, 'input'])];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
 // `input` is checked in the text: thousands of texts are not parsed into values.
-const names = new Set([...usedNames, 'user']);
+const names = new Set([...usedNames, 'user', 'dimensions']);
 names.delete('input');
 const reading = { names, shapes: {}, indivisible: plainGatewayMembers };
 const plainReading = { schema: embeddingsSchema, reading, refuseOtherCase };
@@ -31,7 +31,7 @@ export const readEmbeddingsRequest = (json: JsonText): ClientRequest | GatewayEr
 
 function check(json: JsonText): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);
-  const { count, longestCharacters } = checkInput(json);
+  const { count, longestCharacters, hasTokens } = checkInput(json);
   // A token is at least one byte of the body, whether it is written as text or as a number.
   const textBytes = json.compactBytes;
   const size = {
@@ -65,6 +65,10 @@ function check(json: JsonText): ClientRequest {
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),
     size: once(() => size),
     ...hubMembers(() => json),
+    hubNeeds: () => [
+      ...(hasTokens ? [{ kind: 'token_ids', member: 'input' } as const] : []),
+      ...((raw.dimensions ?? null) === null ? [] : [{ kind: 'dimensions', member: 'dimensions' } as const]),
+    ],
     upstreamBody: ({ model }) => ({
       text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
       leftOut: [],
@@ -79,6 +83,7 @@ interface Inputs {
   readonly count: number;
   /** Longest input: the model's context has to fit each of them, not all. */
   readonly longestCharacters: number;
+  readonly hasTokens: boolean;
 }
 
 /**
@@ -91,7 +96,7 @@ function checkInput(json: JsonText): Inputs {
   if (again !== undefined) throw fail('invalid_request', { message: 'input: stands twice', param: 'input' });
   if (input === undefined) throw fail('invalid_request', { message: 'input: is missing', param: 'input' });
   const { value } = input;
-  const whole = { count: 1, longestCharacters: charactersOf(json, value) };
+  const whole = { count: 1, longestCharacters: charactersOf(json, value), hasTokens: !json.isString(value) };
   if (json.isString(value)) return whole;
   if (!json.isArray(value)) {
     throw fail('invalid_request', { message: 'input: must be a text or a list', param: 'input' });
@@ -99,9 +104,11 @@ function checkInput(json: JsonText): Inputs {
   let count = 0;
   let tokens = 0;
   let longestCharacters = 0;
+  let hasTokens = false;
   for (const item of json.inside(value)) {
     count += 1;
     longestCharacters = Math.max(longestCharacters, charactersOf(json, item));
+    hasTokens ||= !json.isString(item);
     if (json.isNumber(item)) tokens += 1;
     else if (!json.isString(item) && !json.isArray(item)) {
       throw fail('invalid_request', { message: 'input: must hold texts or tokens', param: `input[${count - 1}]` });
@@ -113,7 +120,7 @@ function checkInput(json: JsonText): Inputs {
   if (count > inputsMax) {
     throw fail('invalid_request', { message: `input: holds more than ${inputsMax} inputs`, param: 'input' });
   }
-  return { count, longestCharacters };
+  return { count, longestCharacters, hasTokens };
 }
 
 const charactersOf = (json: JsonText, value: number): number => json.end(value) - json.start(value);

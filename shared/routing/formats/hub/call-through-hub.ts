@@ -178,7 +178,7 @@ async function openStream(attempt: HubAttempt): Promise<CandidateOutcome> {
 const noAnswer = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
 
 /** The failure of `send` has precedence, because a package wraps it in errors of its own. */
-function readFailure(error: unknown, exchange: Exchange): NoAnswer {
+export function readFailure(error: unknown, exchange: Exchange): NoAnswer {
   const failure = exchange.failure();
   if (failure !== undefined) return noAnswer(failure);
   const broken = exchange.broken();

@@ -1,7 +1,15 @@
 // The interface between a provider's format and the hub.
-import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type {
+  EmbeddingModelV4,
+  EmbeddingModelV4CallOptions,
+  EmbeddingModelV4Result,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
 import type { ModelReasoning, ProviderDocument, Thinking } from '../../../../configuration/catalogue/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
+import type { CandidateAnswer } from '../../../providers/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { Strictness } from './strict-tools.ts';
 
@@ -67,7 +75,35 @@ export interface ArgumentsForm {
 /** Finish reason of a stream that ended by its format's own end, without a reason. */
 export const formatsOwnEnd = 'gw_own_end';
 
+export interface AskedEmbedding {
+  readonly dimensions: number | undefined;
+  readonly inputType: string | undefined;
+}
+
+/** The embedding models of a package. */
+export interface EmbeddingTarget {
+  /** `names`: of the model, at provider and catalogue. */
+  readonly openModel: (
+    settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
+    names: readonly string[],
+  ) => EmbeddingModelV4;
+  /** Whether the model's form has `input_type`. */
+  readonly saysInputType: (names: readonly string[]) => boolean;
+  readonly toOptions: (
+    asked: AskedEmbedding,
+    names: readonly string[],
+  ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'>;
+  /** Completes an answer for its package. */
+  readonly readable?: (text: string) => string;
+  /** Input tokens that the answer reports where its package does not look. */
+  readonly tokensIn?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
+  /** Vectors that were cut to `dimensions` are not of length 1. */
+  readonly leavesLength?: true;
+}
+
 export interface HubTarget {
+  /** Absent where its package has none, or a provider of the format speaks OpenAI's form. */
+  readonly embeddings?: EmbeddingTarget;
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
   /** Reasoning style of models that the table does not know; undefined when they get no effort. */
   readonly unknownReasoning?: (provider: TargetCall['provider']) => ModelReasoning | undefined;

@@ -4,6 +4,7 @@ import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubTarget, OptionalName, TargetCall } from '../middle/index.ts';
+import { bedrockEmbeddings } from './bedrock-embeddings.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
@@ -12,6 +13,7 @@ import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
+  embeddings: bedrockEmbeddings,
   // A key keeps it from signing.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),
   toOptions(target) {

@@ -7,11 +7,13 @@ import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type ToolPart } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
+import { geminiEmbeddings } from './gemini-embeddings.ts';
 import { geminiEvents, piecesOf } from './gemini-events.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
 import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
+  embeddings: geminiEmbeddings,
   openModel: ({ model, ...settings }) =>
     readInPieces(settings, answerPieces, (fetch) => createGoogle({ ...settings, fetch })(pathOf(model))),
   toOptions(target) {

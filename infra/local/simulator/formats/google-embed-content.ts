@@ -1,0 +1,63 @@
+// Gemini's embedContent and batchEmbedContents.
+import { type Completion, usageMember } from '../answer.ts';
+import type { Call, Format, Received } from '../call.ts';
+import { type ModelRequest, plainRequest } from '../model-request.ts';
+import { generateContent } from './google-generate-content.ts';
+import { vectorOf } from './openai-embeddings.ts';
+
+interface EmbedContent {
+  readonly model: string;
+  readonly content: { readonly parts: readonly { readonly text: string }[] };
+  readonly outputDimensionality?: number;
+}
+type Body = EmbedContent | { readonly requests: readonly EmbedContent[] };
+
+const requestsMax = 100;
+const dimensionsMax = 3_072;
+
+const requestsOf = (body: Body): readonly EmbedContent[] => ('requests' in body ? body.requests : [body]);
+const textOf = ({ content }: EmbedContent): string => content.parts.map(({ text }) => text).join('\n');
+
+function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
+  const requests = requestsOf((body ?? {}) as Body);
+  if (requests.some((request) => !Array.isArray(request.content?.parts) || textOf(request) === '')) {
+    return 'EmbedContentRequest.content contains an empty Part.';
+  }
+  if (requests.length > requestsMax) return `at most ${requestsMax} requests can be in one batch`;
+  if (requests.some((request) => request.model !== `models/${model}`))
+    return 'the model of a request must match the URL';
+  if (
+    requests.some(
+      ({ outputDimensionality = 1 }) => !(outputDimensionality >= 1 && outputDimensionality <= dimensionsMax),
+    )
+  ) {
+    return 'output_dimensionality is out of range';
+  }
+  return { ...plainRequest, model, turns: requests.map((request) => ({ role: 'user', text: textOf(request) })) };
+}
+
+/** A vector that is cut is not of length 1. */
+const valuesOf = (request: EmbedContent) => ({
+  values: vectorOf(textOf(request), dimensionsMax).slice(0, request.outputDimensionality),
+});
+
+/** Only newer models report what was used. */
+function json({ body }: Call, completion: Completion): object {
+  const usage = /embedding-2/.test(completion.model)
+    ? usageMember('usageMetadata', completion, ({ input }) => ({ promptTokenCount: input }))
+    : {};
+  return 'requests' in (body as Body)
+    ? { embeddings: requestsOf(body as Body).map(valuesOf), ...usage }
+    : { embedding: valuesOf(body as EmbedContent), ...usage };
+}
+
+export const embedContent: Format = {
+  ...generateContent,
+  name: 'embed-content',
+  path: /^\/models\/(?<model>.+):(?<method>embedContent|batchEmbedContents)$/,
+  answerMembers: ['embedding', 'embeddings'],
+  read,
+  json,
+  frames: () => [],
+  errorFrames: () => [],
+};

@@ -1,0 +1,212 @@
+// Embeddings through a package: the inputs in as many parts as it takes at once, a few parts at a time, and one answer in
+// the order of the inputs.
+import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
+import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
+import { type CallSize, type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
+import { estimateInputTokens } from '../../billing/index.ts';
+import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
+import { readFailure } from './call-through-hub.ts';
+import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './middle/index.ts';
+import { createExchange } from './package-exchange.ts';
+import { loadTarget } from './targets/index.ts';
+
+export interface EmbedRequest {
+  /** Whose package writes the form of the provider. */
+  readonly api: HubApi;
+  /** The client's, whole; its inputs are texts. */
+  readonly body: JsonObject;
+  readonly size: CallSize;
+  readonly askedModel: string;
+  readonly readAnswer: ClientInterface['readAnswer'];
+}
+
+/** Calls of the provider at once. */
+const partsAtOnce = 4;
+
+interface EmbedCall {
+  readonly embeddings: EmbeddingTarget;
+  readonly target: HubTarget;
+  readonly model: string;
+  readonly names: readonly string[];
+  readonly asked: AskedEmbedding;
+  readonly write: (vector: readonly number[]) => string;
+  readonly openPart: OpenPart;
+}
+
+interface EmbeddedPart {
+  readonly kind: 'part';
+  /** JSON texts. */
+  readonly vectors: readonly string[];
+  /** Undefined: the provider reports none. */
+  readonly tokens: number | undefined;
+}
+
+export async function embedInParts(
+  request: EmbedRequest,
+  candidate: Candidate,
+  openPart: OpenPart,
+): Promise<CandidateOutcome> {
+  const { body, size, askedModel } = request;
+  const { embeddings, ...target } = await loadTarget(request.api);
+  if (embeddings === undefined) throw new Error(`the package of ${request.api} has no embeddings`);
+  const model = candidate.entry.upstream_model;
+  const names = [model, candidate.model.id];
+  const write = writers[String(body.encoding_format ?? 'float')];
+  if (write === undefined) return failed({ ...notTranslatable, param: 'encoding_format' });
+  const asked = askedOf(body);
+  const call = { embeddings, target: { ...target, readable: [] }, model, names, asked, write, openPart };
+  const texts = [body.input].flat() as string[];
+  const parts = inParts(texts, await maxAtOnce(call));
+  const { done, failure, broken } = await runParts(parts, (values) => embedPart(call, values));
+  const usage = usageOf(done, (at) => {
+    const values = parts[at] ?? [];
+    const textBytes = values.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+    return estimateInputTokens(candidate, { ...size, textBytes, contexts: values.length });
+  });
+  const isUsed = done.some((part) => part !== undefined);
+  // The attempt says why.
+  if (broken !== undefined && !isUsed) throw broken.error;
+  if (failure !== undefined) return failed(failure, isUsed ? usage : undefined);
+  const text = answerText(done, askedModel, usage);
+  const read = text.length > largeBodyMaxBytes ? undefined : await request.readAnswer(text);
+  if (read?.kind !== 'answer') return failed({ kind: 'failed', cause: 'answer_too_large' }, usage);
+  const known = embeddings.saysInputType(names) ? [...knownMembers, 'input_type'] : knownMembers;
+  const leftOut = Object.keys(body).filter((name) => !known.includes(name));
+  return { kind: 'json', answer: { ...read.answer, usage }, spoken: { format: 'embeddings', leftOut } };
+}
+
+const knownMembers = ['model', 'input', 'dimensions', 'encoding_format', ...plainGatewayMembers];
+
+const askedOf = ({ dimensions, input_type: inputType }: JsonObject): AskedEmbedding => ({
+  // Checked by the package, or the provider.
+  dimensions: (dimensions ?? undefined) as number | undefined,
+  inputType: (inputType ?? undefined) as string | undefined,
+});
+
+const writers: Readonly<Record<string, (vector: readonly number[]) => string>> = {
+  float: (vector) => JSON.stringify(vector),
+  base64: (vector) => JSON.stringify(Buffer.from(Float32Array.from(vector).buffer).toString('base64')),
+};
+
+const inParts = (texts: readonly string[], max: number): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(texts.length / max) }, (_, at) => texts.slice(at * max, (at + 1) * max));
+
+async function maxAtOnce({ embeddings, model, names }: EmbedCall): Promise<number> {
+  const unsent = { model, baseURL: 'https://provider.invalid', apiKey: 'none', fetch };
+  return (await embeddings.openModel(unsent, names).maxEmbeddingsPerCall) ?? 1;
+}
+
+interface RunParts {
+  /** By the number of the part; undefined for one that failed, or was not begun. */
+  readonly done: readonly (EmbeddedPart | undefined)[];
+  /** The first one. No part is begun after it, and those that run are awaited: what they use is charged. */
+  readonly failure: AttemptFailure | undefined;
+  /** Set where its connection broke, or was ended. */
+  readonly broken: { readonly error: unknown } | undefined;
+}
+
+async function runParts(
+  parts: readonly (readonly string[])[],
+  run: (values: readonly string[]) => Promise<EmbeddedPart | NoAnswer>,
+): Promise<RunParts> {
+  const done: (EmbeddedPart | undefined)[] = parts.map(() => undefined);
+  const waiting = parts.entries();
+  let failure: AttemptFailure | undefined;
+  let broken: RunParts['broken'];
+  async function runNext(): Promise<void> {
+    for (const [at, values] of waiting) {
+      if (failure !== undefined) return;
+      const ended = await run(values).catch((error: unknown) => {
+        broken ??= { error };
+        return failed({ kind: 'failed', cause: 'part_broken' });
+      });
+      if (ended.kind === 'part') done[at] = ended;
+      else failure ??= ended.failure;
+      // Finished by the provider all the same.
+      if (ended.kind === 'failure' && ended.failure.refusedAnswer !== undefined) {
+        done[at] = { kind: 'part', vectors: [], tokens: undefined };
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: partsAtOnce }, runNext));
+  return { done, failure, broken };
+}
+
+async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
+  const { embeddings, target, model, names, asked, write } = call;
+  const part = call.openPart();
+  let answerBytes = 0;
+  const exchange = createExchange({
+    send: async (request) => {
+      const sent = await part.send(request);
+      if (sent.kind === 'failure') return sent;
+      const readText = async () => {
+        const text = await sent.readText();
+        answerBytes = text?.length ?? 0;
+        return text;
+      };
+      return { ...sent, readText, isStream: false };
+    },
+    stream: false,
+    target,
+    body: async (text) => text,
+    takeOut: embeddings.readable ?? ((text) => text),
+    refusedText: () => undefined,
+    nextStep: nextTurn,
+  });
+  try {
+    const opened = embeddings.openModel({ model, ...exchange.settings }, names);
+    const result = await opened.doEmbed({ values: [...values], ...embeddings.toOptions(asked, names) });
+    if (result.embeddings.length !== values.length) return failed({ kind: 'failed', cause: 'unreadable_answer' });
+    const answer = exchange.answer();
+    const tokens = toCount(embeddings.tokensIn?.(result, answer) ?? result.usage?.tokens);
+    const isCut = embeddings.leavesLength === true && asked.dimensions !== undefined;
+    const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
+    // The text of the vectors, and the answer that it becomes a part of.
+    part.keep(2 * answerBytes);
+    // Packages count 0 where nothing is reported.
+    return { kind: 'part', vectors, tokens: tokens === 0 ? undefined : tokens };
+  } catch (error) {
+    const { failure } = readFailure(error, exchange);
+    if (failure.cause !== notTranslatable.cause) return failed(failure);
+    return failed({ ...failure, param: asked.dimensions === undefined ? 'input_type' : 'dimensions' });
+  }
+}
+
+const notTranslatable = {
+  kind: 'invalid',
+  reason: 'unsupported_parameter',
+  cause: 'not_translatable',
+} as const satisfies AttemptFailure;
+
+function ofLengthOne(vector: readonly number[]): readonly number[] {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return length === 0 ? vector : vector.map((value) => value / length);
+}
+
+/** Of the parts that were answered. `estimate`: for a part that reports nothing. */
+function usageOf(done: RunParts['done'], estimate: (at: number) => number): UsageReport {
+  const input = done.reduce((sum, part, at) => sum + (part === undefined ? 0 : (part.tokens ?? estimate(at))), 0);
+  const isEstimated = done.some((part) => part !== undefined && part.tokens === undefined);
+  return {
+    tokens: {
+      ...{ input, cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 },
+      // Without a count the charge is flagged as an estimate.
+      output: isEstimated ? undefined : 0,
+    },
+    members: { prompt_tokens: input, total_tokens: input, ...(isEstimated ? { estimated: true } : {}) },
+  };
+}
+
+function answerText(done: RunParts['done'], model: string, { members }: UsageReport): string {
+  const vectors = done.flatMap((part) => part?.vectors ?? []);
+  const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`);
+  return `{"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)},"usage":${JSON.stringify(members)}}`;
+}
+
+const failed = (failure: AttemptFailure, usage?: UsageReport): NoAnswer => ({
+  kind: 'failure',
+  failure: usage === undefined ? failure : { ...failure, refusedAnswer: { usage, outputBytes: 0 } },
+});

@@ -1,0 +1,17 @@
+// Gemini's embedding models, called by embedContent and batchEmbedContents.
+import { createGoogle } from '@ai-sdk/google';
+import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import type { EmbeddingTarget } from '../middle/index.ts';
+
+export const geminiEmbeddings: EmbeddingTarget = {
+  // The package writes the folder itself.
+  openModel: ({ model, ...settings }) => createGoogle(settings).embedding(model.replace(/^models\//, '')),
+  saysInputType: () => false,
+  toOptions: ({ dimensions }) => (dimensions === undefined ? {} : { dimensions }),
+  // The package drops what newer models report.
+  tokensIn({ response }) {
+    const usage = isJsonObject(response?.body) ? response.body.usageMetadata : undefined;
+    return isJsonObject(usage) ? usage.promptTokenCount : undefined;
+  },
+  leavesLength: true,
+};
