@@ -69,11 +69,11 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
   const itemById = new Map<string, ListedItem>();
   for (const { from, only, as } of listed) {
     const given = expandListedModels({ from, only, as }, [], { former: undefined, list, byId, report: () => {} });
-    const kept = given.filter(({ id }) => stored.has(id));
+    // The list may have more of them by now, which an item before it makes too.
+    const kept = given.filter(({ id }) => stored.has(id) && !itemById.has(id));
     const names = kept.map(({ providers: [entry] }) => entry?.upstream_model);
     const inFile = written({ from, only: kept.length === given.length ? only : names, as });
-    for (const [at, { id }] of kept.entries())
-      if (!itemById.has(id)) itemById.set(id, { inFile, from, upstream: names[at] });
+    for (const [at, { id }] of kept.entries()) itemById.set(id, { inFile, from, upstream: names[at] });
   }
   return itemById;
 }

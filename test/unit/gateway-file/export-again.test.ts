@@ -145,10 +145,28 @@ describe('an export of the catalogue', () => {
     ] as const) {
       const stored = applied({ providers, models: [item, { id, providers: [{ provider: 'other' }] }] });
       const again = applied(exported(stored));
-      const providersOf = ({ models }: CatalogueDocument) =>
-        models.map((model) => [model.id, model.providers.map(({ provider }) => provider)]).sort();
       expect(providersOf(stored)).toContainEqual([id, ['other']]);
       expect(providersOf(again)).toEqual(providersOf(stored));
+    }
+  });
+
+  it('can be applied again where the list has grown and two items would make one name', () => {
+    const providers = [
+      { id: 'openai', kind: 'openai' },
+      { id: 'other', kind: 'openai' },
+    ];
+    const models = [
+      { from: 'openai', only: ['gpt-4.1*', 'gpt-4o'], as: 'NAME' },
+      { from: 'other', only: ['gpt-4o', 'o3'], as: 'NAME' },
+    ];
+    // As of a list that has no gpt-4o at one of them.
+    for (const [index, only] of [
+      [0, ['gpt-4.1*']],
+      [1, ['o3']],
+    ] as const) {
+      const stored = applied({ providers, models: models.with(index, { ...models[index], only } as never) });
+      const again = exported({ ...stored, listed: models as never });
+      expect(providersOf(applied(again))).toEqual(providersOf(stored));
     }
   });
 
@@ -188,6 +206,9 @@ describe('an export of the catalogue', () => {
     expect(applied(again, stored, withNew).models).toEqual(stored.models);
   });
 });
+
+const providersOf = ({ models }: CatalogueDocument) =>
+  models.map((model) => [model.id, model.providers.map(({ provider }) => provider)]).sort();
 
 /** Members in one order. */
 function sorted(value: unknown): unknown {
