@@ -47,7 +47,7 @@ export async function route(
     ...kept,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     statsOf: (candidate) => statistics.of(candidate.model.id, entryOf(candidate).provider),
-    session: () => sessionOf(call, request),
+    session: sessionOf(call, request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
   });
   if (plan instanceof GatewayError) return plan;

@@ -37,6 +37,6 @@ const planModel = (deps: GatewayDependencies, call: IdentifiedCall, request: Cha
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     // Revisions name their models: statistics are not needed to sort by.
     statsOf: () => undefined,
-    session: () => sessionOf(call, call.request),
+    session: sessionOf(call, call.request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), call.workspace.id),
   });

@@ -1,13 +1,24 @@
 // Identifies the calls of one conversation, so that they find their prompt where it is cached.
+import { sha256Hex } from '../../foundation/ids/index.ts';
 import { findMember, type RoutedRequest } from '../../protocol/wire/index.ts';
 
 export interface SessionSource {
   readonly scope: { readonly correlationId: string; readonly correlation: { readonly sessionId?: string | undefined } };
 }
 
-/** The session id of the headers, `prompt_cache_key`, or the user; a call without any of them is its own. */
-export const sessionOf = ({ scope }: SessionSource, request: Pick<RoutedRequest, 'text' | 'user'>): string =>
-  scope.correlation.sessionId ?? promptCacheKeyOf(request) ?? request.user ?? scope.correlationId;
+/**
+ * The session id of the headers, `prompt_cache_key`, or the user; a call without any of them is its own. Read once and short,
+ * however long it is written: each candidate is drawn by it.
+ */
+export function sessionOf({ scope }: SessionSource, request: Pick<RoutedRequest, 'text' | 'user'>): () => string {
+  let session: string | undefined;
+  return () => {
+    session ??= sha256Hex(
+      scope.correlation.sessionId ?? promptCacheKeyOf(request) ?? request.user ?? scope.correlationId,
+    );
+    return session;
+  };
+}
 
 /** As it is written. */
 function promptCacheKeyOf({ text }: Pick<RoutedRequest, 'text'>): string | undefined {
