@@ -230,6 +230,13 @@ describe('a provider with three credentials', () => {
     const own = { 'x-byok-key': 'client-key' };
     await expectError(await ask('acme/model', own, { provider: { only: 'pool' } }), 502, 'no_available_provider');
     expect(keysAsked()).toEqual(['client-key']);
+    await harness.settled();
+    // It is none of the gateway's credentials.
+    const logged = (await attempts()).at(-1);
+    expect(logged).toEqual([expect.objectContaining({ provider: 'pool', outcome: 'status_401' })]);
+    expect(logged?.[0]?.credential).toBeUndefined();
+    const lines = harness.logLines.filter((line) => line.includes('attempt_failed'));
+    expect(JSON.parse(lines.at(-1) ?? '')).not.toHaveProperty('credential');
   });
 
   it('is never asked with a credential that is not set', async () => {

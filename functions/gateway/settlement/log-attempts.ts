@@ -1,18 +1,27 @@
 // One line for each failed provider call, with the provider's words: a wrong key, a quota, an unsupported parameter.
 // For the operator; clients get a code of the gateway and nothing of it.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { attemptMetricSeries } from '../../../shared/foundation/constants/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
+import { type ByokSources, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { AdmittedCall } from '../stages.ts';
 
-export type PolicedCall = Pick<AdmittedCall, 'workspace'> & { readonly policy?: PolicyOptions };
+export type PolicedCall = Pick<AdmittedCall, 'workspace'> & {
+  readonly policy?: PolicyOptions;
+  readonly byok?: ByokSources | undefined;
+};
 type LoggedCall = Pick<AdmittedCall, 'scope'> & PolicedCall;
 
 /** Providers quote their input, of which nothing may be kept under this policy. */
 export const keepsProviderText = ({ workspace, policy = workspace.data_policy }: PolicedCall): boolean =>
   policy.zdr !== true;
+
+/** Position of the gateway's credential among several. A key of the client's has none. */
+export const credentialOf = ({ byok }: PolicedCall, candidate: Candidate): number | undefined =>
+  payerOf(byok, candidate) === 'client' ? undefined : candidate.provider.credential;
 
 export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly Attempt[]): void {
   const { scope, workspace } = call;
@@ -27,7 +36,7 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
         correlation_id: scope.correlationId,
         workspace_id: workspace.id,
         provider,
-        credential: candidate.provider.credential,
+        credential: credentialOf(call, candidate),
         model: candidate.model.id,
         outcome: outcome.cause,
         status: outcome.status,

@@ -7,12 +7,11 @@ import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
-import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
-import { logFailedAttempts } from './log-attempts.ts';
+import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
 import { type CallHolds, openCallHolds } from './settle-holds.ts';
 import { writeRecord } from './write-record.ts';
 
@@ -62,7 +61,7 @@ const lastWriteMs = 1_000;
 
 export async function settle(
   deps: GatewayDependencies,
-  call: AdmittedCall & { readonly policy?: PolicyOptions },
+  call: AdmittedCall & PolicedCall,
   holds: CallHolds,
   ended: EndedCall,
 ): Promise<void> {

@@ -12,7 +12,7 @@ import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { askedFields, callDetails } from './call-details.ts';
-import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
+import { credentialOf, keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
@@ -101,7 +101,7 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
   const keepsText = keepsProviderText(call);
   return attempts.map(({ candidate, outcome, latencyMs, schemaMismatch }) => ({
     provider: candidate.provider.id,
-    credential: candidate.provider.credential,
+    credential: credentialOf(call, candidate),
     ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
     ms: latencyMs,
     ...(schemaMismatch === undefined ? {} : { schemaMismatch }),
