@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
 
 type Json = Record<string, unknown>;
 
@@ -221,5 +222,31 @@ describe('embeddings of Bedrock and Google', () => {
     expect(apisOf('titan')).toMatchObject({ apis: ['embeddings'], translated_apis: ['embeddings'] });
     expect(apisOf('chat')?.apis).not.toContain('embeddings');
     expect(apisOf('gemini')?.apis).toEqual(['embeddings']);
+  });
+});
+
+describe('a part that goes to a kept socket which has died', () => {
+  let gateway: Harness;
+  beforeAll(async () => {
+    gateway = await startHarness({
+      // However slow the machine is, the socket breaks at once.
+      clock: manualClock(),
+      models: { titan: bedrock(`${titan}/stale-socket`) },
+      providers: { bedrock: { kind: 'bedrock' } },
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  it('is sent once more, and the call is billed once', async () => {
+    const used: number[] = [];
+    for (const input of ['first', 'second']) {
+      const response = await gateway.postTo('/embeddings', { model: 'titan', input });
+      expect(response.status).toBe(200);
+      used.push(Number(((await response.json()) as { usage: Json }).usage.prompt_tokens));
+    }
+    expect(gateway.simulator.calls).toHaveLength(3);
+    await gateway.settled();
+    const tokens = used.reduce((sum, count) => sum + count, 0);
+    expect(await expectBalancedBooks(gateway)).toBe(BigInt(tokens) * 1_000_000n);
   });
 });

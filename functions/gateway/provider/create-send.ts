@@ -127,15 +127,26 @@ export function createSend(
     memory.release();
     return classified;
   };
-  const openPart: OpenPart = () => {
+  const openBeside = () => {
     const part = createSend(deps, call, candidate, { ...options, onSent: () => {} });
-    const { memory: partMemory, watch: partWatch } = part.connection;
-    watch.signal.addEventListener('abort', partWatch.abort, { once: true });
+    watch.signal.addEventListener('abort', part.connection.watch.abort, { once: true });
     connection.isSent = true;
-    parts.push(partMemory);
-    return { send: part.send, keep: partMemory.release };
+    parts.push(part.connection.memory);
+    return part;
   };
-  return { send, openPart, connection };
+  return { send, openPart: () => retriedPart(openBeside), connection };
+}
+
+function retriedPart(open: () => Sending): ReturnType<OpenPart> {
+  let part = open();
+  const send: Send = (request) =>
+    part.send(request).catch((error: unknown) => {
+      if (!part.connection.wasDead) throw error;
+      // This part alone once more: others may be paid for.
+      part = open();
+      return part.send(request);
+    });
+  return { send, keep: (bytes) => part.connection.memory.release(bytes) };
 }
 
 function openConnection(
