@@ -1,7 +1,11 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import {
+  jsonValuesMax,
+  upstreamBodyMaxBytes,
+  upstreamEventMaxBytes,
+} from '../../../shared/foundation/constants/index.ts';
 import {
   apis,
   type Block,
@@ -242,6 +246,28 @@ describe('why an answer ended, beside the ends of every format', () => {
     const { error } = await streamed(api, streamOf(api, answer));
     expect(brokenBy(error).cause).toBe('finish_error');
   });
+});
+
+it('a stream that Converse sends in place of JSON is read up to the size that an answer may have, and no further', async () => {
+  const [first] = frames(['messageStart', { role: 'assistant' }]).bytes;
+  const [piece = Buffer.alloc(0)] = frames([
+    'contentBlockDelta',
+    { contentBlockIndex: 0, delta: { text: 'x'.repeat(1_000_000) } },
+  ]).bytes;
+  let readBytes = 0;
+  function* pieces() {
+    yield first ?? piece;
+    while (readBytes < 2 * upstreamBodyMaxBytes) {
+      readBytes += piece.length;
+      yield piece;
+    }
+  }
+  const answer: FakeAnswer = {
+    contentType: 'application/vnd.amazon.eventstream',
+    bytes: { [Symbol.iterator]: pieces } as unknown as Uint8Array[],
+  };
+  await expect(ask({ api: 'converse', answer, body: {} })).rejects.toThrow('answer too large');
+  expect(readBytes).toBeLessThanOrEqual(upstreamBodyMaxBytes + 2 * piece.length);
 });
 
 it.each(['messages', 'converse'] as const)(

@@ -25,7 +25,9 @@ export function receivingSend(send: Send, { api, stream }: AskedForm): Receiving
     if (sent.kind === 'failure') return sent;
     // The frames of Converse are no text.
     const isBinary = api === 'converse' && !sent.contentType.includes('json');
-    return stream || isBinary ? byFirstBytes(sent, api) : byText(sent, await sent.readText(), api);
+    if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
+    // In place of JSON all of it becomes one answer.
+    return byFirstBytes(stream ? sent : { ...sent, body: atMost(upstreamBodyMaxBytes, sent.body) }, api);
   };
 }
 
@@ -51,6 +53,16 @@ async function byText(sent: Sent, text: string | undefined, api: ProviderApi): P
   return list === undefined
     ? { ...sent, isStream: false, readText: onlyOnce(text) }
     : { ...sent, isStream: true, body: eventsOf(list) };
+}
+
+/** Rejects with a RangeError behind them. */
+async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let leftBytes = maxBytes;
+  for await (const piece of body) {
+    leftBytes -= piece.length;
+    if (leftBytes < 0) throw new RangeError('answer too large');
+    yield piece;
+  }
 }
 
 /** A line of an event, or a comment. JSON begins with none of them. */
