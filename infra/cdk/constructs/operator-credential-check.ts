@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { Construct } from 'constructs';
-import { brand } from '../../../shared/foundation/constants/index.ts';
+import { brand, operatorKeyRefusal } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
 export interface OperatorCredentialCheckProps {
@@ -31,7 +31,7 @@ export class OperatorCredentialCheck extends Construct {
         runtime: cloudfront.FunctionRuntime.JS_2_0,
         comment: `${brand} ${stage}: requests of operators without a credential`,
         code: cloudfront.FunctionCode.fromInline(
-          `const settings = ${JSON.stringify({ pageFiles, signsIn })};\n${source}`,
+          `const settings = ${JSON.stringify({ pageFiles, signsIn, credentialRefusal: operatorKeyRefusal })};\n${source}`,
         ),
       }),
     };

@@ -7,6 +7,7 @@
 //   created_at_ms
 //   role, workspaces   absent: an owner of all
 import { fail } from '../../errors/index.ts';
+import { operatorKeyRefusal } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from '../../protocol/http/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
@@ -67,10 +68,7 @@ const recordOf = (item: Item): OperatorRecord => ({
   workspaces: (item.workspaces as Grant['workspaces'] | undefined) ?? 'all',
 });
 
-const refusal =
-  'This needs an operator key that is active, sent as `Authorization: Bearer <key>` (gw operators create), or the token of a person who has signed in.';
-
-const refuseOperator = () => fail('UNAUTHORIZED', { message: refusal });
+const refuseOperator = () => fail('UNAUTHORIZED', { message: operatorKeyRefusal });
 
 /** Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was revoked. */
 export async function authenticateOperator(

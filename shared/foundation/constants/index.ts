@@ -5,5 +5,6 @@ export { headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
 export * from './interfaces.ts';
 export * from './metrics.ts';
+export { operatorKeyRefusal } from './operator-key-refusal.ts';
 export { type BasePath, barePaths, basePaths, notOffered, rootPaths, routePaths } from './route-paths.ts';
 export * from './tables.ts';

@@ -1,27 +1,16 @@
 // Runs at CloudFront, before the origin of the console and of the management interface: answers what the operator function would
 // refuse without reading anything, in its words. The construct writes `settings` before this text: `pageFiles`, the names of the
-// files of the page, and `signsIn`, whether people sign in here. Plain JavaScript for CloudFront's runtime, which knows neither
+// files of the page, `signsIn`, whether people sign in here, and `credentialRefusal`, the function's own message. Plain JavaScript for CloudFront's runtime, which knows neither
 // destructuring nor spread.
 // biome-ignore lint/style/useNodejsImportProtocol: CloudFront knows it by this name.
 const crypto = require('crypto');
 
 const key = /^bearer +sk-gw-[0-9A-Za-z]{16}-[0-9A-Za-z]{49}$/i;
 const token = /^bearer +[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/i;
-const empty = /^(bearer)? *$/i;
 const traceIdShape = /^[A-Za-z0-9._:-]{1,128}$/;
 
 const refusals = {
-  missing: {
-    status: 401,
-    error: 'UNAUTHORIZED',
-    message: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
-  },
-  malformed: {
-    status: 401,
-    error: 'UNAUTHORIZED',
-    message:
-      'What was sent as the API key does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
-  },
+  credential: { status: 401, error: 'UNAUTHORIZED', message: settings.credentialRefusal },
   absent: { status: 404, error: 'not_found', message: 'The console has no such file.' },
 };
 
@@ -39,11 +28,9 @@ function refusePath(uri) {
 
 function refuseCredential(headers) {
   const sent = headers.authorization;
-  if (sent === undefined) return refusals.missing;
-  const isOne = sent.multiValue === undefined || sent.multiValue.length === 1;
-  if (isOne && empty.test(sent.value)) return refusals.missing;
-  const isKnown = key.test(sent.value) || (settings.signsIn && token.test(sent.value));
-  return isOne && isKnown ? undefined : refusals.malformed;
+  const isOne = sent !== undefined && (sent.multiValue === undefined || sent.multiValue.length === 1);
+  const isKnown = isOne && (key.test(sent.value) || (settings.signsIn && token.test(sent.value)));
+  return isKnown ? undefined : refusals.credential;
 }
 
 function answer(refusal, event) {
