@@ -1,5 +1,6 @@
 // Builds the files of the bundles with esbuild, in memory: minified CommonJS, each with a source map and a report of
 // its contents. One run for all of them reads shared sources once.
+import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { onDemand } from './on-demand.ts';
@@ -41,7 +42,7 @@ export async function buildModules(
       '@aws-sdk/credential-providers': credentialChain,
       '@aws-sdk/credential-provider-node': credentialChain,
     },
-    plugins: [dynamicImports(sourceRoot), oneLanguage],
+    plugins: [dynamicImports(sourceRoot), oneLanguage, clientVersion],
     // Writes calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for
     // node:http.
     supported: { 'dynamic-import': false },
@@ -92,5 +93,16 @@ const oneLanguage: Plugin = {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
     }));
+  },
+};
+
+/** A client of the SDK imports its package.json for its version alone. */
+const clientVersion: Plugin = {
+  name: 'client-version',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
   },
 };
