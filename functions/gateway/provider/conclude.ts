@@ -64,7 +64,7 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
   fail('no_available_provider', {
     isFinal: true,
     message:
-      'The provider finished an answer that is too large to be handed on, no stream as was asked for, or only some parts of it. It is charged.',
+      'The provider finished an answer that cannot be handed on: too large, no stream, or only parts. It is charged.',
     cause: new Error(failures.map(({ cause }) => cause).join(', ')),
   });
 

@@ -127,26 +127,15 @@ export function createSend(
     memory.release();
     return classified;
   };
-  const openBeside = () => {
+  const openPart: OpenPart = () => {
     const part = createSend(deps, call, candidate, { ...options, onSent: () => {} });
-    watch.signal.addEventListener('abort', part.connection.watch.abort, { once: true });
+    const { memory: partMemory, watch: partWatch } = part.connection;
+    watch.signal.addEventListener('abort', partWatch.abort, { once: true });
     connection.isSent = true;
-    parts.push(part.connection.memory);
-    return part;
+    parts.push(partMemory);
+    return { send: part.send, keep: partMemory.release, wasDead: () => part.connection.wasDead };
   };
-  return { send, openPart: () => retriedPart(openBeside), connection };
-}
-
-function retriedPart(open: () => Sending): ReturnType<OpenPart> {
-  let part = open();
-  const send: Send = (request) =>
-    part.send(request).catch((error: unknown) => {
-      if (!part.connection.wasDead) throw error;
-      // This part alone once more: others may be paid for.
-      part = open();
-      return part.send(request);
-    });
-  return { send, keep: (bytes) => part.connection.memory.release(bytes) };
+  return { send, openPart, connection };
 }
 
 function openConnection(

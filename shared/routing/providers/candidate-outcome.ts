@@ -56,6 +56,8 @@ export type OpenPart = () => {
   readonly send: Send;
   /** Releases the memory of its answer but for so many bytes. */
   readonly keep: (bytes: number) => void;
+  /** It went to a kept socket that had died. */
+  readonly wasDead: () => boolean;
 };
 
 /** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */

@@ -136,11 +136,16 @@ async function runParts(
 
 async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
   const { embeddings, target, model, names, asked, write } = call;
-  const part = call.openPart();
+  let part = call.openPart();
   let answerBytes = 0;
   const exchange = createExchange({
     send: async (request) => {
-      const sent = await part.send(request);
+      const sent = await part.send(request).catch((error: unknown) => {
+        if (!part.wasDead()) throw error;
+        // This part alone once more: others may be paid for.
+        part = call.openPart();
+        return part.send(request);
+      });
       if (sent.kind === 'failure') return sent;
       const readText = async () => {
         const text = await sent.readText();
