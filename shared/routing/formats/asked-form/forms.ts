@@ -1,13 +1,13 @@
 // Turns a relayed answer into its other form: a whole one into events, events into a whole one.
 import { type ProviderApi, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
-import { type EventText, readEvents, toEventLine } from '../../../protocol/wire/index.ts';
+import { readInTurns } from '../../../protocol/interfaces/index.ts';
+import { type EventText, findMember, readEvents, toEventLine } from '../../../protocol/wire/index.ts';
 import { type NoAnswer, type ReceivedAnswer, readStream } from '../../providers/index.ts';
 import type { AnswerForm } from './answer-form.ts';
 import { chatForm } from './chat-form.ts';
 import { messageForm } from './message-form.ts';
 import { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
-import type { AskedAnswer } from './received-form.ts';
 import { responseForm } from './response-form.ts';
 
 /** Interfaces that are relayed. Embeddings never stream. */
@@ -19,7 +19,7 @@ const answerForms: Readonly<Partial<Record<ProviderApi, AnswerForm>>> = {
 
 export async function inOtherForm(
   sent: ReceivedAnswer,
-  { api, choices }: AskedAnswer,
+  { api, choices }: { readonly api: ProviderApi; readonly choices: number },
 ): Promise<ReceivedAnswer | NoAnswer> {
   const form = answerForms[api];
   if (form === undefined) return unreadableAnswer;
@@ -51,4 +51,27 @@ async function asWhole(sent: ReceivedAnswer, form: AnswerForm, choices: number):
   }
   const text = await fold.whole(nextTurn);
   return { ...sent, isStream: false, readText: async () => text };
+}
+
+/** The body of a stream that came as one text: events, or a list of chunks, which Gemini sends where events are not asked for. */
+export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIterable<Uint8Array> | undefined> {
+  if (isEvents) return inPieces(text);
+  const chunks = await readInTurns(`{"chunks":${text}}`, async (json) => {
+    const list = findMember(json, 'chunks');
+    return list === undefined || !json.isArray(list)
+      ? undefined
+      : Array.from(json.inside(list), (one) => ({ text: json.slice(one) }));
+  });
+  return chunks && bytesOf(chunks);
+}
+
+/** Read in one turn. */
+const pieceMaxBytes = 64 * 1024;
+
+async function* inPieces(text: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += pieceMaxBytes) {
+    yield bytes.subarray(at, at + pieceMaxBytes);
+    await nextTurn();
+  }
 }

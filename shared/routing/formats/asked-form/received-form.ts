@@ -1,9 +1,6 @@
 // An answer as it came, JSON or a stream, whatever was asked for and whatever its type says.
 import { type ProviderApi, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { readText } from '../../../foundation/outgoing/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
-import { readInTurns } from '../../../protocol/interfaces/index.ts';
-import { findMember, toEventLine } from '../../../protocol/wire/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../../providers/index.ts';
 
 export interface AskedForm {
@@ -48,11 +45,13 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
 }
 
 async function byText(sent: Sent, text: string | undefined, api: ProviderApi): Promise<ReceivedAnswer> {
-  if (text !== undefined && eventStart.test(text)) return { ...sent, isStream: true, body: inPieces(text) };
-  const list = text !== undefined && api === 'generate-content' ? await chunksIn(text) : undefined;
-  return list === undefined
+  const isEvents = text !== undefined && eventStart.test(text);
+  const isList = text !== undefined && api === 'generate-content' && /^\s*\[/.test(text);
+  // Loaded with the first stream that is one text.
+  const body = isEvents || isList ? await (await import('./forms.ts')).streamIn(text, isEvents) : undefined;
+  return body === undefined
     ? { ...sent, isStream: false, readText: onlyOnce(text) }
-    : { ...sent, isStream: true, body: eventsOf(list) };
+    : { ...sent, isStream: true, body };
 }
 
 /** Rejects with a RangeError behind them. */
@@ -93,33 +92,4 @@ function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {
     unread = undefined;
     return given;
   };
-}
-
-/** Read in one turn. */
-const pieceMaxBytes = 64 * 1024;
-
-async function* inPieces(text: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += pieceMaxBytes) {
-    yield bytes.subarray(at, at + pieceMaxBytes);
-    await nextTurn();
-  }
-}
-
-/** Gemini streams a list where events are not asked for. */
-async function chunksIn(text: string): Promise<readonly string[] | undefined> {
-  if (!/^\s*\[/.test(text)) return undefined;
-  return readInTurns(`{"chunks":${text}}`, async (json) => {
-    const list = findMember(json, 'chunks');
-    return list === undefined || !json.isArray(list)
-      ? undefined
-      : Array.from(json.inside(list), (one) => json.slice(one));
-  });
-}
-
-async function* eventsOf(texts: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
-  for (const text of texts) {
-    yield Buffer.from(toEventLine(text));
-    await nextTurn();
-  }
 }
