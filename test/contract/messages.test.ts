@@ -118,7 +118,9 @@ describe('a refusal speaks the words of the interface that was called', () => {
       402,
       'PAYMENT_REQUIRED',
     );
-    expect(message).toContain('Without max_tokens (on Responses max_output_tokens) a call holds');
+    expect(message).toContain(
+      'Without max_tokens (on Responses max_output_tokens) the price of all that the model may write is reserved',
+    );
   });
 });
 

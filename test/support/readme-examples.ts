@@ -12,7 +12,7 @@ export interface ReadmeExample {
   readonly text: string;
 }
 
-/** Every block of YAML. */
+/** Every block of YAML but those that name a file of another program. */
 export const readmeExamples: readonly ReadmeExample[] = readMarkdownFiles().flatMap(({ path, text }) =>
   [...text.matchAll(/^```ya?ml\n([\s\S]*?)^```/gm)].map(({ 1: example = '', index }) => {
     const heading = /^#+ (.*)$/gm;
