@@ -200,7 +200,7 @@ const connection = (provider: string) => ({
   budget_usd: '5',
 });
 
-/** Whatever is asked for without waiting for an answer is asked for within these turns of the event loop. */
+/** Requests that wait for no answer are sent within these turns of the event loop. */
 const turns = 20;
 async function letOthersAsk(): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await nextTurn();
@@ -220,7 +220,7 @@ describe('the admission of a call', () => {
       return answer;
     });
 
-  /** What was asked before the first answer, and how much after it, before the provider was called. */
+  /** Reads before the first answer, and the count of those after it, before the provider was called. */
   function rounds() {
     const before = events.slice(0, events.indexOf('provider'));
     const first = before.slice(0, before.indexOf('answer'));

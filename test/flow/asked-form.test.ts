@@ -185,7 +185,7 @@ const comparable = (answer: object, stream: boolean): unknown =>
       return name === 'reasoning_details' ? said.map(({ index: _place, ...detail }) => detail) : said;
     }),
   );
-/** What carries a signature of a text, which streams of Gemini send in a part of its own. */
+/** An item with only the signature of a text, which streams of Gemini send in a part of its own. */
 const isSignatureAlone = (item: {
   readonly type?: string;
   readonly text?: string;

@@ -10,11 +10,11 @@ interface Documented {
   /** Below the base URL. */
   readonly path: string;
   readonly streamPath: string;
-  /** What carries the key, and how. Undefined: nothing does. */
+  /** Omitted where the provider needs no key. */
   readonly key: readonly [header: string, value: unknown] | undefined;
   /** Of a call that says Hello, with a bound of 500 tokens that the file writes. */
   readonly body: Json;
-  /** What a stream adds. */
+  /** Fields that a stream adds. */
   readonly streamBody: Json;
 }
 

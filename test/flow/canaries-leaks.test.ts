@@ -22,7 +22,7 @@ const upstreams = [
   'reset',
 ];
 
-/** What one of these says is masked before any form is read: others show that theirs is led through it. */
+/** Two forms run all leaks, since masking precedes parsing; the others show that theirs passes through it. */
 const upstreamsOf = (api: string) =>
   /^(chat-completions|messages)$/.test(api) ? upstreams : ['error-leak:400', 'error-after-chunks:3'];
 const env = 'GW_TEST_CANARY_ENV';

@@ -53,7 +53,6 @@ interface Answered {
   readonly status: number;
   readonly answer: string;
   readonly leftOut: readonly string[];
-  /** What providers were sent. */
   readonly sent: readonly string[];
 }
 

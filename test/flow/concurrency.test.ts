@@ -338,7 +338,7 @@ describe('calls in flight', () => {
     expect(writes).toEqual([]);
     const next = busy.post(hello('acme/held'), as('plain'));
     await isHeld(20);
-    // What the next one takes of workspace and service; what the other one gives back goes along.
+    // The next call takes slots of workspace and service; the other's release shares these writes.
     expect(writes).toEqual(['ledger', 'ledger']);
     await letGo(20, [...running, next]);
     let isSettled = false;

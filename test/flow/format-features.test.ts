@@ -105,7 +105,7 @@ async function post(model: string, ask: Ask, more: Record<string, unknown> = {})
   return gateway.post(await withSealedDetails(body), { 'x-gw-error-format': 'openai' });
 }
 
-/** What rows write as providers do comes back as this workspace has got it from the model that is asked. */
+/** Seals the provider's details as this workspace would have got them from the requested model. */
 async function withSealedDetails({ messages, ...body }: Any): Promise<Any> {
   const { seal } = createEnvelopes(await gateway.composition.storeKey.read(), 'team');
   const model = body.model.replace(/^(backed\/)?[^/]+\//, '');
@@ -115,12 +115,11 @@ async function withSealedDetails({ messages, ...body }: Any): Promise<Any> {
   return { ...body, messages: sealed };
 }
 
-/** What the provider is sent. */
 async function sentBody(ask: Ask, api: ColumnApi): Promise<unknown> {
   return (await sentWith(ask, api)).body;
 }
 
-/** And what it is not sent, as the client is told. */
+/** Also returns the fields reported to the client as dropped. */
 async function sentWith(ask: Ask, api: ColumnApi): Promise<{ body: unknown; leftOut: string | null }> {
   gateway.simulator.clear();
   const response = await post(modelOf(ask, api), ask);

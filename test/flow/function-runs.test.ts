@@ -78,7 +78,7 @@ describe('an execution', () => {
 
   const call = (alias: string) => harness.post(ask(alias));
   const called = () => harness.simulator.calls.map(({ model }) => model);
-  /** What the workspace paid for the work, with its books looked at. */
+  /** Charges of the workspace for the work; the books must balance. */
   async function spentBy(work: () => Promise<void>): Promise<bigint> {
     await harness.settled();
     const { spent } = await harness.credit();

@@ -6,7 +6,7 @@ import { readStream, readUntil, readWhole } from '../support/read-stream.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-/** What is done knows no interface: one whose answers are relayed, and one whose stream is translated, in frames of its own. */
+/** Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own. */
 const forms = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
 );

@@ -49,7 +49,7 @@ const rejecting = [
 ];
 const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rate_limit_exceeded'];
 
-/** Where the model stands in the path. */
+/** Where the model is in the path. */
 const upstreamPaths: Readonly<Record<string, string>> = {
   responses: '/responses',
   messages: '/messages',
@@ -59,7 +59,7 @@ const upstreamPaths: Readonly<Record<string, string>> = {
 
 /** Each form reads failures in its own way; what the gateway does then knows none of them, and is shown on chat completions. */
 const failingOfEach = ['error-500', 'error-400', 'error-429', 'cut'];
-/** What a status or a connection says is read before any form is. */
+/** Faults of a status or a connection are read before any form is. */
 const toldBeforeTheBody =
   /^error-(402|403|404|408|409|503|529|html|empty)$|^re(direct|set)|^(switch|upgrade|processing|close|half|no-http)/;
 

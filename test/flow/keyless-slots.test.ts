@@ -52,7 +52,7 @@ describe('a key without limits on a stage', () => {
     await harness.stop();
     await held.stop();
   });
-  /** What a process remembers of refusals is forgotten. */
+  /** Expires the refusals that a process remembers. */
   beforeEach(() => {
     nowMs += 20_000;
   });

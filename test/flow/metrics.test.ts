@@ -16,7 +16,7 @@ import { call as callRaw } from '../support/raw-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestStore } from '../support/test-store.ts';
 
-/** By name and labels, as they stand in the text. */
+/** By name and labels, as in the text. */
 type Samples = ReadonlyMap<string, number>;
 
 const samplesIn = (text: string): Samples =>

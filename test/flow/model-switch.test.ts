@@ -21,7 +21,7 @@ const upstreams: Readonly<Record<Format, string>> = {
 };
 const tool = 'get_weather';
 const thought = 'The user wants an answer. I should give a short one.';
-/** What a model wants back of its own. Of Gemini the calls are signed. */
+/** Signatures that a model wants back. Of Gemini the calls are signed. */
 const ownSigns = (format: Format): readonly string[] =>
   ({
     'chat-completions': [thought],
@@ -205,7 +205,7 @@ describe.each(Object.keys(talks) as ClientInterface[])('a client of %s', (client
     'goes on from %s to %s and from there to the first, with tools and thinking',
     async (first, second) => {
       const talk = talks[client]();
-      /** What the provider is sent. */
+      /** Returns the request as the provider gets it. */
       const ask = async (format: Format, { calls = 0, stream = false }): Promise<string> => {
         gateway.simulator.clear();
         expect(await talk.ask(`on/${format}`, stream)).toBe(calls);

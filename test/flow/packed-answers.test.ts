@@ -31,7 +31,7 @@ const packed = (name: string, text: string): Buffer => pack[name]?.(text) ?? Buf
 const encodingOf = (name: string): string => name.split(' ')[0] ?? name;
 
 const completion = completionOf({ content: 'plain words' });
-/** Packers that hand over what they have when they are told to. */
+/** Packers that hand over what they have when flushed. */
 const flushing = [
   ['gzip', () => createGzip()],
   ['deflate', () => createDeflate()],

@@ -35,7 +35,6 @@ describe('a preset', () => {
   afterAll(() => harness.stop());
   beforeEach(() => harness.simulator.clear());
 
-  /** What the provider received. */
   async function sent(members: Record<string, unknown>) {
     const response = await harness.post(hello('acme/echo', members));
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });

@@ -68,7 +68,6 @@ describe('what an entry says of prices and bounds', () => {
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { usage: { cost_usd: string } }).usage.cost_usd;
   };
-  /** What the provider was sent. */
   async function sentBody(body: object, path = '/chat/completions'): Promise<Record<string, unknown>> {
     harness.simulator.clear();
     const answer = await send(harness, body, path, harness.key);
@@ -92,7 +91,7 @@ describe('what an entry says of prices and bounds', () => {
       return parseUsd(/may cost ([\d.]+) USD/.exec(answer.message)?.[1] ?? '') ?? 0n;
     };
     const heldOutput = 1_000n * 2_000_000n;
-    // What a prompt of this length counts as at the most; each character more is one token more.
+    // The most that a prompt of this length counts as; each character more is one token more.
     const tokensOf1000 = ((await neededFor(1_000)) - heldOutput) / 1_000_000n;
     const atBound = 1_000 + 2_000 - Number(tokensOf1000);
     expect(await neededFor(atBound)).toBe(2_000n * 1_000_000n + heldOutput);

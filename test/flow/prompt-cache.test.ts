@@ -17,7 +17,7 @@ let claude: CachingClaude;
 let openai: ScriptedProvider;
 let gateway: Harness;
 const formats = ['messages', 'converse', 'openrouter'] as const;
-/** What marks all that a client can. OpenRouter has no mark for tools. */
+/** Counts for a client that marks all it can. OpenRouter has no mark for tools. */
 const marksOfOurs = { messages: 4, converse: 4, openrouter: 3 } as const;
 
 beforeAll(async () => {

@@ -151,7 +151,7 @@ describe('where no call can be signed', () => {
 
 const variable = 'GW_TEST_SERVICE_ACCOUNT';
 
-/** What fails cools, so each of these is a provider of its own. */
+/** Each is a provider of its own, because a failing one cools. */
 const faults = {
   refuses: { status: 400, body: { error: 'invalid_grant', error_description: 'secret words' } },
   fails: { status: 500, body: {} },

@@ -1,4 +1,4 @@
-// Limits of providers through the front door: who is let in, who waits, who is told when to come back.
+// Limits of providers through the front door: who is let in, who waits, who gets a retry time.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { createIdempotencyStore } from '../../shared/accounting/idempotency/index.ts';
@@ -175,7 +175,7 @@ describe('a table of limits that is out of order', () => {
   let gateway: Harness;
   let asking: PromiseWithResolvers<void>;
   let silence: PromiseWithResolvers<void>;
-  /** Undefined: the table does not answer at all. */
+  /** Without one the table does not answer at all. */
   let fault: Error | undefined;
 
   beforeEach(async () => {

@@ -43,11 +43,11 @@ interface Client {
   /** A model whose provider speaks the interface. */
   readonly relay: string;
   readonly first: Any;
-  /** What carries the thinking of an answer. */
+  /** Reads the part of an answer that carries its thinking. */
   readonly sealedIn: (answer: Any) => string;
   /** The conversation with that in it. */
   readonly goesOn: (answer: Any, sealed: string) => Any;
-  /** Where it stands. */
+  /** The path of the thinking in the request. */
   readonly member: string;
   /** Left out: the same. */
   readonly relayMember?: string;

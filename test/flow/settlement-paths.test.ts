@@ -59,7 +59,7 @@ describe('a call', () => {
   });
   afterAll(() => harness.stop());
 
-  /** What one call cost, and its record. */
+  /** Returns the cost of one call, and its record. */
   async function booked() {
     await harness.settled();
     // The records of two calls must not be of the same millisecond: the last one is the one that is looked at.
@@ -190,7 +190,7 @@ describe('a fault of ours', () => {
       const { post, settled } = await harness.open({
         replace: (composition) => {
           const faulty = Object.fromEntries(Object.keys(composition[part]).map((name) => [name, fault]));
-          // What is asked before anything is taken stays.
+          // Reads before anything is taken still work.
           const kept = {
             cooldowns: { ...composition.cooldowns, report: fault, flush: fault },
             transport: { ...composition.transport, send: fault },
@@ -308,7 +308,7 @@ describe('a store that is away', () => {
     });
 
     it('ends within what the runtime has left: with a second to go each write is tried once, with a minute five times', async () => {
-      // It stands still: what is left of the time is what the test says.
+      // The clock is stopped: the time left is what the test says.
       const clock: Clock = { ...quickClock, nowMs: () => 1_800_000_000_000 };
       harness = await start(clock);
       const gateway = createGateway(harness.composition);
@@ -449,7 +449,7 @@ describe('a store that is away', () => {
         const retry = await callGateway(survivor, request(idempotencyKey));
         expect(retry.headers).toMatchObject({ 'idempotent-replayed': 'true' });
         expect(await figures()).toMatchObject(owed);
-        // Who calls next gives back what is still held, and pays for itself alone.
+        // The next caller releases what is still reserved, and pays for itself alone.
         expect((await callGateway(survivor, request(`next-${idempotencyKey}`))).status).toBe(200);
         for (const place of places) owed[place] += cost;
         expect(await figures()).toEqual({ ...owed, keyHeld: 0n, held: 0n });

@@ -19,7 +19,7 @@ import { type ScriptedProvider, startScriptedProvider } from '../support/scripte
 import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-/** What is done knows no form: one that is relayed, and one whose stream is translated, in frames of its own. */
+/** Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own. */
 const spoken = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
 );
@@ -104,7 +104,7 @@ describe('a provider after its first output', () => {
   const clock = watchedClock();
   let gateway: Harness;
   let provider: ScriptedProvider;
-  /** What a simulated provider sends, and where the half of it goes that is not sent at once. */
+  /** Resolves with the later half of a simulated answer, which waits for the test. */
   let sendRest: PromiseWithResolvers<{ readonly rest: Uint8Array; readonly outgoing: ServerResponse }>;
 
   beforeAll(async () => {

@@ -20,7 +20,7 @@ interface Thinking {
   readonly lastSeen?: string;
   readonly contentType?: string;
   readonly begins: string | Uint8Array;
-  /** What a provider of the format sends while its model thinks. Left out: nothing. */
+  /** Bytes that a provider of the format sends while its model thinks; none where it is silent. */
   readonly alive?: string;
   readonly answers: string | Uint8Array;
   readonly ends: string | Uint8Array;
@@ -218,7 +218,7 @@ async function recordOfLeaver(client: AbortController, outgoing: ServerResponse)
   await gateway.settled();
   const { spent, held } = await gateway.credit();
   const records = await gateway.records();
-  // What the records say is what was charged.
+  // Records add up to the charge.
   expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(spent);
   expect(held).toBe(0n);
   return records.at(-1);
@@ -253,7 +253,7 @@ it.each(unseenHere)(
     const record = await recordOfLeaver(long.client, long.outgoing);
     expect(record).toMatchObject({ outcome: 'client_gone', estimated: true });
     expect(record?.completionTokens).toBeGreaterThanOrEqual(writtenIn(70));
-    // What a Messages provider says that it has written at the start, and an empty thought.
+    // Allows for the count in a Messages start, and an empty thought.
     expect(record?.completionTokens).toBeLessThanOrEqual(writtenIn(70) + 9);
     const bounded = await startThinking(spoken, { max_tokens: 200 });
     clock.advance(60_000);

@@ -50,7 +50,7 @@ const beforeOutput: readonly [upstream: string, status: number, code: string][] 
 
 /** Each form reads failures in its own way; that the next provider answers then is one rule for all of them. */
 const replacedInEach = ['error-500', 'error-after-role', 'cut:0', 'garbage:0'];
-/** What a status or a connection says is read before any form is. */
+/** Faults of a status or a connection are read before any form is. */
 const toldBeforeTheBody = /^error-(402|403|404|408|409|502|503|529|html|empty)$|^re(direct|set)/;
 
 const afterOutput: readonly [upstream: string, code: string][] = [

@@ -69,7 +69,7 @@ describe('a structured output', () => {
     return JSON.parse(text) as Answer;
   }
   const credit = () => gateway.composition.credit.show({ workspace: 'team', spendLimit: null, shards: 1 });
-  /** What the workspace has paid once nothing is held any more: a call is settled after its last byte. */
+  /** Reads the charge once nothing is reserved: a call is charged after its last byte. */
   async function spent(): Promise<bigint> {
     await eventually(async () => (await credit()).held === 0n);
     return (await credit()).spent;

@@ -39,7 +39,7 @@ describe('tags of a call', () => {
     readonly line: string | undefined;
   }
 
-  /** What the gateway remembers of one call. */
+  /** Returns the tags that the gateway keeps of one call. */
   async function tagsOf(
     key: string,
     headers: Record<string, string>,

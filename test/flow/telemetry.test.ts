@@ -44,7 +44,7 @@ beforeAll(async () => {
       'acme/rejected': [on('acme', 'error-400')],
       'omni/echo': [on('omni', 'echo')],
       'acme/cut': [on('acme', 'cut:2')],
-      // Of its own: a provider that failed twice stands behind the others.
+      // Of its own: a provider that failed twice comes after the others.
       'acme/unsampled': [on('initech', 'error-500'), on('acme', 'echo')],
       'acme/leaking': [on('globex', 'error-leak'), on('acme', 'echo')],
     },
@@ -76,7 +76,7 @@ interface Traced {
   readonly clients: readonly CollectedSpan[];
 }
 
-/** What the collector has of everything that was asked until now. */
+/** Spans that the collector has of everything asked until now. */
 async function traceOf(asked: Promise<Response>, gateway: ServedGateway = harness): Promise<Traced> {
   const response = await asked;
   const text = await response.text();

@@ -8,7 +8,7 @@ import { manualClock } from '../support/manual-clock.ts';
 import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
-/** What the provider reports of each call. */
+/** Tokens that the provider reports of each call. */
 const used = 15;
 /** Of the input of these calls and 400 tokens of output: more than half of the limit, less than all of it. */
 const bound = { max_tokens: 400 };

@@ -1,5 +1,5 @@
-// Fields inside messages, items and parts that another format has no words for are told in X-Gw-Left-Out; what an answer says of
-// itself and a client sends back is not. What asks for something else than an answer is refused by name.
+// Fields inside messages, items and parts that another format has no words for are reported in X-Gw-Left-Out; fields that a
+// client sends back from an answer are not. Requests for something else than an answer are refused by name.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

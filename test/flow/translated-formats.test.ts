@@ -47,7 +47,7 @@ const prices = {
 const microUsd = 1_000_000n;
 const outputTokenPrice = 2n * microUsd;
 
-/** The first is given tokens to think, the second is told how hard. */
+/** The first takes tokens to think with, the second an effort. */
 const bounded = {
   messages: ['claude-sonnet-4-5', 'claude-opus-4-7'],
   converse: ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-2-lite-v1:0'],
@@ -123,7 +123,7 @@ const bodies: Readonly<Record<Client, (bound: number) => Json>> = {
 interface Paid {
   readonly held: PicoUsd;
   readonly paid: PicoUsd;
-  /** What the provider was told to write at most. */
+  /** The provider's limit of output tokens. */
   readonly bound: number;
 }
 
@@ -156,7 +156,7 @@ async function pay(
 it.each(clients.flatMap((client) => formats.map((format) => [client, format] as const)))(
   'a client of %s at a model of %s holds what it may cost, also where a bound is raised or thinking counts',
   async (client, format) => {
-    // What is relayed goes out as it is.
+    // A relayed bound is never raised, so it must be one that the provider accepts.
     const least = client === format ? 20 : 1;
     for (const [behaviour, asked, stream] of [
       ['echo', least, true],
@@ -195,7 +195,7 @@ const sentBounds: Readonly<Record<Bounded, (body: Any) => readonly [bound: numbe
   ],
 };
 
-/** What is asked for, the output that is held for it, and the thinking in it where the model is given tokens for that. */
+/** The request, its reserved output, and the thinking in it where the model takes tokens for that. */
 const bounds: readonly (readonly [more: Record<string, unknown>, held: number, budget?: number])[] = [
   [{}, 4_096],
   [{ max_tokens: 77 }, 77],
@@ -223,7 +223,7 @@ it.each(bounds)('no more output is asked for than is held, thinking included: %j
       // Input is free here, and a token of output costs 2 millionths of a dollar.
       expect(holds).toEqual([BigInt(held) * 2_000_000n]);
       const sent = gateway.simulator.calls.map(({ body }) => sentBounds[api as Bounded](body));
-      // What Gemini refuses, whatever its bound.
+      // Gemini refuses a larger thinking budget, whatever the bound of the output.
       const known = api === 'generate-content' && budget !== undefined ? Math.min(budget, 24_576) : budget;
       expect([upstream, ...sent]).toEqual([upstream, [held, place === 0 ? known : undefined]]);
     }

@@ -92,7 +92,7 @@ async function ask(id: InterfaceId, model: string, stream: boolean, headers: Rec
 }
 
 const clients = ['chat-completions', 'messages', 'responses'] as const;
-/** What a format has for something that broke, and a word that is none. */
+/** Stop reasons of a format for something that broke, and one that is unknown. */
 const brokenWords: Readonly<Record<Format, readonly string[]>> = {
   'chat-completions': ['error', 'insufficient_system_resource'],
   messages: ['error'],

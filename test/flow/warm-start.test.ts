@@ -20,7 +20,7 @@ describe('a gateway that was warmed', () => {
   let gateway: Harness;
   let secretReads: number;
   let storeCalls: StoreCall[];
-  /** What becomes of the reads. */
+  /** Makes the reads fail. */
   let fault: (() => Promise<never>) | undefined;
   afterEach(() => gateway.stop());
 
