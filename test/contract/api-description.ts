@@ -22,7 +22,6 @@ export interface DescribedResponse {
 
 const { components } = description;
 
-/** What of the value the schema refuses, if anything. */
 export function faultsOf(schema: Json, value: unknown): string[] {
   const { valid, errors } = new Validator({ components, ...schema }, '2020-12').validate(value);
   return valid ? [] : errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);

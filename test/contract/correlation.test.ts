@@ -111,7 +111,7 @@ describe('the correlation of a request', () => {
   });
 });
 
-// Correlation headers stand on every answer, whatever it is; the provider sees the traceparent and nothing else.
+// Correlation headers are on every answer; the provider sees only the traceparent.
 describe('an answer', () => {
   const kinds: [string, unknown, Record<string, string>, number][] = [
     ['JSON', hello('acme/echo'), {}, 200],

@@ -22,7 +22,7 @@ interface Fault {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** What it writes to: two faults that write to one place cannot be sent together. */
+  /** Two faults that write to one place cannot be sent together. */
   readonly places: readonly (keyof Sent | 'padding' | 'idempotency' | 'messages')[];
   readonly apply: (sent: Sent) => void;
 }
@@ -66,7 +66,7 @@ const faults: readonly Fault[] = [
   fault('draft', 404, 'revision_not_available', ['alias'], withAlias('failing@draft')),
   fault('expired', 409, 'qualification_expired', ['alias'], withAlias('failing@old')),
   fault('option', 400, 'invalid_function_request', ['body'], withMember({ top_p: 1 })),
-  // What a function fixes is refused for being sent: its type has no code of its own, also where the alias is none.
+  // Refused for being sent at all: the type of a fixed field has no code of its own, even where the alias is unknown.
   fault('option of another type', 400, 'invalid_function_request', ['body'], withMember({ temperature: 'hot' })),
   fault('sort of no kind', 400, 'invalid_function_request', ['body'], withMember({ provider: { sort: 'cheapest' } })),
   fault('broken schema', 400, 'invalid_function_request', ['body'], withMember({ ...broken, stream: true })),
@@ -146,7 +146,7 @@ describe('a function call', () => {
   const client = new AbortController();
 
   beforeAll(async () => {
-    // Time stands still: a minute of a key's requests never ends, and a call that runs goes on running.
+    // The clock is stopped: a minute of a key's requests never ends, and a running call goes on running.
     const clock = manualClock();
     [harness, off] = await Promise.all([
       startHarness({ clock, ...fileParts }),

@@ -53,7 +53,7 @@ afterAll(() => gateway.stop());
 /** Of the requests that were logged since. */
 const linesSince = (at: number) =>
   gateway.logLines.slice(at).map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
-/** What a request changed, by its log line. */
+/** Reads the changes of a request from its log line. */
 async function changesOf(work: () => Promise<unknown>) {
   await gateway.settled();
   const at = gateway.logLines.length;
@@ -535,7 +535,7 @@ describe('the keys', () => {
     const revocation = await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }));
     expect(revocation).toEqual([expect.objectContaining({ operator_name: 'ada', change: 'key revoked' })]);
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(401);
-    // Nothing changes, so nothing is told.
+    // Nothing changes, so nothing is logged.
     expect(await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }))).toEqual([]);
     const back = await ada.send('PATCH', `/keys/${publicId}`, { status: 'active', spend_limit_usd: null });
     expect(back.body.data).toMatchObject({ status: 'active', spend_limit_usd: null, spent_usd: null });

@@ -440,7 +440,7 @@ describe('for a key', () => {
       const record = await keys.read(parseApiKey(changing)?.publicId ?? '');
       if (record === undefined) throw new Error('the key of the test must be stored');
       const cached = hello('acme/dear', { cache: {} });
-      // What was added to the list is known from the second call on.
+      // Models added to the list are known from the second call on.
       await gateway.post(hello('acme/dear'), as(changing));
       expect((await gateway.post(cached, as(changing))).headers.get('x-gw-cache')).toBe('MISS');
       await gateway.settled();

@@ -171,7 +171,7 @@ const tableIn = (markdown: string): string[][] =>
         .map((cell) => cell.trim()),
     );
 
-// What the gateway answers is what the description of the API says.
+// Answers of the gateway match the description of the API.
 const upstreams = {
   'acme/echo': 'echo',
   'acme/tools': 'tools',
@@ -276,7 +276,7 @@ describe('the answers of the gateway', () => {
   });
 });
 
-// What the description says of a request is what the gateway does: the same bodies and headers are good or bad to both.
+// The gateway and the description accept and refuse the same bodies and headers.
 const isDescribed = (body: unknown): boolean => faultsOf(componentSchema('ChatCompletionRequest'), body).length === 0;
 const isAccepted = (body: Record<string, unknown>): boolean => !(readChatRequest(body) instanceof GatewayError);
 
@@ -328,7 +328,7 @@ const member = fc.oneof(
   objectOf('slug', 'version').map((preset) => ({ preset })),
   objectOf('effort', 'max_tokens', 'exclude', 'summary').map((reasoning) => ({ reasoning })),
   objectOf('type', 'json_schema').map((response_format) => ({ response_format })),
-  // What the gateway checks in code, met often.
+  // Fields that the gateway checks in code, met often.
   fc.constantFrom('price', 'latency', 'throughput', 'speed').map((sort) => ({ provider: { sort } })),
   fc
     .record({ effort: fc.constantFrom('low', null), max_tokens: fc.constantFrom(5, null) }, { requiredKeys: [] })

@@ -252,7 +252,7 @@ describe('GET /v1/generation', () => {
       trace_id: expect.any(String),
     });
     expect(JSON.stringify(body)).not.toContain('Hello');
-    // Whatever key of the workspace asks.
+    // Any key of the workspace may ask.
     expect((await read(`/generation?id=${id.toUpperCase()}`, limited)).body.data.id).toBe(id);
   });
 

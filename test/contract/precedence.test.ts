@@ -19,7 +19,7 @@ interface Fault {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** What it writes to: two faults that write to one place cannot be sent together. */
+  /** Two faults that write to one place cannot be sent together. */
   readonly places: readonly string[];
   readonly apply: (sent: Sent) => void;
 }
@@ -217,7 +217,7 @@ describe('the table of errors', () => {
 
   it.each([
     ['gateway', gatewayRows, errorFamilies.gateway],
-    // One row stands in both tables with the same status; it is written once.
+    // One row is in both tables with the same status; it is written once.
     [
       'functions',
       functionRows,

@@ -29,7 +29,7 @@ describe('the interface of Responses', () => {
         'acme/too-long': served('error-400:context_length_exceeded'),
       },
       providers: {
-        // What is not shared is shown by test/flow/kept-input.test.ts.
+        // Unshared state is covered by test/flow/kept-input.test.ts.
         acme: { ...apis, data_policy: { zdr: true }, shared_state: true },
         globex: { ...apis, data_policy: { zdr: true }, shared_state: true },
         zen: { apis: ['embeddings'] },
@@ -52,7 +52,6 @@ describe('the interface of Responses', () => {
     const [last] = (await gateway.records()).toSorted((a, b) => b.correlationId.localeCompare(a.correlationId));
     return last;
   };
-  /** What the provider received. */
   const sentBy = async (body: Json, headers: Record<string, string> = {}) => {
     gateway.simulator.clear();
     expect((await post(body, headers)).status).toBe(200);

@@ -122,7 +122,7 @@ describe('what reaches a provider', () => {
   ])('is an effort that the model knows: %s and %j', async (model, reasoning, effort) => {
     const { body } = await receivedFor(hello(`acme/${model}`, { reasoning }));
     expect(body.reasoning_effort).toBe(effort);
-    // What names it in the words of the provider is not changed.
+    // Values in the provider's own words are not changed.
     const own = await receivedFor(hello(`acme/${model}`, { reasoning_effort: 'minimal' }));
     expect(own.body.reasoning_effort).toBe('minimal');
   });
