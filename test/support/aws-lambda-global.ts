@@ -3,14 +3,14 @@
 // prelude throws, a write after the end or a failed request kills the process, and the stream is a facade.
 import { EventEmitter } from 'node:events';
 
-/** What one invocation did, byte for byte. */
+/** Effects of one invocation, byte for byte. */
 export interface Invocation {
   /** Everything that went to the Runtime API, prelude included. */
   bytes(): Buffer;
   /** The parsed prelude, and the text behind its eight NUL bytes. */
   prelude(): { statusCode: number; headers: Record<string, string> };
   bodyText(): string;
-  /** What each `write` was handed, in order. */
+  /** Arguments of each `write`, in order. */
   readonly writes: unknown[];
   /** Arguments of each `end`. */
   readonly ends: unknown[][];

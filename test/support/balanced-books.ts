@@ -3,8 +3,8 @@ import type { Item } from '../../shared/storage/store/index.ts';
 import type { Harness } from './harness.ts';
 
 /**
- * What holds after every call, however it ended: nothing is held, no money was made or lost, and the records that credit
- * paid for add up to what was spent. Gives what was spent.
+ * Checks that after every call, however it ended, nothing is held, no money was made or lost, and the records that credit
+ * paid for add up to the spending. Returns the spending.
  */
 export async function expectBalancedBooks(harness: Harness, workspace = 'team'): Promise<bigint> {
   const spent = await expectBalancedAccount(harness, workspace);

@@ -1,4 +1,4 @@
-// A collector of traces: OTLP over HTTP, JSON, gzip. What arrives is held against the published proto in its JSON form
+// A collector of traces: OTLP over HTTP, JSON, gzip. Each arrival is checked against the published proto in its JSON form
 // (opentelemetry/proto/collector/trace/v1, opentelemetry/proto/trace/v1, common/v1, resource/v1): an unknown member, another
 // type, an id that is no hex or a 64-bit number that is no text is a failure of the test.
 import { once } from 'node:events';

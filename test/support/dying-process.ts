@@ -1,5 +1,5 @@
 // A process that dies at a point of our choice, inside this one: from there on no answer reaches it, no timer fires and
-// nothing it asks for is done. What it had asked for before is done all the same, as on a real wire. A kill -9 looks
+// nothing it asks for is done. Requests sent before are done all the same, as on a real wire. A kill -9 looks
 // like this from every side but its own.
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
@@ -7,7 +7,7 @@ import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/i
 import type { DynamoClient } from '../../shared/storage/store/index.ts';
 import { aroundSend } from './around-send.ts';
 
-/** What a process gets in place of the client, of the clock, of the transport. */
+/** Replacements for a process's client, clock and transport. */
 export interface Wrappers {
   readonly client: (client: DynamoClient) => DynamoClient;
   readonly clock: (clock: Clock) => Clock;
@@ -26,7 +26,7 @@ export interface DyingProcess {
   readonly died: Promise<void>;
   /** It dies now. */
   readonly kill: () => void;
-  /** What was counted so far. */
+  /** The count so far. */
   readonly events: () => number;
 }
 

@@ -39,12 +39,12 @@ export const startTlsServer = (answer: RequestListener): Promise<Served> =>
   serve(createTlsServer({ key: privateKey, cert: certificate }, answer));
 
 export interface ForwardProxy extends Served {
-  /** What was asked of it: `CONNECT provider.example:443`, `POST http://provider.example/v1/…`. */
+  /** In the form `CONNECT provider.example:443`, `POST http://provider.example/v1/…`. */
   readonly requests: string[];
   readonly authorizations: (string | undefined)[];
   /** Of its own certificate, as its clients named it. */
   readonly serverNames: (string | false | null)[];
-  /** Asks nobody, and answers with this status. Undefined: it serves. */
+  /** Asks nobody, and answers with this status; without one it serves. */
   refuseWith(status: number | undefined): void;
 }
 

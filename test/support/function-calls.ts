@@ -80,7 +80,7 @@ export async function answerOf(response: Response): Promise<FunctionAnswer> {
   };
 }
 
-/** What the behaviour `echo-request` says it received. */
+/** Reads the request that the behaviour `echo-request` received. */
 export const receivedIn = ({ content }: Pick<FunctionAnswer, 'content'>): { headers: Json; body: Json } =>
   JSON.parse(content) as { headers: Json; body: Json };
 

@@ -28,7 +28,7 @@ export interface FileParts {
   readonly models: Record<string, readonly Route[]>;
   /** Members of a provider entry, by provider id. */
   readonly providers?: Record<string, Json>;
-  /** What each provider speaks that does not say so itself. */
+  /** Formats of each provider that names none itself. */
   readonly apis?: readonly string[] | undefined;
   /** Members of a model, by model id. */
   readonly modelMembers?: Record<string, Json>;

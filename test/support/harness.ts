@@ -26,7 +26,7 @@ export interface GatewayOptions {
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** Whether the store makes one transaction of what a turn writes. Default: true, as the store of a local run does. */
   readonly joinsWrites?: boolean | undefined;
-  /** What stands between the gateway and the store. */
+  /** Wraps the store of the gateway. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
   /** Parts that take the place of those of the real composition. */
   readonly replace?: ((composition: Composition) => Partial<Composition>) | undefined;
@@ -35,7 +35,7 @@ export interface GatewayOptions {
 export interface HarnessOptions extends FileParts, GatewayOptions {
   /** Default: one in memory. Stopped with the harness. */
   readonly testStore?: TestStore | undefined;
-  /** What `post` speaks, and all providers do. Default: chat completions. */
+  /** The interface of `post` and of all providers. Default: chat completions. */
   readonly speaks?: Pick<SpokenInterface, 'api' | 'path'> | undefined;
 }
 

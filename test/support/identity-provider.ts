@@ -10,7 +10,7 @@ export interface IdentityProvider {
   readonly issuer: string;
   /** Requests for its documents since the start. */
   readonly requests: string[];
-  /** What is served in place of a document, by its path. `hang`: nothing, ever. */
+  /** Served in place of a document, by its path. `hang`: nothing, ever. */
   readonly replaced: Map<string, string | 'hang'>;
   /** Of a person whose e-mail is verified. `claims` that are undefined are left out. */
   token(claims: JWTPayload, header?: Partial<JWTHeaderParameters>): Promise<string>;

@@ -92,7 +92,7 @@ export function requestOf(members: Record<string, unknown> = {}): ChatRequest {
   return request;
 }
 
-/** The providers in the order of trying, or the code of the error. Of `auto`, the models stand beside them. */
+/** The providers in the order of trying, or the code of the error. For `auto`, with the models beside them. */
 export function planned(members: Record<string, unknown>, input: PlanInput): string[] | string {
   const plan = makePlan(requestOf(members), input);
   if (plan instanceof GatewayError) return plan.code;

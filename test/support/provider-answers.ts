@@ -197,7 +197,7 @@ const anthropicEvents = (block: Block, index: number): Json[] => {
 
 const responsesEvents = (block: Block, output_index: number): Json[] => {
   const { encrypted_content: encrypted, ...item } = responsesItem(block, output_index);
-  // What is encrypted at first is not what it is in the end.
+  // The encrypted text changes until the end.
   const early = encrypted === undefined ? {} : { encrypted_content: 'first' };
   const added = { ...item, ...early, ...('summary' in item ? { summary: [] } : {}) };
   const place = { item_id: item.id, output_index };

@@ -27,7 +27,7 @@ export function readChunks(texts: readonly string[]): ReadChunks {
       message.reasoning += delta.reasoning ?? '';
       if (delta.images !== undefined) message.images = delta.images;
       for (const { index, type, ...texts } of delta.reasoning_details ?? []) {
-        // As OpenAI's SDK for Python does it: what is written twice stands there twice.
+        // As OpenAI's SDK for Python does it: a text sent twice is there twice.
         const known = details[index] ?? {};
         const added = Object.entries(texts).map(([name, text]) => [name, `${known[name] ?? ''}${text}`]);
         details[index] = { ...known, type, ...Object.fromEntries(added), index };

@@ -7,7 +7,7 @@ import { readMarkdownFiles } from './source-files.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface ReadmeExample {
-  /** The page, and the heading that it stands under. */
+  /** The page and its heading. */
   readonly place: string;
   readonly text: string;
 }
@@ -31,7 +31,7 @@ export interface StartedExample {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway of its own with the file as it stands: other are only the addresses of its providers. */
+/** Starts a gateway of its own with the unchanged file: only the addresses of its providers differ. */
 export async function startExample(text: string, addressOf: (provider: string) => string): Promise<StartedExample> {
   const file = parse(text) as { readonly providers: readonly { readonly id: string }[] };
   const providers = file.providers.map((provider) => ({ ...provider, base_url: addressOf(provider.id) }));

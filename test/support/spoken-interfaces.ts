@@ -1,5 +1,5 @@
-// The interfaces that the suites of faults, limits, holds and names run over: another one is one row. What a call holds, costs
-// and reserves is the same for all of them.
+// The interfaces that the suites of faults, limits, holds and names run over: another one is one row. Holds, costs
+// and reservations of a call are the same for all of them.
 import type { InterfaceId, ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { dataLines } from './harness.ts';
 
@@ -9,7 +9,7 @@ export interface SpokenInterface {
   readonly id: InterfaceId;
   /** In titles of tests. */
   readonly name: string;
-  /** What its providers speak. */
+  /** The format of its providers. */
   readonly api: ProviderApi;
   /** Below the base URL. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface SpokenInterface {
   readonly hello: (model: string, more?: Json) => Json;
   /** A part with a picture, from a data URL. */
   readonly imageOf: (url: string) => Json;
-  /** What a picture of 100 pixels by 100 is estimated at. */
+  /** The estimate of a picture of 100 pixels by 100. */
   readonly smallImageTokens: number;
   /** Behaviours of the simulator that its providers do not have. */
   readonly unplayed: readonly string[];
@@ -27,7 +27,7 @@ export interface SpokenInterface {
   readonly start: string;
   /** The texts of a whole stream, put together. */
   readonly contentOf: (text: string) => string;
-  /** The code with which a stream broke. Undefined: it is whole. Throws where something follows the error. */
+  /** The code with which a stream broke; none when it is whole. Throws where something follows the error. */
   readonly brokenWith: (text: string) => string | undefined;
 }
 
@@ -103,7 +103,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
     imageOf: (url) => ({ type: 'input_image', image_url: url }),
     smallImageTokens: 8_500,
     unplayed: [],
-    // What an event brings stands in its type.
+    // An event's content is given by its type.
     unplayedInStreams: ['no-choices'],
     start: '"type":"response.created"',
     contentOf: (text) =>

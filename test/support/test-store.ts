@@ -15,7 +15,7 @@ export interface TestStore {
 /** The time of a call is tested where it is the matter; elsewhere a busy machine must not fail a test. */
 export const patientCallTimeoutMs = 600_000;
 
-/** What `startTestStore` starts where no folder is named: suites of SQLite run on another store too. */
+/** Started by `startTestStore` without a folder: suites of SQLite run on another store too. */
 export const testStores = { start: () => startSqliteStore() };
 
 export const startTestStore = (folder?: string): Promise<TestStore> =>

@@ -37,7 +37,7 @@ export function checkWellAnswered(reply: Reply, { faults, left = false }: Expect
 function checkAnswer(reply: Reply): void {
   must(!reply.isStream && reply.headers['content-type'] === 'application/json', 'an answer that is no JSON', reply);
   const body = readObject(reply.text, reply);
-  // Of both the cost stands in `usage`.
+  // Both have their cost in `usage`.
   const isCompletion = 'choices' in body || body.object === 'response';
   if (body.type === 'message') {
     must(Number(reply.headers['x-gw-cost']) >= 0, 'a message without its cost', reply);
@@ -62,7 +62,7 @@ function checkEnvelope(reply: Reply): void {
     detail,
     ...others
   } = plainErrorOf(readObject(text, reply) as never) as Partial<Record<keyof ErrorBody, unknown>>;
-  // Below neither base URL an unknown path is told in OpenAI's form, where the code stands inside `error`.
+  // An unknown path below neither base URL is reported in OpenAI's form, with the code inside `error`.
   const error = status === 404 && typeof named === 'object' ? (named as { code?: unknown } | null)?.code : named;
   must(Object.keys(others).length === 0, 'members beside those of the envelope', reply);
   const entry = errorCatalogue[error as ErrorCode];
@@ -84,7 +84,7 @@ function checkNamedEvents(reply: Reply): void {
   const events = reply.text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
   const names = events.map((event) => /^event: ([\w.]+)\ndata: [^\n\r]*$/.exec(event)?.[1] ?? '');
   must(!names.includes(''), 'not one named data line an event', reply);
-  // A broken response is told twice: SDKs throw the first, agents show the second.
+  // A broken response is reported twice: SDKs throw the first, agents show the second.
   const failed = names.at(-1) === 'response.failed';
   const whole = failed ? names.slice(0, -1) : names;
   must(!failed || whole.at(-1) === 'error', 'response.failed without its error', reply);

@@ -10,12 +10,12 @@ export const columnsOf = {
 export type ClientId = keyof typeof columnsOf;
 export type ColumnFormat = (typeof columnsOf)[ClientId][number];
 
-/** What is looked for in the text of the body that the provider gets. */
+/** Looked for in the text of the body that the provider gets. */
 type Mark = string | RegExp;
 
 export type Verdict =
   | { readonly says: 'carried' | 'emulated'; readonly marks: readonly Mark[] }
-  /** The provider gets what it gets without the feature, and the client is told so. */
+  /** The provider gets the request as without the feature, and the client gets a report of it. */
   | { readonly says: 'dropped'; readonly members: readonly string[] }
   /** No provider is called; the member is named. */
   | { readonly says: 'refused'; readonly member: string };
@@ -30,7 +30,7 @@ export interface ClientRow<Id extends ClientId = ClientId> {
   readonly feature: string;
   /** Members of the request that ask for it. */
   readonly asks: Json;
-  /** What the request says beside them. */
+  /** Other fields of the request. */
   readonly beside?: Json;
   readonly headers?: Readonly<Record<string, string>>;
   /** The model thinks: how it is asked goes by its name. */

@@ -8,7 +8,7 @@ export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into member by member.
 export type Any = any;
 
-/** What a provider answers that no behaviour of the simulator does. */
+/** An answer of a provider that no behaviour of the simulator gives. */
 export interface ScriptedAnswer {
   readonly whole: Json;
   readonly events: readonly Json[];
@@ -17,7 +17,7 @@ export interface ScriptedAnswer {
 export interface Ask {
   /** Members of the request that ask for the feature. */
   readonly asks?: Json;
-  /** What the request says beside it. */
+  /** Other fields of the request. */
   readonly beside?: Json;
   /** The model of the provider, where another than the usual one: how it behaves, or what the package knows of it. */
   readonly upstream?: Partial<Readonly<Record<ColumnApi, string>>>;
@@ -35,7 +35,7 @@ export interface ReadAnswer {
 
 export type Check = { readonly ask?: Ask } & (
   | { readonly kind: 'sends'; readonly pick: (body: Any) => unknown; readonly expected: unknown }
-  /** The provider is sent what it is sent without the feature. The client is told. */
+  /** The provider gets the request as without the feature. The client gets a report of it. */
   | { readonly kind: 'leaves out' }
   /** The candidate is passed over because of this member, and the call refused where no other is left. */
   | { readonly kind: 'passes over'; readonly member: string }

@@ -26,9 +26,9 @@ const bringing = (...parts: Json[]): Json => messages(user([text('See'), ...part
 const image = (url: string): Json => ({ type: 'image_url', image_url: { url } });
 const file = (file_data: string): Json => ({ type: 'file', file: { filename: 'a report.pdf', file_data } });
 const dataUrl = (mediaType: string): string => `data:${mediaType};base64,JVBERi0=`;
-/** Where what is brought stands in the request. */
+/** The path of the added part in the request. */
 const brought = 'messages[0].content[1]';
-/** And in what is sent. */
+/** The same part in the sent request. */
 const sentPart = (body: Any): Any => (body.messages ?? body.contents)[0][body.contents ? 'parts' : 'content'][1];
 
 const inputPart = (body: Any): Any => body.input[0].content[1];
@@ -67,7 +67,7 @@ const asSchema: Json = { response_format: { type: 'json_schema', json_schema: { 
 const anyObject = { type: 'object', additionalProperties: true };
 const asAnyJson: Json = { response_format: { type: 'json_object' } };
 
-/** The first of each format takes tokens to think with, the second is told how hard. */
+/** The first of each format takes tokens to think with, the second an effort. */
 const toldHowHard = {
   messages: 'claude-opus-4-7',
   converse: 'amazon.nova-2-lite-v1:0',
@@ -83,7 +83,7 @@ const claudeDetails = [
 const format = 'google-gemini-v1';
 const geminiDetails = [{ type: 'reasoning.encrypted', data: signatureOf('weather'), id: 'a', format, index: 0 }];
 const encrypted = encryptedBy('gpt-5.4', thought);
-/** What a model of this provider thought. */
+/** A thought of a model of this provider. */
 const openAiDetails = (provider: string): Json[] => {
   const of = `openai-responses-v1:${provider}:gpt-5.4`;
   return [
@@ -103,7 +103,7 @@ const ephemeral: Json = { cache_control: { type: 'ephemeral' } };
 const forAnHour: Json = { cache_control: { type: 'ephemeral', ttl: '1h' } };
 const instructed = (more: Json = {}): Json => ({ role: 'system', content: [text('Long.', more)] });
 
-/** What no format knows, what is the gateway's own, and what asks for nothing. */
+/** Fields that no format knows, the gateway's own, and those that ask for nothing. */
 const otherMembers: Json = {
   logit_bias: { 1: 2 },
   store: false,
@@ -155,7 +155,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     'such a message later',
     [
       { asks: messages(...talk.slice(0, 2), brief) },
-      // What a tool answered stands right behind its call.
+      // A tool's result comes right after its call.
       { asks: messages(...calledTool('Rain.').toSpliced(2, 0, brief)), beside: { tools: [weather] } },
     ],
     cell(
