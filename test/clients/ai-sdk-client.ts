@@ -24,7 +24,7 @@ import {
 } from './client-under-test.ts';
 
 const output = Output.object({ schema: jsonSchema<{ label: string }>(labelSchema) });
-/** What a stream failed with comes to `onError`, and the result stays silent about it. */
+/** The error of a stream: it comes to `onError`, and the result stays silent about it. */
 const thrown = async <Value>(start: (onError: (event: { error: unknown }) => void) => PromiseLike<Value>) => {
   const errors: unknown[] = [];
   const value = await start(({ error }) => void errors.push(error)).then(

@@ -25,7 +25,7 @@ const nextOf = (format: Format): Format => formats[(formats.indexOf(format) + 1)
 /** Of the models whose conversations outgrow it. */
 export const windowTokens = 5_500;
 
-/** What a model is told to call, as the agent names it. */
+/** A tool call that the model is scripted to make, by the agent's names. */
 interface ToolUse {
   readonly tool: string;
   readonly arguments: object;
@@ -51,7 +51,7 @@ export interface AgentDriver {
   readonly edit: (file: string, from: string, to: string) => ToolUse;
   /** Stands in the request for the text that takes the place of a conversation. */
   readonly compacting: RegExp;
-  /** How the model comes to see a picture. Undefined: with the prompt. */
+  /** The tool by which the model sees a picture; without it, the picture comes with the prompt. */
   readonly look?: (picture: string) => ToolUse;
 }
 

@@ -46,7 +46,7 @@ const recordOf = async (id: string | null) => {
   await gateway.settled();
   return (await gateway.records()).find(({ correlationId }) => correlationId === id);
 };
-/** What may differ between two calls of the same kind. */
+/** Without the fields that may differ between two calls of the same kind. */
 const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & { parsed_output?: unknown }) => ({
   ...message,
   // A member that the SDK adds itself.

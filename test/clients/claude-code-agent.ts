@@ -23,7 +23,7 @@ export interface Asking {
   readonly args?: readonly string[];
 }
 
-/** What a user sets, and nothing of this machine. */
+/** Sets only what a user sets, and nothing of this machine. */
 export async function ask(program: string, gateway: Harness, asking: Asking): Promise<Said> {
   const {
     model = 'acme/echo',

@@ -23,7 +23,7 @@ export function blocksOf({ messages }: MessageBody): Block[] {
 }
 
 export interface Refusing {
-  /** What the provider says of a request that is refused; undefined: it takes it. */
+  /** The provider's error text for a refused request; undefined when it accepts. */
   readonly refuses: (body: MessageBody) => string | undefined;
 }
 

@@ -19,7 +19,6 @@ import type { AgentChecks } from './coding-agent.ts';
 interface Repair {
   readonly title: string;
   readonly words: string;
-  /** What the provider does not take. */
   readonly isWrong: (body: MessageBody) => boolean;
   readonly asking: Asking;
 }
@@ -35,7 +34,7 @@ const onePixel = Buffer.from(
   'base64',
 );
 
-/** What Claude Code repairs by the words of the provider. */
+/** Errors that Claude Code repairs when it recognises the provider's words. */
 const repairs: readonly Repair[] = [
   {
     title: 'thinking whose signature is not taken is left out',

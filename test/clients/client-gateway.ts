@@ -4,7 +4,7 @@ import type { BasePath } from '../../shared/foundation/constants/index.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
-/** What a model of each provider does, by the name behind the provider's. */
+/** Behaviours of the simulator, by the model name after the provider's. */
 export const upstreams = {
   echo: 'echo',
   tools: 'tools',
@@ -29,7 +29,7 @@ const relayed = ['chat-completions', 'messages', 'responses', 'embeddings'] as c
 /** Formats into which chat completions are translated, too. */
 export const translatedFormats = ['messages', 'converse', 'generate-content'] as const;
 
-/** What providers speak. Of each there is one of that name that speaks nothing else, and its model `formats/NAME`. */
+/** Each has a provider of its name that speaks nothing else, and its model `formats/NAME`. */
 export const formats = ['chat-completions', ...translatedFormats, 'responses', 'embeddings'] as const;
 export type Format = (typeof formats)[number];
 

@@ -38,7 +38,7 @@ function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }
     .join('\n');
 }
 
-/** What a user sets, and nothing of this machine. */
+/** Sets only what a user sets, and nothing of this machine. */
 export async function ask(program: string, gateway: Harness, asking: Asking) {
   const { prompt = 'Hello', key = gateway.key, args = [], home = temporaryFolder(), resumes = false } = asking;
   const CODEX_HOME = join(home, '.codex');

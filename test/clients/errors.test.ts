@@ -53,7 +53,7 @@ function codeOf(error: unknown): unknown {
 
 interface Failure {
   readonly error: unknown;
-  /** What the user reads. */
+  /** The message as the user reads it. */
   readonly text: string;
   readonly requests: number;
 }
@@ -89,7 +89,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
   });
 });
 
-/** What they read is written in one place for all formats: one client is enough. */
+/** One client is enough: the texts are written in one place for all formats. */
 it.each(translatedFormats)(
   'openai reads the same, and comes back as often, where a provider of %s fails',
   async (provider) => {

@@ -47,21 +47,21 @@ const clientsOf = ({ key, lines }: StartedExample) => {
 };
 
 type Body = Record<string, unknown>;
-/** What a provider receives of a call. */
+/** A call as its provider receives it. */
 interface Received {
   readonly path: string;
   readonly body: Body;
 }
 interface FirstFile {
   readonly model: string;
-  /** What carries the key; undefined: nothing does. */
+  /** Omitted where the provider needs no key. */
   readonly key?: readonly [header: string, value: unknown];
   readonly chat: Received;
   /** Of a call by Responses. Left out: as of a chat completion. */
   readonly responses?: Received;
   /** Of one by Messages, with a bound of 100 tokens. */
   readonly messages: Received;
-  /** What the file says that its model cannot do. */
+  /** Names the features that the file says its model lacks. */
   readonly refuses?: RegExp;
 }
 
@@ -206,7 +206,7 @@ describe.each(Object.entries(firstFiles))('the first file of %s', (id, file) => 
     simulator.clear();
     const body = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: text }] };
     const { content } = await clientsOf(started).anthropic.messages.create(body);
-    // Gemini 3 signs its text: the signature stands in a block of thinking before it.
+    // Gemini 3 signs its text: the signature is in a thinking block before it.
     expect(content.filter(({ type }) => type !== 'thinking')).toHaveLength(1);
     expect(content.at(-1)).toMatchObject({ type: 'text', text: expect.stringContaining('You wrote') });
     expectReceived(file.messages);

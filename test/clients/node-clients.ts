@@ -24,5 +24,5 @@ export const responsesClients: Clients = {
 
 export const nodeClients: Clients = { ...chatClients, ...responsesClients };
 
-/** What a provider may speak for a client of chat completions, and for one of Responses. */
+/** Provider formats that clients of chat completions and of Responses are tried with. */
 export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats, 'responses'];

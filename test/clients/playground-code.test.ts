@@ -53,7 +53,7 @@ describe('the code of a request', () => {
     const python = interfaces[name].python('https://gw.example', body);
     const { extra_body: others = {}, ...known } = pythonArguments(python);
     expect({ ...known, ...(others as object) }).toEqual(body);
-    // What no SDK knows would be refused by it as an argument.
+    // Fields unknown to the SDK would be refused as arguments.
     expect(Object.keys(known)).not.toContain('provider');
     expect(python.split('\n')[0]).toBe('import os');
     expect(python).toContain('api_key=os.environ["GW_API_KEY"]');

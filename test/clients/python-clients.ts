@@ -22,7 +22,7 @@ const sets = ['openai-3', 'openai-2'] as const;
 const speakResponses = new Set(['pydantic-ai, openai:', 'openai-agents, default']);
 
 interface Seen {
-  /** What came back, or `{ failed: text }`. A library without such a thing leaves it out. */
+  /** Results, or `{ failed: text }`. Features that a library lacks are absent. */
   readonly features: Readonly<Record<string, unknown>>;
   readonly errors: readonly { readonly requests: number; readonly text: string | null }[];
 }

@@ -63,7 +63,7 @@ export function clientRows(readme: string): Readonly<Record<string, ClientRow>> 
   );
 }
 
-/** What of an error stands in the text that a library shows. */
+/** Says which parts of an error are in the text that a library shows. */
 export function readsAs(text: string, { code, says }: ErrorKind): string {
   const hasMessage = text.includes(says);
   if (text.includes(code)) return hasMessage ? 'code and message' : 'code';

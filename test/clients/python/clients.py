@@ -149,7 +149,7 @@ class PydanticAiResponses(PydanticAi):
         from pydantic_ai.models.openai import OpenAIResponsesModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        # What the name `openai:…` stands for.
+        # The provider that the name `openai:…` means.
         provider = OpenAIProvider(base_url=base_url, api_key=api_key)
         self.agent = lambda model, **more: Agent(OpenAIResponsesModel(model, provider=provider), **more)
         self.labelled = lambda model: self.agent(model, output_type=NativeOutput(Label))
