@@ -8,7 +8,7 @@ import { aloneModel, type KeyName, keyNames, spareModel } from './fault-file.ts'
 import type { FaultHarness } from './fault-harness.ts';
 import type { PlannedCall } from './mixed-calls.ts';
 
-/** What is held expires within five seconds of the lease. */
+/** Past expiry: reservations expire within five seconds of the lease. */
 export const beyondTheLeaseMs = holdLifeMs + 6_000;
 
 const retriesAtOnce = 8;
@@ -50,7 +50,7 @@ async function topUp({ operator, clock }: FaultHarness): Promise<void> {
   }
 }
 
-/** Moves the clock past every lease, serves, and says what still stands. */
+/** Moves the clock past every lease, serves, and lists the reservations that remain. */
 export async function standingAfterTheLease(harness: FaultHarness): Promise<readonly string[]> {
   harness.advance(beyondTheLeaseMs);
   await topUp(harness);

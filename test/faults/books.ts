@@ -57,7 +57,7 @@ export async function overspent(harness: FaultHarness): Promise<readonly string[
 const sumHeld = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
 const heldIn = (item: Item): bigint => sumHeld(readHeld(item));
 
-/** Its holds are slots; elsewhere they stand beside the money. */
+/** Holds of a pool are slots; elsewhere slots are beside the money. */
 const isPool = (key: string): boolean => /^(SLOTS|CALLS|SERVICECALLS)/.test(key);
 const slotsHeldIn = (key: string, item: Item): bigint => sumHeld(readHeld(item, isPool(key) ? 'held' : 'heldSlots'));
 
@@ -66,7 +66,7 @@ export async function showCredit({ operator }: FaultHarness, workspace: string) 
   return operator.credit.show({ workspace, spendLimit: null, shards: document?.credit_shards });
 }
 
-/** 3. What still stands of holds and slots, and where. */
+/** 3. Holds and slots that remain, and where. */
 export async function standingHolds(harness: FaultHarness): Promise<readonly string[]> {
   const counters = await readCounters(harness);
   return [...counters].flatMap(([key, item]) =>

@@ -157,7 +157,7 @@ describeOnDynamo('a process that dies', () => {
   });
 });
 
-/** What a client has had whole it gets again. */
+/** Says whether the client had the whole answer, which it then gets again. */
 const isComplete = ({ status, text }: Reply): boolean => status === 200 && !saysItBroke(text);
 
 /** No client hangs up here: the process is what goes away. */

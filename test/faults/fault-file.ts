@@ -26,7 +26,7 @@ export const endlessBehaviours: readonly string[] = ['trickle-comments', 'endles
 export const silentBehaviours: readonly string[] = ['silent', 'stall-after-role'];
 
 export const behaviours = behaviourNames;
-/** What calls of every mix meet, whatever else their providers do. */
+/** Behaviours that every mix includes. */
 const alwaysMet = ['echo', 'cut', 'error-500', 'slow', 'flaky', 'invalid-json', 'invalid-json-once', 'fenced-json'];
 export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
 export const spareModel = (behaviour: string): string => `spare/${behaviour}`;

@@ -17,7 +17,7 @@ import { createWitness, type Witness } from './witness.ts';
 
 export interface GatewayOptions {
   readonly plan?: FaultPlan | undefined;
-  /** What the gateway gets in place of the client, of the clock, of the transport. */
+  /** Replaces the gateway's client, clock and transport. */
   readonly wrap?: Wrappers | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface PlannedCall {
 export interface IdempotentCall {
   /** Of its record in the store. */
   readonly recordKey: string;
-  /** In the text of every provider call that is made for it. Undefined: its provider is called several times. */
+  /** Text in every provider call made for it; none where its provider is called several times. */
   readonly marker: string | undefined;
 }
 
@@ -137,8 +137,8 @@ const kinds: readonly Kind[] = [
 ];
 
 /**
- * `count` calls. `first` come first; `behaviours` are those of the providers that the others meet. Whatever has an
- * Idempotency-Key comes once more at the end.
+ * `count` calls. `first` come first; `behaviours` are those of the providers that the others meet. Calls with an
+ * Idempotency-Key come once more at the end.
  */
 export function mixCalls(
   random: SeededRandom,

@@ -8,7 +8,7 @@ import type { PlannedCall } from './mixed-calls.ts';
 
 export interface SentCall {
   readonly call: PlannedCall;
-  /** Undefined: the client left before it had everything. */
+  /** Missing when the client left before it had everything. */
   readonly reply: Reply | undefined;
 }
 

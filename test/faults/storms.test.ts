@@ -19,7 +19,7 @@ import { addedMarks } from './witness.ts';
 const callsPerStorm = 60;
 const atOnce = 20;
 
-/** What every storm must show, or the calls were not mixed. */
+/** Outcomes that every storm must show, or the calls were not mixed. */
 const wanted = ['200', '402', '409', '429', '502', 'left'];
 
 const everyFormat = [...spokenInterfaces, ...translatedInterfaces].map(({ api }) => api);
@@ -136,7 +136,7 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
 
   it('a key whose calls have ended is free: its answer is replayed, or the next call runs', () => {
     const waiting = sent.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
-    // What no try could give back is left to the lease, and the log says so.
+    // Reservations that no try could release are left to the lease, and the log says so.
     const kept = harness.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
     expect({ ...told, waiting: waiting.length, isTold: waiting.length <= kept }).toMatchObject({ isTold: true });
   });
