@@ -7,7 +7,7 @@ export interface ConsoleWindow {
   readonly page: Page;
   /** Requests to other origins, errors and warnings of the console, failed checks of the content policy. */
   readonly faults: string[];
-  /** What a reader with weak eyes, without a mouse or with a screen reader meets, in the dialog where one is open: `rule: element`. */
+  /** Accessibility faults as `rule: element`, of the open dialog where there is one. */
   findBarriers(): Promise<readonly string[]>;
   /** The same in light and dark. */
   findAllBarriers(): Promise<readonly string[]>;
@@ -23,7 +23,7 @@ export interface WindowOptions {
   readonly hasOwnLanguage?: boolean;
 }
 
-/** Of one step: a machine that stands still for a while is no fault. */
+/** Long, because a busy machine that pauses is no fault. */
 const waitMaxMs = 120_000;
 
 const usualSize = { width: 1200, height: 800 };
@@ -63,7 +63,7 @@ export async function openWindow(
     if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source);
     const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
     const found = 'violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)))';
-    // What is behind a dialog cannot be reached.
+    // Content behind a dialog cannot be reached.
     const shown = 'document.querySelector("dialog[open]") ?? document';
     return page.evaluate<string[]>(`axe.run(${shown}, ${JSON.stringify(options)}).then(({ violations }) => ${found})`);
   }
@@ -74,7 +74,7 @@ export async function openWindow(
     async findAllBarriers() {
       const inLight = await findBarriers();
       await page.emulateMedia({ colorScheme: 'dark' });
-      // What differs in the dark are colours.
+      // Only colours differ in the dark.
       const inDark = await findBarriers('color-contrast');
       await page.emulateMedia({ colorScheme: 'light' });
       return [...inLight, ...inDark];

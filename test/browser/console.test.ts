@@ -136,7 +136,7 @@ if (typeof browser === 'string') {
           for (const width of [1200, 360]) {
             await page.setViewportSize({ width, height: 800 });
             expect(await isTooWide()).toBe(false);
-            // What ends a dialog too, however long it is.
+            // The button at the end is in view too, however long the dialog is.
             for (const part of [dialog, dialog.locator('.actions button').last()]) {
               const { x, y, ...box } = (await part.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
               expect(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= 800).toBe(true);
@@ -220,7 +220,7 @@ if (typeof browser === 'string') {
       // The plots as text, for those who cannot see them: one row for each of eight days in UTC.
       await page.getByText('Values of Calls by day').click();
       expect(await page.locator('details[open] tbody tr').count()).toBe(8);
-      // By the values of a tag, whose name stands in the address too.
+      // By the values of a tag, whose name is in the address too.
       await page.getByLabel('Group by tag').fill('team');
       await page.keyboard.press('Enter');
       await page.waitForURL(/tag=team/);
@@ -257,7 +257,7 @@ if (typeof browser === 'string') {
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'CSV' }).click();
       expect((await download).suggestedFilename()).toBe('calls.csv');
-      // What one answer cannot hold goes on in the next, under one line of titles.
+      // Rows beyond one answer follow in the next one, under one line of titles.
       const [firstPart, lastPart] = ['outcome\r\nfirst\r\n', 'outcome\r\nsecond\r\n'] as const;
       await page.route('**/v1/manage/calls?*', (route) =>
         route.request().headers().accept !== 'text/csv'
@@ -318,7 +318,7 @@ if (typeof browser === 'string') {
     it('shows a call as it comes while the list is live, its first output on its way, and why a schema was not met', async () => {
       const { page, findBarriers } = await open('view=calls&session=s-live', {});
       await page.getByText('No call').first().waitFor();
-      // From here on time goes on in the page only where it is told to.
+      // From here on the page's clock advances only by `clock` calls.
       await page.clock.install();
       await page.clock.pauseAt(Date.now() + 60_000);
       const call = async (body: object) => {
@@ -513,7 +513,7 @@ if (typeof browser === 'string') {
 
       await row.getByRole('button', { name: 'Change' }).click();
       await page.getByLabel('Requests per minute').fill('1');
-      // A name that stands there twice would lose one of its values.
+      // A name given twice would lose one of its values.
       await page.getByLabel('Tags').fill('team=ads, team=search');
       await page.getByRole('button', { name: 'Save' }).click();
       expect(await page.locator('input:invalid').getAttribute('name')).toBe('tags');
@@ -643,7 +643,7 @@ if (typeof browser === 'string') {
       const { page } = await open('view=keys');
       await page.setViewportSize(size);
       const dialog = page.getByRole('dialog');
-      /** What is painted at its corners and in its middle is the error itself. */
+      /** Checks that the error itself is painted at its corners and in its middle. */
       const seeError = async () => {
         await dialog.getByRole('alert').waitFor();
         expect(await page.evaluate<boolean>(`(${isInView})(document.querySelector('dialog [role=alert]'))`)).toBe(true);
@@ -933,7 +933,7 @@ if (typeof browser === 'string') {
         page.locator('details.code').filter({ hasText: title }).locator('pre').textContent();
       const sentBody = async () => JSON.parse((await codeOf('What was sent')) ?? '');
       await message.fill('What is the weather?');
-      // Tools that are no JSON are told before anything is sent.
+      // Invalid JSON of tools is reported before anything is sent.
       await page.getByLabel('Tools (JSON)').fill('[');
       await send.click();
       await page.getByRole('alert').getByText('Tools').waitFor();
@@ -1047,7 +1047,7 @@ async function show(page: Page, query: string): Promise<void> {
   }
 }
 
-/** What a function body makes of the page. */
+/** Runs a function body in the page. */
 const look = <Value>(page: Page, script: string) => page.evaluate<Value>(`(() => { ${script} })()`);
 
 const rows = (page: Page): Locator => page.locator('tbody tr');
@@ -1075,7 +1075,7 @@ async function namesAndCallsOf(table: Locator): Promise<Record<string, string>> 
   return Object.fromEntries(await Promise.all(pairs));
 }
 
-/** Whether an element is what is painted where it stands. As a text: the tests have no types of a browser. */
+/** Whether an element is painted at its own place. As a text: the tests have no types of a browser. */
 const isInView = `(element) => {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   const places = [[left + 8, top + 4], [right - 8, top + 4], [left + 8, bottom - 4], [right - 8, bottom - 4], [(left + right) / 2, (top + bottom) / 2]];

@@ -39,7 +39,7 @@ const revision = (id: string, state: string) => ({
 
 export async function serveConsole(): Promise<ServedConsole> {
   const hostileKey = newKey();
-  // What it says of each call is code. Whole tags are taken out of what operators see.
+  // Answers every call with markup that runs code: operators see it without whole tags.
   const quoting = await startScriptedProvider((outgoing) =>
     outgoing
       .writeHead(400, { 'content-type': 'application/json' })
