@@ -7,7 +7,7 @@ import { callGateway, type DirectRequest, type Reply } from '../support/call-gat
 import { type Harness, startHarness } from '../support/harness.ts';
 import { fuzzFile } from './fuzz-file.ts';
 
-/** What a provider answers: head, and the body in the pieces in which it arrives. */
+/** A provider's answer: head, and the body in the pieces in which it arrives. */
 export interface UpstreamReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -60,7 +60,7 @@ const wordsOf = (line: string): string[] =>
 /** Stages that a user has: a page may name each. */
 const retained = { ...development, removal: 'retain' } as const;
 const withStage = (words: readonly string[]) => words.map((word) => (word === 'NAME' ? 'dev' : word));
-/** By script: reads what stands behind its name, and throws where it knows an option not. */
+/** By script: reads the words after its name, and throws at an unknown option. */
 const readers: Readonly<Record<string, (words: readonly string[]) => unknown>> = {
   start: (words) => readLocalOptions(words.map((word) => ({ URL: 'http://127.0.0.1:8000', N: '60' })[word] ?? word)),
   deploy: (words) => readDeployOptions(withStage(words), { dev: retained, staging: retained, prod: retained }),
@@ -96,7 +96,7 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
       const name = run ?? shortcut;
       if (name === undefined) return [];
       if (scripts[name] === undefined) return [`${line}: there is no script ${name}`];
-      // What stands in brackets may be left out.
+      // Words in brackets are optional.
       const words = wordsOf(rest.replaceAll(/\[[^\]]*\]/g, ''));
       if (words.length === 0) return [];
       try {

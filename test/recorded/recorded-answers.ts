@@ -30,7 +30,7 @@ const apisOfPaths: readonly (readonly [RegExp, RecordedApi | undefined])[] = [
 
 const streamEnding = '.chunks.txt';
 
-/** In the order of their names. Undefined: there is no such folder. */
+/** In the order of their names; undefined without such a folder. */
 export function readRecordedAnswers(folder: string): RecordedAnswer[] | undefined {
   if (!existsSync(folder)) return undefined;
   return readdirSync(folder, { recursive: true, withFileTypes: true })

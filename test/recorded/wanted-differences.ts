@@ -91,7 +91,7 @@ const wanted: readonly WantedDifference[] = [
   },
 ];
 
-/** Undefined: the difference is a fault. */
+/** A difference without a reason is a fault. */
 export const reasonOf = ({ name }: RecordedAnswer, client: ClientName, aspect: Aspect): string | undefined =>
   wanted.find(
     ({ answers, clients, aspects }) =>
