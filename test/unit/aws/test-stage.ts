@@ -18,7 +18,7 @@ export interface TestStage extends AwsAdapters {
 
 export interface TestStageOptions {
   readonly clock?: Clock;
-  /** Undefined: those of the process. */
+  /** A test identity by default; given as undefined, the credentials of the process. */
   readonly awsCredentials?: AwsCredentialProvider | undefined;
 }
 

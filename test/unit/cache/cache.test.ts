@@ -165,7 +165,7 @@ describe('random histories', () => {
   });
 });
 
-// What an instance remembers of its configuration: for as long as it is fresh, and never old while the store is down.
+// Cached while fresh, and never served stale because the store is down.
 describe('configuration that an instance remembers', () => {
   type Fetch = <Value>(key: string, value: Value) => Promise<Value>;
   type Clock = ReturnType<typeof manualClock>;

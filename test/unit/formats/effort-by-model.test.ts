@@ -4,7 +4,7 @@ import { ask, type Json, jsonAnswer } from './fake-send.ts';
 
 type Api = (typeof apis)[number];
 
-/** What goes out of thinking, of a call whose output is bound by 20,000 tokens. */
+/** Sends an effort with 20,000 output tokens and returns the thinking fields that reach the provider. */
 async function told(api: Api, model: string, effort: string): Promise<unknown> {
   const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
   const { sent } = await ask({ api, model, answer, body: { max_tokens: 20_000, reasoning_effort: effort } });

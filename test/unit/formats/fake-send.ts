@@ -99,7 +99,7 @@ export interface Outcome extends FakeSend {
 
 export const envelopes = createEnvelopes(Buffer.alloc(32), 'team-a');
 
-/** What the model of this format signed or encrypted of its thinking, as clients have it. */
+/** Signed or encrypted thinking of this format's model, as clients receive it. */
 export const detailsOf = (api: HubApi, ...details: readonly Json[]): Json[] =>
   sealedDetails(details, upstreamModels[api] ?? api, envelopes.seal);
 

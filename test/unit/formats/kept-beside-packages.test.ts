@@ -102,7 +102,7 @@ it.each([
 });
 
 describe.each(apis)('arguments of %s', (api) => {
-  // What JSON.parse rounds, and what packages refuse an answer for.
+  // Numbers that JSON.parse rounds, and names for which packages refuse an answer.
   const named = '{"__proto__":{"a":1},"constructor":{"prototype":{}}}';
   const given = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(named)];
   const texts = ['{"n":12345678901234567890.10,"e":1.0e5}', named];

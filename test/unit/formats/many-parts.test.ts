@@ -411,7 +411,7 @@ describe('a whole answer of ten thousand calls', () => {
   );
 });
 
-// What Gemini's package is given of an event that holds more parts than it can read in a few milliseconds.
+// Large events reach Gemini's package in pieces, because it would block the process for too long.
 describe('of Gemini', () => {
   async function* bytesOf(...events: readonly unknown[]): AsyncGenerator<Uint8Array> {
     yield Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));

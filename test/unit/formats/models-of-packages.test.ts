@@ -124,7 +124,7 @@ describe('the least length that Claude caches', () => {
   });
 });
 
-/** What its package sends for an effort: its catalogue is not exported. */
+/** Read from a request of Google's package, because its catalogue is not exported. */
 async function toldByGoogle(model: string, reasoning: (typeof googleEfforts)[number]): Promise<unknown> {
   let sent: { readonly generationConfig?: { readonly thinkingConfig?: unknown } } = {};
   const google = createGoogle({

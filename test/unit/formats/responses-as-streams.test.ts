@@ -135,7 +135,7 @@ async function put(texts: readonly string[]) {
 
 // biome-ignore lint/suspicious/noExplicitAny: events are looked into member by member.
 type Event = Record<string, any>;
-/** What is said of a part stands between the start of its item and its end. */
+/** Every event of a part comes between the start of its item and its end. */
 function expectOneItemAtATime(events: readonly Event[]): void {
   let open: unknown;
   let next = 0;

@@ -62,7 +62,7 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
     return client.streamed((await readTexts(outcome)).texts.slice(0, -1).map((one) => JSON.parse(one)));
   }
   const kindsOf = (parts: readonly Any[]) => parts.map(client.kindOf);
-  /** What the provider gets of the answer. */
+  /** Sends the answer back and returns the parts that reach the provider. */
   async function sentBack(parts: Any[]): Promise<Any[]> {
     const answer = jsonAnswer(jsonOf(api, { blocks: [text] }));
     const { sent } = await ask({ ...asked, answer, body: { ...client.asks, ...client.goesOn(parts) } as Json });

@@ -75,7 +75,7 @@ describe.each(apis)('an answer of %s', (api) => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(block, { minLength: 1, maxLength: 5 }), async (blocks) => {
-        // Gemini's package adds a signature without a text to what stands before it: first there is nothing.
+        // Gemini's package adds a signature without text to the block before it, so such a block cannot come first.
         fc.pre(!(api === 'generate-content' && blocks.some((one) => 'redacted' in one || 'thinking' in one)));
         const { message, finish_reason: reason } = (await wholeMessage(api, { blocks })).choices[0];
         const { texts, error } = await streamed(api, streamOf(api, { blocks }));
@@ -105,7 +105,7 @@ describe.each(apis)('an answer of %s', (api) => {
     }
     for (let at = 0; at < bytes.length - 4; at += 11) {
       const { texts, error } = await streamed(api, { ...answer, bytes: [bytes.subarray(0, at)] });
-      // What ends after the reason was said is whole, as far as a client can tell.
+      // Cut after its finish reason, a stream is complete as far as a client can see.
       if (error === undefined) expect([at, readChunks(texts).finishReason]).toEqual([at, 'tool_calls']);
       else expect([at, brokenBy(error).kind, texts.includes('[DONE]')]).toEqual([at, 'failed', false]);
     }

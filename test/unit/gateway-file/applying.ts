@@ -58,6 +58,6 @@ export const applyTo = (store: Store, text: string): Promise<ApplyReport> =>
 export const planOn = (store: Store, text: string): Promise<GatewayFilePlan> =>
   planGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
 
-/** What did not stay as it was. */
+/** Every change except `unchanged`. */
 export const changed = ({ changes }: { readonly changes: readonly PlannedChange[] }): string[] =>
   changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);

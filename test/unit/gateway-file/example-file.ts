@@ -98,7 +98,7 @@ export function problemsOf(text: string): Problem[] {
 
 export const pathsOf = (text: string): string[] => problemsOf(text).map(({ path }) => path);
 
-/** What a file makes of an empty store, where the list knows nothing. */
+/** The catalogue of this file alone: an empty store, and an empty model list. */
 export const catalogueIn = (text: string): CatalogueDocument =>
   completeCatalogue(fileOf(text), {
     former: undefined,

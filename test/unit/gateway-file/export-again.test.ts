@@ -25,7 +25,7 @@ const exported = (document: CatalogueDocument, other: ModelList | undefined = li
   const { providers, models } = catalogueInFile(document, other) as unknown as Sections;
   return { providers, models };
 };
-/** What nothing is made of is not there. */
+/** Drops undefined fields. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const some = <Value>(values: Record<string, fc.Arbitrary<Value>>) => fc.record(values, { requiredKeys: [] });
@@ -112,7 +112,7 @@ describe('an export of the catalogue', () => {
         const again = plain(exported(applied(written))) as Sections;
         const byText = (all: readonly unknown[]) => all.map((one) => yamlText(one)).sort();
         expect(again.providers).toEqual(written.providers);
-        // A model that the file names beside an item of the list may stand on its other side.
+        // A model of the file may come on either side of a model of the list.
         expect(again.models.map(sorted)).toEqual(expect.arrayContaining(written.models.map(sorted)));
         expect(byText(again.models.map(sorted))).toEqual(byText(written.models.map(sorted)));
       }),

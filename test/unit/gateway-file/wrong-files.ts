@@ -1,6 +1,6 @@
-// What is wrong, the text of the example that is changed and into what (\n: a line ends), where the problem is told, and
-// what it says. E is the first entry of the first model, W the first workspace, R the first revision of its function.
-// Behind a place, + says that what names it has problems too. KEY is the key of the example, SECRET a credential.
+// A row: the fault, the text of the example and its replacement (\n: a line ends), the path of the problem, and
+// its message. E is the first entry of the first model, W the first workspace, R the first revision of its function.
+// After a path, + says that the items naming it have problems too. KEY is the key of the example, SECRET a credential.
 import { exampleKey } from './example-file.ts';
 
 export const secret = 'gsk_Abcd0123456789abcdefghij';

@@ -216,7 +216,7 @@ describe('a request', () => {
     const second = take(95n);
     asked[2]?.answer(written());
     expect((await second.result).kind).toBe('taken');
-    // Two are left by what is known. A refusal is told by the store alone.
+    // Two are left as far as is known, and only the store can refuse.
     const third = take(3n);
     expect(asked.map(({ update }) => update?.returnsNoItem)).toEqual([false, true, true, undefined]);
     asked[3]?.answer(written({ b: -40n, [bucket]: 37n }));

@@ -70,7 +70,7 @@ describe('a function URL event', () => {
     const request = read(chatEvent({ rawQueryString: 'a=1' }));
     expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions', query: 'a=1' });
     expect(request.headers).toEqual({ 'content-type': ['application/json'], authorization: ['Bearer sk-gw-1'] });
-    // What Lambda joined by comma is the one value it was given.
+    // Lambda joins repeated values with a comma, so they arrive as one value.
     const given = JSON.parse('{"X-A":"1","x-a":"2","x-gw-span-id":"a,b","__proto__":"x"}');
     const { headers } = read(chatEvent({ headers: given }));
     expect(Object.entries(headers)).toEqual([
@@ -262,7 +262,7 @@ describe('of an answer', () => {
   });
 });
 
-/** A response whose reader takes nothing until it is told to. */
+/** A response whose reader takes nothing until `reads` is set. */
 class Unread extends EventEmitter {
   destroyed = false;
   writableLength = 0;

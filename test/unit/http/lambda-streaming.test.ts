@@ -111,7 +111,7 @@ describe('a failure', () => {
     expect(invocation.bodyText()).not.toContain('sk-secret');
     expect(invocation.ends).toEqual([[]]);
     expect(invocation.failure).toBeUndefined();
-    // What must run after the body runs although the body failed.
+    // Cleanup runs although the body failed.
     expect(finished).toBe(1);
     expect(logged()).toEqual(['body_failed']);
   });

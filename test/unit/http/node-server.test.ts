@@ -632,7 +632,7 @@ describe('an answer', () => {
     const incoming = await open(port);
     for await (const part of incoming) received += (part as Buffer).length;
     expect(received).toBe(chunks * chunk.length);
-    // What the kernel's buffers hold, far below the 64 MB that would pile up.
+    // Kernel buffers alone are far below the 64 MB that would pile up.
     expect(mostAhead).toBeLessThan(24 * chunk.length);
   });
 

@@ -78,7 +78,7 @@ describe('connections', () => {
     expect((await call(port)).status).toBe(200);
     expect(heads.map(({ closed }) => closed)).toEqual([true, true, false, false, false, false]);
     expect(silent.closed).toBe(false);
-    // What has ended counts no more.
+    // Completed heads count no more.
     for (const socket of heads.slice(2)) socket.write('\r\n\r\n');
     await call(port);
     const more = [await open(part), await open(part), await open(part)];

@@ -60,7 +60,7 @@ describe('a fingerprint', () => {
   });
 });
 
-/** What JSON can say of a value, members in order. */
+/** The JSON of a value, with sorted fields. */
 const sorted = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_name, member) =>
     member !== null && typeof member === 'object' && !Array.isArray(member)

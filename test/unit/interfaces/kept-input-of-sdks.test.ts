@@ -50,7 +50,7 @@ const otherIds: readonly RegExp[] = [
   /^metadata\.user_id$/,
   // The SDK sends them as headers. That of a workspace of Anthropic's is not passed on.
   /^(user_profile_id|workspace_id)$/,
-  // What a tool found or made, told again to the model: nothing is looked up by it.
+  // Tool results repeated to the model: nothing is looked up by these ids.
   /^input\[\]\.results\[\]\.file_id$/,
   /^input\[\]\.content\[\]\.annotations\[\]\.(file_id|container_id)$/,
   /^messages\[\]\.content\[\]\.content\.content\[\]\.file_id$/,

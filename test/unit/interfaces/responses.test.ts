@@ -14,7 +14,7 @@ if (!('openStreamWriter' in request)) throw request;
 const { openStreamWriter } = request;
 const openWriter = () => openStreamWriter({ mergesUsageChunk: true, endsBrokenStreamWithDone: true });
 
-/** What a client gets of these bytes. */
+/** Relays these bytes as a client receives them. */
 async function relay(chunks: readonly Uint8Array[]): Promise<string> {
   const [reader, writer] = [responses.openEventReader(1), openWriter()];
   let relayed = '';

@@ -25,7 +25,7 @@ import { faultOfCode } from '../../../shared/routing/providers/fault-behind-inva
 import { rejectsRequest } from '../../../shared/routing/providers/rejection-reasons.ts';
 import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
-/** A part that is not known is one of which no format can be told. */
+/** Whether every part is known: an unknown one needs `content_part`, which no format supports. */
 const takes = (asked: readonly HubNeed[]): boolean => !needs(asked, 'content_part');
 const needs = (asked: readonly HubNeed[], needed: HubNeed['kind']): boolean =>
   asked.some(({ kind }) => kind === needed);

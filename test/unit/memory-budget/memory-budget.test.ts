@@ -12,7 +12,7 @@ const largeMaxBytes = 800 * kib;
 function openBudget() {
   const clock = manualClock();
   const budget = createMemoryBudget(clock, { maxBytes });
-  /** What became of a reservation: at once, later, or the code of its refusal. */
+  /** Outcome of a reservation: at once, later, or the code of its refusal. */
   const reserve = (memory: ReturnType<typeof budget.open>, bytes: number) => {
     const waits = memory.reserve(bytes);
     const outcome = { value: waits === undefined ? 'at once' : 'waits' };
@@ -54,7 +54,7 @@ describe('what a call keeps', () => {
     reserve(first, 400 * kib);
     reserve(callOf('b'), 300 * kib);
     const large = reserve(callOf('c'), 300 * kib);
-    // It would fit, but stands behind one that waits.
+    // It would fit, but waits behind an earlier one.
     const behind = reserve(callOf('d'), 100 * kib);
     expect([large.value, behind.value]).toEqual(['waits', 'waits']);
     first.release(390 * kib);

@@ -47,7 +47,7 @@ const modelIds = ['m', 'n', 'o'] as const;
 const mostly = (likely: number): fc.Arbitrary<boolean> => fc.integer({ min: 1, max: 10 }).map((roll) => roll <= likely);
 const absentOr = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 2 });
-/** Preferences that take candidates away: of too many at once no plan is left to look at. */
+/** Preferences that remove candidates: with too many at once no plan is left to look at. */
 const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const regions = fc.uniqueArray(fc.constantFrom('eu', 'us', 'ch'), { minLength: 1 });

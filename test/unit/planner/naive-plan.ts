@@ -1,4 +1,4 @@
-// The rules of planning once more, told from the side of one candidate: how far does it get? The error is the
+// The rules of planning once more, from the side of one candidate: how far does it get? The error is the
 // last check that any candidate reached. Slow, in floats, and sharing no line with the planner.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Body, Configuration } from './arbitrary-configurations.ts';
@@ -107,10 +107,10 @@ function isAffordable({ entry }: Runner, { provider = {} }: Body): boolean {
   );
 }
 
-/** Only a written order stands, whoever cools. */
+/** Only a written order outranks cooling. */
 export const namesNoOrder = ({ provider }: Body): boolean => (provider?.order ?? []).length === 0;
 
-/** What is said of long prompts is said of the order without `sort` and `order`. */
+/** Rules about long prompts apply only to an order without `sort` and `order`. */
 const asksForNoOrder = ({ provider }: Body): boolean =>
   (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
 

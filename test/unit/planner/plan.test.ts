@@ -119,7 +119,7 @@ const contextLength = 1_000_000;
 /** A pico-USD for each token. */
 const perToken = '0.000001';
 
-/** What a call holds, in tokens of input or of output. */
+/** Reserved tokens: each token of this kind costs one pico-USD, the other kind nothing. */
 function held(
   members: Record<string, unknown>,
   kind: 'input' | 'output',
@@ -142,7 +142,7 @@ describe('what a call holds for its input', () => {
     const tokens = held(user(image(remote)), 'input');
     expect(tokens).toBeGreaterThan(2_833);
     expect(tokens).toBeLessThan(60_000);
-    // A model of another maker is not told that it need not look closely.
+    // A model of another maker does not get the hint to look less closely.
     expect(held(user(image(remote, 'low')), 'input')).toBeGreaterThanOrEqual(5_000);
     const [small, heavy] = [0, 2_000_000].map((bytes) => held(user(image(png(100, 100, bytes))), 'input'));
     expect(heavy).toBe(small);

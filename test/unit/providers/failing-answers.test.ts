@@ -288,7 +288,7 @@ describe('what a provider says of its failure', () => {
 
   it('holds nothing of the credential it was called with, also where that stands at the cut', () => {
     const secret = 'open-sesame';
-    // A quoted sentence becomes one character, so that what stands far behind comes into sight.
+    // Each quoted sentence shrinks to one character, so text far behind it is within the part that is searched.
     const quoted = `"${'x '.repeat(985)}"`;
     for (const before of ['', 'x '.repeat(145), quoted, `${quoted} y `, `${quoted} y y y y `]) {
       const text = describeProviderText(`${before}${secret} ${secret} end`, [secret]) ?? '';

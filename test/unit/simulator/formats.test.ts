@@ -11,7 +11,7 @@ interface FormatCase {
   readonly keyHeader?: string;
   /** How a credential that is not accepted is refused. */
   readonly refused: number;
-  /** What only a whole stream says. */
+  /** Text that only a complete stream contains. */
   readonly end?: string;
   readonly body: (model: string, isStream: boolean) => object;
   readonly path: (model: string, isStream: boolean) => string;

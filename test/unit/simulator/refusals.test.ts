@@ -53,7 +53,7 @@ const model = (...parts: object[]) => ({ role: 'model', parts });
 const asUser = (...parts: object[]) => ({ role: 'user', parts });
 const assistant = (...content: object[]) => ({ role: 'assistant', content });
 
-/** What is refused, in which words, and what differs from it by that alone. */
+/** Format, model, refused body, its error text, and an accepted body that differs in that alone. */
 const histories: readonly (readonly [string, string, object, string, object])[] = [
   [
     'messages',

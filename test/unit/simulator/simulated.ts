@@ -42,7 +42,7 @@ export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireA
       response.on('end', () => finish(false));
       response.on('error', () => finish(true));
     });
-    // Once there is an answer, how it ended is told by the answer.
+    // Errors after the response began are reported by the response.
     outgoing.on('error', (reason) => hasAnswer || reject(reason));
     outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
   });

@@ -45,7 +45,7 @@ interface OpenStep {
   readonly fail: (error: Error) => Promise<void>;
 }
 
-/** Whatever can go on without a step being answered has gone on. */
+/** Resolves when nothing can go on before a step is answered. */
 const settled = nextTurn;
 
 /** A workflow whose steps are answered by hand. */

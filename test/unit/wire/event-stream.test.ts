@@ -142,7 +142,7 @@ describe('a chunk of a stream', () => {
     { role: 'assistant', content: '' },
     { role: 'assistant', content: null, refusal: null, tool_calls: [] },
     { content: '', reasoning_content: '', reasoning: null, reasoning_details: [] },
-    // What some providers open every stream with, before the model said anything.
+    // Some providers open every stream with these, before any output.
     { role: 'assistant', content: '', id: 'msg_1', type: 'message', name: 'assistant' },
     { role: 'assistant', content: '', provider_specific_fields: { service_tier: 'default' } },
   ])('has none before the model spoke: %j', (delta) => {
