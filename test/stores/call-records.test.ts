@@ -8,7 +8,7 @@ import { manualClock } from '../support/manual-clock.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { sendingTwice } from './idempotency-fixtures.ts';
 
-// On a real engine: who is in the way of a repeated write, and what a partition gives back, no fake can tell.
+// Run on a real engine, because no fake shows who blocks a repeated write and what a partition releases.
 let database: TestStore;
 beforeAll(async () => {
   database = await startTestStore();

@@ -115,7 +115,7 @@ describe('the credit of a workspace', () => {
   });
 });
 
-// Credit that an operator takes away: never what calls hold, and once for every id.
+// Credit that an operator removes: never reserved amounts, and once for every id.
 describe.each([1, 4])('credit in %i shards', (shards) => {
   async function newAccount(name: string, credit: bigint) {
     const workspace = `${name}-${shards}`;

@@ -243,7 +243,7 @@ describe('a spend limit that is reset', () => {
   ])('counts the spend anew from each boundary of UTC: %s', async (reset, periodMs) => {
     const key = await newKey({ spendLimitUsd: '5' });
     await setAttribute(key.publicId, 'spend_limit_reset', reset);
-    // The clock stands on Friday, 15 January 2027, at eight.
+    // The clock is at Friday, 15 January 2027, 08:00.
     expect(await spend(key, 'a', '4', '4')).toBe('admitted');
     expect(await spend(key, 'b', '2', '2')).toBe('spend_limit');
     key.clock.advance(periodMs);

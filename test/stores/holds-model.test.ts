@@ -136,7 +136,7 @@ class Simulation {
     if (isTake) expect(limit + state.balance).toBeGreaterThanOrEqual(0n);
   }
 
-  /** What a further hold could draw in a state, by the clock of a process. */
+  /** Available to a further hold in a state, by the clock of a process. */
   #availableIn({ balance, held }: State, process: number): bigint {
     const atMs = this.nowMs + (skewsMs[process] ?? 0);
     return limit + balance + sumOf(held.filter(({ expiresAtMs }) => expiresAtMs <= atMs));

@@ -367,7 +367,7 @@ describe('spans', () => {
     return {
       clock,
       spanId: common.spanId,
-      /** Of a new call each time, with inputs of its own unless told otherwise. */
+      /** A new call each time, with its own inputs by default. */
       claim: async ({
         fingerprint: inputs,
         ...more

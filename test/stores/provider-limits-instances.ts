@@ -71,7 +71,7 @@ export const admitAtOnce = (
     }),
   );
 
-/** What the parts of an item add up to, those that count no more included until they are removed. */
+/** Sums the parts of an item, expired ones included until they are removed. */
 export function countsIn(item: Item | undefined): { requests: number; minuteTokens: number; dayTokens: number } {
   const sum = (letter: string) =>
     Object.entries(item ?? {}).reduce(

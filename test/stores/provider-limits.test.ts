@@ -100,13 +100,12 @@ it('an entry with every limit set, in use for days, keeps an item below a kiloby
   expect(bytes).toBeLessThan(1_024);
 });
 
-// What an admission costs.
 describe('an admission', () => {
   const limits = { rpm: 10, tpm: 10_000, tpd: 100_000 };
   const counted = () => {
     const { store, calls } = countingCalls(test.store);
     const limiter = startLimiter(store, clock);
-    /** What one admission costs. */
+    /** Store calls of one admission. */
     const cost = async (tokens = 100) => {
       const before = { ...calls };
       const { kind } = await limiter.admit(entry, limits, tokens);
@@ -254,7 +253,7 @@ describe('the limits of a provider', () => {
     { letter: 'D', last: 'E', total: 'day_tokens_total', lengthMs: dayMs, correctableMs: dayMs, limitOf: 'tpd' },
   ] as const;
 
-  /** What counts in an item at a moment: the parts whose last call came within the length of the window. */
+  /** Usage of an item at a moment: the parts whose last call came within the length of the window. */
   const usedIn = (item: Item, { letter, last, lengthMs }: (typeof windows)[number], nowMs: number): number =>
     Object.entries(item)
       .filter(([name]) => name.startsWith(letter))
@@ -285,7 +284,7 @@ describe('the limits of a provider', () => {
     };
   }
 
-  /** What one permit has counted at last: exactly, or one of two where the end of its correction is a matter of clocks. */
+  /** Final counts of one permit: equal bounds, except where clocks decide whether its correction still counts. */
   interface Counted {
     readonly permit: Permit;
     readonly least: number[];

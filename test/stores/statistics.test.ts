@@ -160,7 +160,7 @@ describe('a store that fails', () => {
     const waiting = reader.current();
     clock.advance(1_000);
     expect((await waiting).measuredAtMs).toBeUndefined();
-    // No timer fires here: the clock stands still.
+    // No timer fires here: the clock does not move.
     expect((await reader.current()).measuredAtMs).toBeUndefined();
   });
 });

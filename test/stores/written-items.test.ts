@@ -75,7 +75,7 @@ const write = fc.record(
   { requiredKeys: ['changes', 'put', 'isPut', 'returnOld'] },
 );
 
-/** What the store has to answer and to hold then. Undefined: the write cannot be made, and nothing changes. */
+/** The expected answer and stored item, or undefined when the write fails and changes nothing. */
 function expected(before: Item | undefined, key: string, one: ReturnType<typeof written>) {
   if (one.condition !== undefined && !holds(one.condition, before)) return { kind: 'refused', item: before };
   if (one.isPut) return { kind: 'written', item: { pk: key, ...one.put } };

@@ -19,7 +19,7 @@ async function linesOf(child: ChildProcess): Promise<string[]> {
     text += part.toString();
   });
   await once(child, 'close');
-  // What a kill cut off was not answered as a whole line.
+  // A line that the kill cut short was not answered.
   return text.split('\n').slice(0, -1);
 }
 

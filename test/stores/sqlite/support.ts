@@ -69,7 +69,7 @@ interface Statements {
   stop(): void;
 }
 
-/** What this thread asks SQLite for, from now on. */
+/** Records this thread's SQLite statements from now on. */
 export function watchStatements(): Statements {
   const { exec, prepare } = DatabaseSync.prototype;
   const texts: string[] = [];
