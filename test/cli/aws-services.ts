@@ -21,7 +21,7 @@ export interface AwsServices {
   readonly secrets: Map<string, string>;
   /** Every text that was written to a secret. */
   readonly secretWrites: string[];
-  /** What a shell needs to reach them, signed in by variables. */
+  /** Variables that sign a shell in and send its AWS calls here. */
   readonly variables: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }

@@ -41,7 +41,7 @@ export interface Shell {
 
 /**
  * One bash in the folder of the project, so that a command sees the variables and functions of those before it. Lines of
- * `npm run gw` run in this process, as forty processes would take most of the time of a session. `beforeLine` is told how
+ * `npm run gw` run in this process, as forty processes would take most of the time of a session. `beforeLine` gets how
  * many requests curl has sent by then.
  */
 export function startShell(beforeLine: (requests: number) => Promise<void>): Shell {

@@ -143,7 +143,7 @@ describe('rules of keys and operators', () => {
     });
   });
 
-  // What they may do, and that their names are unique, is shown in contract/manage-operators.
+  // Permissions and unique names are tested in contract/manage-operators.
   it('operators are shown with role and workspaces and never with their keys, and are no API keys; ending one is asked about', async () => {
     await operateJson(`workspaces create other ${local.option}`);
     const line = `operators create --name vera --role viewer --workspaces team,other ${local.option}`;

@@ -9,13 +9,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestStore } from '../support/test-store.ts';
 
 export interface LocalStore {
-  /** What of a line names it. */
+  /** The option of a command line that names this store. */
   readonly option: string;
   /** Where it keeps its tables. */
   readonly data: string;
   /** Where files are written. */
   readonly folder: string;
-  /** What is in it, for looking behind the operator's back. */
+  /** Reads the tables behind the operator's back. */
   readonly store: Store;
   /** Writes a file into the folder and gives its path. */
   write(name: string, content: unknown): string;

@@ -61,7 +61,7 @@ describe('the model list', () => {
       expect(narrow.out.split('\n').filter((line) => line.startsWith(' ') && line.length > 100)).toEqual([]);
       expect(narrow.out.replace(/,\n +/g, ', ').includes('json_schema: true')).toBe(true);
       expect((await apply(file())).code).toBe(0);
-      // What is stored is not filled in again, and a member that the file writes is not filled in.
+      // Stored fields are not filled in again, nor are those that the file writes.
       expect(await filledBy(file())).toEqual([]);
       const more = {
         ...file(),

@@ -5,7 +5,7 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 
 export interface Circumstances {
-  /** What is answered to questions, in their order. Absent: no operator can be asked. */
+  /** Answers to questions, in their order. Absent: no operator can be asked. */
   readonly answers?: readonly string[];
   readonly standardInput?: string;
   readonly variables?: Readonly<Record<string, string | undefined>>;

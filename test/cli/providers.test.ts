@@ -142,7 +142,7 @@ describe('a disabled provider', () => {
     expect(await statusOf('acme')).toBe('disabled');
     await apply({ acme: { status: 'enabled' } });
     expect(await statusOf('acme')).toBe('enabled');
-    // Off by a file is something taken away.
+    // Disabling by a file counts as a removal.
     const disabling = await apply({ acme: { status: 'disabled' } }, '');
     expect([disabling.code, disabling.error]).toEqual([
       2,

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-/** What a start prints behind its ready line. Each round is a request, so the output has time to come through its pipe. */
+/** Waits for output behind the ready line. Each round is a request, so the output has time to come through its pipe. */
 async function printed(gateway: RunningGateway, pattern: RegExp): Promise<string> {
   const all = () => `${gateway.out()}\n${gateway.error()}`;
   while (pattern.exec(all()) === null) await (await fetch(`${gateway.url}/models`)).text();

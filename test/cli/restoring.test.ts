@@ -83,7 +83,7 @@ describe('gw keys reconcile', () => {
     await keys.rotate(stored, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
     await former.update({ table: 'operators', key: operator, changes: { set: { status: 'revoked' } } });
     await former.put({ table: 'keys', item: { ...(await present.get('keys', kept)), pk: 'madeSinceMadeSin' } });
-    // What only the present one has.
+    // A change that only the present store has.
     await gw(`keys update ${kept} --rpm 7`);
 
     const { code, out } = await gw('keys reconcile --from=-then');

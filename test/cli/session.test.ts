@@ -40,7 +40,7 @@ const stable = (line: string): string =>
     .replace(/( +\d+){4}(?=( +\d+){2} +[\d.]+ +█)/, ' <ms>')
     .replace(/ +/g, ' ');
 
-/** A line of `…` stands for any number of lines. */
+/** A line of `…` matches any number of lines. */
 function matchesPrinted(expected: readonly string[], actual: readonly string[]): boolean {
   const [first, ...rest] = expected;
   if (first === undefined) return actual.length === 0;

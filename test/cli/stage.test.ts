@@ -150,7 +150,7 @@ describeOnDynamo('a stage of AWS', () => {
   });
 });
 
-// What the command line calls on AWS, against the policy that it prints: a permission that is missing would show only on AWS,
+// Compares the calls of the command line with the policy that it prints: a missing permission would show only on AWS,
 // one too many not at all.
 describeOnDynamo('policies', () => {
   const announced = `stage dev: account ${account}, region eu-west-1`;
