@@ -26,7 +26,7 @@ const doorOf = (overrides: object) => {
   const [door, ...others] = resourcesOf(api, 'AWS::CloudFront::Function');
   expect(others).toEqual([]);
   const code = String(door?.Properties.FunctionCode);
-  // What CloudFront takes.
+  // CloudFront's limit for a function.
   expect(Buffer.byteLength(code)).toBeLessThan(10_240);
   expect(door?.Properties.FunctionConfig).toMatchObject({ Runtime: 'cloudfront-js-2.0' });
   const context = { require: createRequire(import.meta.url) };

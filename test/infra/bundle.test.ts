@@ -110,7 +110,7 @@ async function invokeEach(
   return JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
 }
 
-/** What the Dockerfile copies into the image of tasks, from the folder that it is built from. */
+/** Copies the files that the Dockerfile puts into the image of tasks, from the folder that it is built from. */
 async function imageOf(folder: string): Promise<string> {
   const image = temporaryFolder();
   const [ofTasks = ''] = (await readFile(join(folder, 'Dockerfile'), 'utf8')).split(/^FROM .* AS dependencies$/m);
@@ -661,7 +661,7 @@ describeOnDynamo('the process of a task', () => {
   });
 
   it.each([
-    // Whatever is not read, and by how many.
+    // Many small unread answers on few connections, and large ones on many.
     { connections: 24, path: '/v1/models', sentBytes: 4 * 1_024 * 1_024 },
     { connections: 300, path: '/openapi.json', sentBytes: 64 * 1_024 },
   ])(

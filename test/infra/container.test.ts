@@ -133,7 +133,7 @@ describe('a stage with tasks', () => {
     const operators = Object.values(tablesOfAll(gatewayTableActions, modelsTableActions, operatorTableActions)).flat();
     expect(operators).toContain('Scan');
     expect(JSON.stringify(grantsOf(withTasks(), 'ContainerTaskTaskRole'))).not.toContain('dynamodb:Scan');
-    // What starts a task reads the image and writes lines.
+    // The execution role reads the image and writes log lines, and reaches no data.
     expect(grantsOf(stage, 'ContainerTaskExecution').flatMap(({ Action }) => [Action].flat())).toEqual(
       expect.arrayContaining(['ecr:BatchGetImage', 'logs:PutLogEvents']),
     );

@@ -65,7 +65,7 @@ describe('the price of a million calls', () => {
 });
 
 describe('the price of a month', () => {
-  /** What the templates of a stage hold that is billed without a call. */
+  /** Parts of a stage's templates that are billed without a call. */
   const partsOf = (stage: string, overrides = {}) => {
     const { api, data } = synthesizeStage(stage, overrides);
     const count = (type: string) => [api, data].flatMap((template) => resourcesOf(template, type)).length;

@@ -275,7 +275,7 @@ describe('the settings of every stage', () => {
   });
 });
 
-// What one release leaves out that a former one had: a retained resource stays behind, outside of the stack, and a property
+// Removals between releases: a retained resource stays behind, outside of the stack, and a property
 // may keep its former value. `released/` holds what the last release keeps; GW_RECORD_RELEASE=1 writes it anew.
 interface Resource {
   readonly Type: string;
@@ -297,7 +297,7 @@ function vanished(former: Resources, next: Resources): string[] {
 
 function missingMembers(former: unknown, next: unknown, path: string): string[] {
   if (typeof former !== 'object' || former === null) return next === undefined ? [path] : [];
-  // A function of CloudFormation stands for one value.
+  // A function of CloudFormation is one value.
   if (Object.keys(former).some((name) => name === 'Ref' || name.startsWith('Fn::')))
     return next === undefined ? [path] : [];
   if (typeof next !== 'object' || next === null) return [path];
@@ -358,7 +358,7 @@ describe('the specification', () => {
 
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
-  /** What CloudFormation replaces by a value of any kind. */
+  /** CloudFormation replaces these by a value of any type. */
   const isIntrinsic = (value: unknown): boolean =>
     isObject(value) && Object.keys(value).length === 1 && /^(Ref|Fn::.+)$/.test(String(Object.keys(value)[0]));
 

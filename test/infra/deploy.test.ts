@@ -296,7 +296,7 @@ describe('what builds the image of a stage with tasks', () => {
 describe('the whole command', () => {
   const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
   const { mocks, haveTable, haveStack, askedOperations } = mockAccount();
-  /** What a deployment may ask an account for: none of it changes anything. */
+  /** Calls that change nothing: the only ones that a deployment may make itself. */
   const looks = /^(Describe|Get|List|Head)\w+Command$|^AssumeRoleCommand$/;
 
   interface Run {

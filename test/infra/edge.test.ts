@@ -91,7 +91,7 @@ describe('the distribution', () => {
       /OperatorLiveFunctionUrl\w+","FunctionUrl"\]\},"console"/,
     );
     expect(resourcesOf(direct, 'AWS::Lambda::Url')).toHaveLength(3);
-    // Its page is told where clients call: behind a distribution that is where the page is.
+    // The console's page gets the URL that clients call: behind a distribution it is the page's own.
     const told = /"GW_GATEWAY_URL":\{"Fn::GetAtt":\["Chat\w*Url\w*","FunctionUrl"\]\}/g;
     expect(JSON.stringify(direct.toJSON()).match(told)).toHaveLength(1);
     const { api: behindEdge } = synthesizeStage('dev', { console: true });

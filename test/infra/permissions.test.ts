@@ -226,7 +226,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     await Promise.all([simulator?.stop(), testStore?.stop()]);
   });
 
-  /** What was called since the last time, settlement included. */
+  /** Takes the AWS calls since the last time, those of the final charge included. */
   const takeCalls = async (): Promise<AwsCall[]> => {
     await Promise.all(running);
     return recorded.splice(0);

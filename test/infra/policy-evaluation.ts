@@ -55,7 +55,7 @@ class StatementReader {
     if (kind !== 'AWS') throw new Error(`principals of the kind ${kind} are not known here`);
     if (name === '*') return true;
     if ('service' in caller) return false;
-    // The root of an account stands for all of its identities that their own policies allow the call.
+    // The root of an account includes each of its identities whose own policies allow the call.
     return name.endsWith(`::${caller.account}:root`) || name === caller.role;
   }
 
@@ -101,7 +101,7 @@ const comparisons: Readonly<Record<string, (value: string, expected: string) => 
   NumericLessThan: (value, expected) => Number(value) < Number(expected),
 };
 
-/** What a role may do by its own policies. */
+/** Evaluates a role's own policies. */
 export class RolePolicy {
   readonly #statements: readonly Statement[];
   readonly #reader: StatementReader;
@@ -125,7 +125,7 @@ export class RolePolicy {
 /** `none`: no statement is about this call. A service is then refused, and an identity has what its own policies say. */
 export type Decision = 'allow' | 'deny' | 'none';
 
-/** The policy that stands on a topic, a bucket, a key, a function or a role. */
+/** Evaluates the policy of a topic, a bucket, a key, a function or a role. */
 export class ResourcePolicy {
   readonly #statements: readonly Statement[];
   readonly #reader: StatementReader;

@@ -83,7 +83,7 @@ describe('the smoke test', () => {
     for (const line of lines.slice(7, 10)) expect(line).toContain('left out: only a deployed stage has it');
   });
 
-  /** What CloudFront does where it compresses, and a proxy that buffers. */
+  /** Buffers the whole body, as CloudFront does when it compresses, and as some proxies do. */
   const heldBack: typeof fetch = async (url, init) => {
     const response = await fetch(url, init);
     return new Response(await response.arrayBuffer(), { status: response.status, headers: response.headers });

@@ -38,7 +38,7 @@ export interface TaskStart {
 const originSecret = 'secret-of-this-machine';
 
 export async function startTask({ container, folder, storeUrl, stage }: TaskStart) {
-  // What AWS answers beside the store: nothing is there.
+  // Answers for AWS except the store: every call is denied.
   const elsewhere = createServer((_request, response) => response.writeHead(400).end('{"__type":"AccessDenied"}'));
   await once(elsewhere.listen(0, '127.0.0.1'), 'listening');
   const { port } = elsewhere.address() as AddressInfo;
@@ -48,11 +48,11 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
     env: {
       PATH: process.env.PATH,
       ...Object.fromEntries(fromTemplate),
-      // What the template takes from the account.
+      // Values that the template takes from the account.
       GW_ORIGIN_SECRET_SHA256: sha256Hex(originSecret),
       GW_SPILL_BUCKET: `gw-${stage}-spill`,
       AWS_REGION: 'eu-west-1',
-      // What this machine has in place of AWS and of an address of its own.
+      // Replacements on this machine for AWS and for a fixed port.
       ...{ GW_STAGE: stage, GW_PORT: '0', AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` },
       ...{ AWS_ENDPOINT_URL_DYNAMODB: storeUrl, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
     },
@@ -80,7 +80,7 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
     /** Of what comes through the edge. */
     headers: { [headerNames.originSecret]: originSecret },
     pid: child.pid ?? NaN,
-    /** What it logged. */
+    /** Its log so far. */
     lines,
     /** As ECS tells a task to stop. Resolves with its exit code once it has ended. */
     async stop(): Promise<number> {
