@@ -4,7 +4,7 @@
 export interface Floor {
   readonly folder: string;
   readonly floor: number;
-  /** What to do when the test sends you here. */
+  /** Printed with an import that breaks the rule. */
   readonly advice: string;
 }
 

@@ -30,7 +30,7 @@ const privateWords: Readonly<Record<string, RegExp>> = {
 const commentLines = ({ text }: SourceFile): string[] =>
   text.split('\n').flatMap((line) => /^\s*(?:\/\/|\/\*\*?|\*)(?!\/)\s*(.*)$/.exec(line)?.[1] ?? []);
 
-/** What a reader reads of a page in sentences: no code, no tables, no headings. */
+/** Sentences of a page: no code, no tables, no headings. */
 const proseOf = (text: string): string[] =>
   text
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, '\n')
