@@ -74,17 +74,17 @@ async function findKept(
   { providerAffinity }: GatewayDependencies,
   { keptInput }: ClientRequest,
   workspace: string,
-): Promise<Pick<PlanInput, 'keeper' | 'unknownInput'>> {
-  let keeper: string | undefined;
+): Promise<Pick<PlanInput, 'storingAccount' | 'unknownInput'>> {
+  let storingAccount: string | undefined;
   for (let at = 0; at < Math.min(keptInput.length, keptInputMax); at += lookedAtOnce) {
     const looked = keptInput.slice(at, at + lookedAtOnce);
     const ids = looked.map(({ id = '' }) => id);
     const found = await providerAffinity.find(workspace, ids);
-    keeper ??= found.find((one, place) => one !== undefined && looked[place]?.isCompared !== true)?.provider;
+    storingAccount ??= found.find((one, place) => one !== undefined && looked[place]?.isCompared !== true)?.provider;
     const unknown = looked.find((_input, place) => found[place]?.isMade !== true);
-    if (unknown !== undefined) return { keeper, unknownInput: unknown };
+    if (unknown !== undefined) return { storingAccount, unknownInput: unknown };
   }
-  return { keeper, unknownInput: keptInput[keptInputMax] };
+  return { storingAccount, unknownInput: keptInput[keptInputMax] };
 }
 
 /** Only these orders use statistics, and only they wait for them. */

@@ -22,7 +22,7 @@ export interface PlanInput extends OrderInput, VisibilityInput {
   /** Undefined when every candidate is called with the gateway's credential and billed. */
   readonly byok?: ByokSources | undefined;
   /** The account that keeps the referenced input, if known. */
-  readonly keeper?: string | undefined;
+  readonly storingAccount?: string | undefined;
   /** A reference that this workspace did not create, if any. */
   readonly unknownInput?: KeptInput | undefined;
 }
@@ -78,16 +78,16 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
-  const { keeper, unknownInput } = input;
+  const { storingAccount, unknownInput } = input;
   // A key of the client's takes the place of whichever credential keeps it.
-  const isKeeper = (candidate: Candidate) =>
-    accountOf(candidate.provider) === keeper ||
-    (bringsKey(candidate) && candidate.provider.id === keeper?.split('#')[0]);
+  const isAtStoringAccount = (candidate: Candidate) =>
+    accountOf(candidate.provider) === storingAccount ||
+    (bringsKey(candidate) && candidate.provider.id === storingAccount?.split('#')[0]);
   const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
   return [
     {
-      refuse: () => failUnkept(keeper),
-      keeps: (candidate) => keeper === undefined || isKeeper(candidate),
+      refuse: () => failUnkept(storingAccount),
+      keeps: (candidate) => storingAccount === undefined || isAtStoringAccount(candidate),
     },
     {
       refuse: (left) =>
@@ -176,9 +176,9 @@ const failLoosening = (member = '', storing: string | undefined, enforced: Polic
         : enforcedText(member, enforced),
   });
 
-const failUnkept = (keeper = ''): GatewayError =>
+const failUnkept = (storingAccount = ''): GatewayError =>
   fail('model_not_routable', {
-    message: `The provider ${keeper} keeps what the request refers to, and does not serve the model.`,
+    message: `The provider ${storingAccount} keeps what the request refers to, and does not serve the model.`,
   });
 
 const failUnknownInput = (input: KeptInput | undefined): GatewayError =>
