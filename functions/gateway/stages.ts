@@ -63,7 +63,7 @@ export interface ReceivedCall extends Pick<Call, 'clientInterface' | 'scope' | '
   /** Reads, parses and checks the body, once. Asked for with a key that exists. */
   readonly read: () => Promise<ParsedBody>;
   /** The parsed body so far; undefined when the call was refused before. */
-  readonly seen: () => ParsedBody | undefined;
+  readonly parsedSoFar: () => ParsedBody | undefined;
 }
 
 export interface ParsedBody {

@@ -43,7 +43,7 @@ export function receive(
   const credential = readCredential(request.headers, clientInterface);
   const attribution = readAttribution(request.headers);
   const sentTags = readTagsHeader(request.headers);
-  let seen: ParsedBody | undefined;
+  let parsed: ParsedBody | undefined;
   const read = once(async (): Promise<ParsedBody> => {
     scope.memory.nameKey(credential.publicId);
     const bytes = await readPlainBody(request, scope.memory);
@@ -59,14 +59,24 @@ export function receive(
     const shape = { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
     scope.memory.keepOnly(textBytes + (call instanceof GatewayError ? 0 : call.keptBody.mediaBytes));
-    seen = { model, asksFunction, call };
+    parsed = { model, asksFunction, call };
     if (bodyBytes > longBodyBytes) await nextTurn();
-    return seen;
+    return parsed;
   });
   const { arrivedAtMs } = request;
   const isOversized = request.declaredBodyBytes > plainBodyMaxBytes;
   const tags = sentTags instanceof GatewayError ? {} : sentTags;
-  return { clientInterface, scope, credential, attribution, tags, arrivedAtMs, isOversized, read, seen: () => seen };
+  return {
+    clientInterface,
+    scope,
+    credential,
+    attribution,
+    tags,
+    arrivedAtMs,
+    isOversized,
+    read,
+    parsedSoFar: () => parsed,
+  };
 }
 
 /** Each character of a text beyond ASCII may take two bytes. */

@@ -26,7 +26,7 @@ export async function writeRefusal(
   if (found === undefined) return;
   // As the refusal found it.
   const item = keyCache.get(received.credential.publicId) ?? found;
-  const { model, call } = received.seen() ?? {};
+  const { model, call } = received.parsedSoFar() ?? {};
   const request = call === undefined || call instanceof GatewayError ? undefined : call.request;
   const record: CallRecord = {
     ...requestRecord(received, item, { model, user: request?.user, stream: request?.stream }, clock.nowMs()),
