@@ -20,7 +20,7 @@ export interface CounterWritePlace {
   /** Beside the counts. */
   readonly changes: Changes;
   /** The answer shall have the item. */
-  readonly looks: boolean;
+  readonly returnsItem: boolean;
 }
 
 export interface CounterShards {
@@ -72,13 +72,13 @@ export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () =>
       const nowMs = clock.nowMs();
       const state = groupAt(group, windowOf(nowMs));
       const { window, shards, lookedAtMs, seen } = state;
-      const looks = nowMs - lookedAtMs >= lookEveryMs;
-      groups.set(group, looks ? { ...state, lookedAtMs: nowMs } : state);
+      const returnsItem = nowMs - lookedAtMs >= lookEveryMs;
+      groups.set(group, returnsItem ? { ...state, lookedAtMs: nowMs } : state);
       const marks = shards > shardsMin ? { [shardsName(shards)]: 1 } : {};
       return {
-        ...{ window, looks },
+        ...{ window, returnsItem },
         // A rate is the difference of two looks at one item.
-        shard: (looks ? seen.keys().next().value : undefined) ?? Math.floor(fraction() * shards),
+        shard: (returnsItem ? seen.keys().next().value : undefined) ?? Math.floor(fraction() * shards),
         changes: { set: marks, add: { [writesName]: 1 } },
       };
     },

@@ -128,17 +128,17 @@ async function writeCounts(
   { group, counts }: CounterWrite,
 ): Promise<void> {
   const place = shards.place(group);
-  const { window, shard, changes, looks } = place;
+  const { window, shard, changes, returnsItem } = place;
   const endsAtEpochSeconds = ((window + 1) * windowMs) / 1000;
   const { item } = await store.update({
     table: 'statistics',
     key: countersKey(window, group, shard),
     // It has hundreds of counters.
-    returnsNoItem: !looks,
+    returnsNoItem: !returnsItem,
     changes: {
       set: { ...changes.set, expires_at_epoch_seconds: endsAtEpochSeconds + windowLifeSeconds },
       add: { ...changes.add, ...Object.fromEntries(counts) },
     },
   });
-  if (looks && item !== undefined) shards.learn(group, place, item);
+  if (returnsItem && item !== undefined) shards.learn(group, place, item);
 }

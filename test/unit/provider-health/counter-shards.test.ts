@@ -29,7 +29,7 @@ function fleet(processes: number) {
     const before = items.get(key) ?? {};
     const item = { ...before, ...place.changes.set, writes: Number(before.writes ?? 0) + 1 };
     items.set(key, item);
-    if (place.looks) writer.learn(group, place, item);
+    if (place.returnsItem) writer.learn(group, place, item);
   }
   function run(perSecond: number, seconds: number): void {
     for (let second = 0; second < seconds; second += 1) {
