@@ -103,7 +103,7 @@ export type ReleaseMemory = (keptBytes?: number) => void;
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {
   readonly admitted: AdmittedCandidate;
-  readonly spoken: ReachedVia;
+  readonly reachedVia: ReachedVia;
 } & (
   | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly release: ReleaseMemory }
   | { readonly kind: 'stream'; readonly stream: OpenStream }

@@ -9,7 +9,7 @@ import type { OpenStream, ProviderCall, ReleaseMemory } from '../provider-call.t
 import { createSend, type SendOptions } from './create-send.ts';
 import { openStream, readBrokenCall } from './open-stream.ts';
 
-type Answer = { readonly spoken: ReachedVia } & (
+type Answer = { readonly reachedVia: ReachedVia } & (
   | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly release: ReleaseMemory }
   | { readonly kind: 'stream'; readonly stream: OpenStream }
 );
@@ -48,7 +48,7 @@ export async function attemptCandidate(
     const stream = await openStream(deps, called, connection);
     if ('kind' in stream) return failed(stream.failure);
     watch.extend(times.streamDeadline);
-    return { kind: 'stream', stream, spoken: called.spoken, answeredAtMs: deps.clock.nowMs() };
+    return { kind: 'stream', stream, reachedVia: called.reachedVia, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
     // No connection could break before anything was sent.

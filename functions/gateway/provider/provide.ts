@@ -61,15 +61,15 @@ async function callUntilAnswered(
       // The attempt of a stream ends with the stream.
       return { ...outcome, admitted };
     }
-    const { answer, spoken, release } = outcome;
+    const { answer, reachedVia, release } = outcome;
     const { charge, verdict } = await output.check(admitted, answer);
     const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
     // Not the answer itself: an attempt lives until the call is settled.
     const said = { model: answer.model, finishReasons: answer.finishReasons };
-    attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, said, schemaMismatch, spoken });
+    attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, said, schemaMismatch, reachedVia });
     if (verdict.kind === 'accepted') {
       call.keptBody?.letGo();
-      return { kind: 'json', answer: verdict.answer, release, admitted, spoken };
+      return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
     }
     release();
     if (!verdict.mayBeAsked) break;

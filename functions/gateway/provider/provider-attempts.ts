@@ -37,7 +37,7 @@ export interface Attempts {
     admitted: AdmittedCandidate,
     outcome: Attempt['outcome'],
     endedAtMs: number,
-    answered?: Pick<Attempt, 'charge' | 'said' | 'schemaMismatch' | 'spoken'>,
+    answered?: Pick<Attempt, 'charge' | 'said' | 'schemaMismatch' | 'reachedVia'>,
   ): void;
 }
 

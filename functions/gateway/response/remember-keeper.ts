@@ -26,9 +26,9 @@ export interface KeeperMemory {
 export function openKeeperMemory(
   { providerAffinity, clock, log }: GatewayDependencies,
   { request, workspace, scope, unmadeInput }: AdmittedPlain,
-  { admitted: { candidate }, spoken }: ProvidedAnswer,
+  { admitted: { candidate }, reachedVia }: ProvidedAnswer,
 ): KeeperMemory {
-  const isOwn = spoken.format === servingApis[request.interfaceId].own;
+  const isOwn = reachedVia.format === servingApis[request.interfaceId].own;
   const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
   const heard = new Set<string>();
   let unwritten: string[] = [];

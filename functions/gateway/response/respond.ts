@@ -94,7 +94,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
     // A provider of the client's own interface sends its own.
-    keepAlive: provided.spoken.format === servingApis[call.clientInterface.id].own ? undefined : writer.ping,
+    keepAlive: provided.reachedVia.format === servingApis[call.clientInterface.id].own ? undefined : writer.ping,
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
     copies: {
@@ -133,7 +133,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
     const outcome = relayed.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
-      spoken: provided.spoken,
+      reachedVia: provided.reachedVia,
       outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
       latencyMs: deps.clock.nowMs() - startedAtMs,
       firstOutputMs,
@@ -182,7 +182,7 @@ function servedHeaders(
 ): Record<string, string> {
   const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);
   const { model, provider } = sourceOf(provided);
-  const { leftOut } = provided.spoken;
+  const { leftOut } = provided.reachedVia;
   return {
     [headerNames.model]: model,
     [headerNames.provider]: provider,

@@ -67,8 +67,8 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   return {
     ...requestRecord(call, call.key, request, nowMs),
     executionId: call.owner,
-    format: attempts.at(-1)?.spoken?.format,
-    leftOut: attempts.at(-1)?.spoken?.leftOut,
+    format: attempts.at(-1)?.reachedVia?.format,
+    leftOut: attempts.at(-1)?.reachedVia?.leftOut,
     functionId: execution?.revision.functionId,
     revisionId: execution?.revision.revisionId,
     modelServed: served?.model.id,

@@ -37,8 +37,8 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
   const outcome = await callWith({ ...call, openPart }, candidate, adapt(send));
   const dropped = droppedPaths();
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
-  const { spoken } = outcome;
-  return { ...outcome, spoken: { ...spoken, leftOut: [...spoken.leftOut, ...dropped] } };
+  const { reachedVia } = outcome;
+  return { ...outcome, reachedVia: { ...reachedVia, leftOut: [...reachedVia.leftOut, ...dropped] } };
 }
 
 async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
@@ -52,7 +52,7 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   // The planner skips such a candidate; here nothing is dropped silently either.
   if (lacking !== undefined) return cannotSay(lacking.member);
   const itself = await request.answerItself?.(nextTurn);
-  if (itself !== undefined) return { kind: 'json', answer: itself, spoken: { format: way.api, leftOut: [] } };
+  if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub, embedInParts } = await import('./hub/index.ts');
   const { interfaceId, model: askedModel, stream } = request;
@@ -129,22 +129,22 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   const { choices } = request.size();
   const sent = await inAskedForm(received, { api: own, stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
-  const spoken: ReachedVia = { format: own, leftOut };
-  if (!request.stream) return readWhole(sent, clientInterface, spoken);
+  const reachedVia: ReachedVia = { format: own, leftOut };
+  if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
   const reader = clientInterface.openEventReader(choices);
   const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
-  return { kind: 'stream', batches, drain: sent.drain, spoken };
+  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
 async function readWhole(
   { readText, describe }: CandidateAnswer,
   { readAnswer }: ClientInterface,
-  spoken: ReachedVia,
+  reachedVia: ReachedVia,
 ): Promise<CandidateOutcome> {
   const text = await readText();
   if (text === undefined) return unreadableAnswer;
   const read = await readAnswer(text);
-  return read.kind === 'answer' ? { kind: 'json', answer: read.answer, spoken } : failureOfAnswer(read, describe);
+  return read.kind === 'answer' ? { kind: 'json', answer: read.answer, reachedVia } : failureOfAnswer(read, describe);
 }
 
 /** Who relays marks where the interface is the client's own. */

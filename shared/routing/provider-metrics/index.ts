@@ -106,7 +106,7 @@ export interface Attempt extends AdmittedCandidate {
   /** Where and by which rule its answer fails the schema of the call, if it does. */
   readonly schemaMismatch?: string | undefined;
   /** How its provider was asked, where it answered. */
-  readonly spoken?: ReachedVia | undefined;
+  readonly reachedVia?: ReachedVia | undefined;
   /** Metadata of the answer. */
   readonly said?: AnswerDetails | undefined;
 }

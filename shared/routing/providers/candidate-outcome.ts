@@ -19,8 +19,8 @@ export interface ReachedVia {
 }
 
 export type CandidateOutcome =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly spoken: ReachedVia }
-  | ({ readonly kind: 'stream'; readonly spoken: ReachedVia } & EventStream)
+  | { readonly kind: 'json'; readonly answer: JsonAnswer; readonly reachedVia: ReachedVia }
+  | ({ readonly kind: 'stream'; readonly reachedVia: ReachedVia } & EventStream)
   | NoAnswer;
 
 // The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits

@@ -108,7 +108,7 @@ describe('the temperature of a call', () => {
         const isThinking = /"type":"(adaptive|enabled)"/.test(words);
         const isSent = words.includes('"temperature":0.5');
         expect([effort, isThinking, isSent]).toEqual([effort, effort === 'high', takesIt && !isThinking]);
-        const leftOut = outcome.kind === 'json' ? outcome.spoken.leftOut : [];
+        const leftOut = outcome.kind === 'json' ? outcome.reachedVia.leftOut : [];
         expect([effort, leftOut.includes('temperature')]).toEqual([effort, !isSent]);
       }
     },

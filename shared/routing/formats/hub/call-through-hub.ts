@@ -56,7 +56,7 @@ export interface HubRequest {
 interface HubAttempt extends ReadAttempt {
   readonly head: AnswerHead;
   /** Known once the package has written its request. */
-  readonly spoken: () => ReachedVia;
+  readonly reachedVia: () => ReachedVia;
   readonly nextStep: () => Promise<void>;
 }
 
@@ -134,7 +134,7 @@ export async function callThroughHub(
       head,
       stream,
       undoRenames,
-      spoken: () => ({ format: api, leftOut }),
+      reachedVia: () => ({ format: api, leftOut }),
       stops,
       nextStep,
     };
@@ -151,7 +151,7 @@ const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTar
 });
 
 async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
-  const { source, exchange, head, spoken, nextStep } = attempt;
+  const { source, exchange, head, reachedVia, nextStep } = attempt;
   const fold = source.openFold(head);
   let { model } = head;
   const write = (part: HubPart) => {
@@ -166,13 +166,13 @@ async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
   const written = { model, ...(await fold.answer(nextStep)) };
   const json = await readInTurns(written.text, async (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
-  return { kind: 'json', answer: { ...written, json }, spoken: spoken() };
+  return { kind: 'json', answer: { ...written, json }, reachedVia: reachedVia() };
 }
 
 async function openStream(attempt: HubAttempt): Promise<CandidateOutcome> {
-  const { source, exchange, head, spoken } = attempt;
+  const { source, exchange, head, reachedVia } = attempt;
   const batches = readParts(await openParts(attempt), attempt, source.openWriter(head));
-  return { kind: 'stream', batches, drain: () => exchange.answer()?.drain(), spoken: spoken() };
+  return { kind: 'stream', batches, drain: () => exchange.answer()?.drain(), reachedVia: reachedVia() };
 }
 
 const noAnswer = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });

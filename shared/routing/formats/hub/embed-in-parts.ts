@@ -74,7 +74,7 @@ export async function embedInParts(
   if (read?.kind !== 'answer') return failed({ kind: 'failed', cause: 'answer_too_large' }, usage);
   const known = embeddings.saysInputType(names) ? [...knownMembers, 'input_type'] : knownMembers;
   const leftOut = Object.keys(body).filter((name) => !known.includes(name));
-  return { kind: 'json', answer: { ...read.answer, usage }, spoken: { format: 'embeddings', leftOut } };
+  return { kind: 'json', answer: { ...read.answer, usage }, reachedVia: { format: 'embeddings', leftOut } };
 }
 
 const knownMembers = ['model', 'input', 'dimensions', 'encoding_format', ...plainGatewayMembers];
