@@ -39,7 +39,7 @@ function alarmValue({ Metrics = [] }: AlarmProperties, values: Readonly<Record<s
   return new Function('values', `return ${read}`)(values) as number;
 }
 
-/** Those that tell a person. */
+/** Alarms that notify a person. */
 const alarmsOf = ({ api }: SynthesizedStage) =>
   resourcesOf(api, 'AWS::CloudWatch::Alarm')
     .filter(({ id }) => !id.includes('NewVersionFails'))

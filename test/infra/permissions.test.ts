@@ -516,7 +516,7 @@ describe('the policies that stand on resources', () => {
     });
 
     it('lets every alarm that names the topic publish there', () => {
-      // Those of a new version tell CodeDeploy alone.
+      // Alarms of a new version notify CodeDeploy alone.
       const alarms = resourcesOf(api, 'AWS::CloudWatch::Alarm').filter(({ id }) => !id.includes('NewVersionFails'));
       expect(alarms.length).toBeGreaterThan(0);
       for (const { id, Properties } of alarms) {

@@ -26,7 +26,7 @@ describe('the smoke test', () => {
   let gateway: LocalGateway;
   let options: SmokeOptions;
   beforeAll(async () => {
-    // A stream of fifty parts takes a fifth of a second: twice what tells it from one that was held back.
+    // A stream of fifty parts takes a fifth of a second: twice the least that distinguishes it from one that was held back.
     simulator = await startSimulator({ paceMs: 5 });
     const config = join(temporaryFolder(), 'gateway.yaml');
     const apiKey = newKey();

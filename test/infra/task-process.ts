@@ -82,7 +82,7 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
     pid: child.pid ?? NaN,
     /** Its log so far. */
     lines,
-    /** As ECS tells a task to stop. Resolves with its exit code once it has ended. */
+    /** Stops it as ECS does. Resolves with its exit code once it has ended. */
     async stop(): Promise<number> {
       child.kill('SIGTERM');
       const [code] = await ended;

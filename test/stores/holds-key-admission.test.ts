@@ -105,7 +105,7 @@ describe('admission of a key', () => {
     expect(await test.store.get('keys', 'absent0123456789')).toBeUndefined();
     expect(await admit({ secretSha256: '0'.repeat(64) })).toEqual({ kind: 'unknown' });
     expect(await admit({ secretSha256: '0'.repeat(64), known: await item() })).toEqual({ kind: 'unknown' });
-    // An old copy of the item tells of a secret as well as a new one.
+    // An old copy of the item proves a secret as well as a new one.
     expect(calls).toEqual({ reads: 2, writes: 0 });
   });
 

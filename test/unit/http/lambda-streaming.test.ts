@@ -261,7 +261,7 @@ describe('an invocation', () => {
   });
 
   it('does not wait for a reader that never reads again: the body is released, the stream closed, finish run', async () => {
-    // Nothing else would tell that the client left.
+    // Nothing else would show that the client left.
     const { dependencies, clock } = adapterDependencies();
     const seen: string[] = [];
     const body = (async function* () {

@@ -75,7 +75,7 @@ function counter() {
   return { count, finish, called: first.opened };
 }
 
-/** A stream that yields `first` and then waits for `opened`, and tells when it is released. */
+/** A stream that yields `first` and then waits for `opened`, and reports its release. */
 function waitingStream(first: string, opened: Promise<unknown>) {
   const released = gate();
   async function* body() {

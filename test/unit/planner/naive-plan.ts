@@ -114,7 +114,7 @@ export const namesNoOrder = ({ provider }: Body): boolean => (provider?.order ??
 const asksForNoOrder = ({ provider }: Body): boolean =>
   (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
 
-/** Whether the first is to be tried before the second: rule by rule, the first that tells them apart decides. */
+/** Whether the first is to be tried before the second: rule by rule, the first rule in which they differ decides. */
 export function mayPrecede(first: Runner, second: Runner, body: Body, configuration: Configuration): boolean {
   const cools = ({ entry }: Runner) => namesNoOrder(body) && configuration.cooling.includes(entry.provider);
   if (cools(first) !== cools(second)) return cools(second);

@@ -16,7 +16,7 @@ import { spokenInterfaces } from '../../support/spoken-interfaces.ts';
 import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
 import { mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
 
-/** Fewer meet no two candidates that only a speed tells apart. */
+/** Fewer runs meet no two candidates that differ in speed alone. */
 const runs = { numRuns: 600 };
 
 const factsOf = (configuration: Configuration): PlanInput => ({
