@@ -17,7 +17,7 @@ export interface ConsoleWindow {
 }
 
 export interface WindowOptions {
-  /** Origins beside that of the console, where people are sent; what their pages do is theirs. */
+  /** Origins beside that of the console, where people are sent; their pages' faults are not ours. */
   readonly others?: readonly string[];
   /** The language that the browser itself was started with, in place of English. */
   readonly hasOwnLanguage?: boolean;

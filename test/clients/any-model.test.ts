@@ -1,4 +1,4 @@
-// Clients of one interface on models that speak another: what they send reaches the model, and what they get is whole in the form
+// Clients of one interface on models that speak another: requests reach the model, and answers are whole in the form
 // of their own SDK, from JSON and from a stream alike.
 
 import { readFileSync } from 'node:fs';

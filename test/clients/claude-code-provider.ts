@@ -27,7 +27,7 @@ export interface Refusing {
   readonly refuses: (body: MessageBody) => string | undefined;
 }
 
-/** `Read /path` in a prompt: what a model would call the tool with. */
+/** Finds `Read /path` in a prompt: the model calls the tool with that path. */
 const askedFile = /Read (\/\S+)/;
 
 export function startMessagesProvider({ refuses }: Refusing): Promise<ScriptedProvider> {

@@ -81,7 +81,7 @@ const repairChecks: AgentChecks = Object.fromEntries(
 
 const keys = { revoked: newKey(), expired: newKey(), unknown: newKey(), malformed: 'sk-gw-nobody' };
 
-/** By what is wrong with the key: what the gateway says of it. */
+/** The gateway's message, by the fault of the key. */
 const saidOfKeys: Readonly<Record<keyof typeof keys, RegExp>> = {
   revoked: /The API key was revoked/,
   expired: /The API key expired at 2020-01-01/,

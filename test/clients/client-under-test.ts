@@ -27,7 +27,7 @@ export interface ToolRun {
 
 export interface ToolOptions {
   readonly stream?: boolean;
-  /** How hard the model is to think. Left out: nothing is said of it. */
+  /** The reasoning effort; without it the request has none. */
   readonly effort?: 'high';
   /** The last answer is to be an object of the shape `{ label: string }`, as JSON. */
   readonly labelled?: boolean;

@@ -44,7 +44,7 @@ export async function ask(program: string, gateway: Harness, asking: Asking) {
   const CODEX_HOME = join(home, '.codex');
   mkdirSync(CODEX_HOME, { recursive: true });
   writeFileSync(join(CODEX_HOME, 'config.toml'), configurationOf(gateway, asking));
-  // Its own sandbox needs what not every machine has; what the model asks it to run here is the word `text`.
+  // No sandbox of its own, which not every machine can run: the model only asks for the command `text`.
   const asked = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
   const command = resumes ? ['exec', 'resume', '--last'] : ['exec'];
   const env = { HOME: home, CODEX_HOME, GW_API_KEY: key, OPENAI_API_KEY: undefined };

@@ -67,7 +67,7 @@ export type AgentChecks = Readonly<Record<string, (program: string, gateway: Har
 
 /**
  * Holds the row of the agent in the README: a model whose providers speak another format is refused at once, in words that
- * the agent shows. `failureOf`: what it says of a call to a model, undefined where it was answered.
+ * the agent shows. `failureOf`: its error for a call to a model, undefined after an answer.
  */
 export async function checkFormats(
   name: string,

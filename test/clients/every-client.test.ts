@@ -1,5 +1,5 @@
-// Every client library on both base URLs, and at providers of every format: what works is the same. Behind it, what one of them
-// does in a way of its own.
+// Every client library on both base URLs, and at providers of every format: the same features work. After them, one client's
+// own behaviour.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOpenAI } from '@ai-sdk/openai';

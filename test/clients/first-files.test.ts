@@ -57,7 +57,7 @@ interface FirstFile {
   /** Omitted where the provider needs no key. */
   readonly key?: readonly [header: string, value: unknown];
   readonly chat: Received;
-  /** Of a call by Responses. Left out: as of a chat completion. */
+  /** Of a call by Responses; defaults to that of a chat completion. */
   readonly responses?: Received;
   /** Of one by Messages, with a bound of 100 tokens. */
   readonly messages: Received;

@@ -1,4 +1,4 @@
-// The client of Anthropic for Python: what came of it is held against what its users should see.
+// The client of Anthropic for Python: its results are compared with the expected ones.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -92,7 +92,7 @@ function checkReadme(readme: string, name: string, seen: SeenOfBases): void {
   assert.deepEqual(clientRows(readme)[name], row, `${name}: its row in the README`);
 }
 
-/** At providers of every format: what answers works as at one of chat completions, and what cannot answer says so. */
+/** At every format a feature works as at chat completions, or is refused with a message. */
 function checkFormats(readme: string, name: string, seen: SeenOfClient): void {
   const { bases, formats: answers, translated, thinking } = seen;
   const cells: Record<string, string> = {};

@@ -1,4 +1,4 @@
-// A gateway that tells a client of another process how many requests it has got.
+// A gateway that reports the number of its requests to a client in another process.
 import { createGateway } from '../../functions/gateway/routes.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';

@@ -155,7 +155,7 @@ describe('the configuration', () => {
         change_target: 'catalogue, workspace team, key made here of team, access',
       }),
     ]);
-    // The same once more, as JSON: nothing to do, and nothing told.
+    // The same once more, as JSON: nothing to do, and nothing reported.
     const again = await replace(JSON.stringify(parse(now.text)), `W/${now.etag}`);
     expect([again.status, again.body.data.changes, again.response.headers.get('etag')]).toEqual([200, [], now.etag]);
     // A file that says nothing about access keeps it.

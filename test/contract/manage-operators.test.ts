@@ -21,7 +21,7 @@ afterAll(() => gateway.stop());
 const named = async (name: string) =>
   (await ada.get('/operators')).body.data.filter((one: { name: string }) => one.name === name);
 
-/** Lines of the log since `at` that tell a change. */
+/** Lines of the log since `at` that report a change. */
 async function changesSince(at: number) {
   await gateway.settled();
   const lines = gateway.logLines.slice(at).map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -484,7 +484,7 @@ describe('an identity provider that fails', () => {
       'publishes a key set of 20 MB',
       (one) => one.replaced.set(keysPath, JSON.stringify({ keys: [], pad: 'x'.repeat(20_000_000) })),
     ],
-    // Both at the same time: what is awaited here is the time limit.
+    // Both at the same time, because each waits for the time limit.
     [
       'never answers for its keys, or its discovery',
       (one) => one.replaced.set(keysPath, 'hang'),

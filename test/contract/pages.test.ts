@@ -1,4 +1,4 @@
-// The page at `/` and that of the console: what a browser may load and run of them.
+// The page at `/`, where a browser may load and run nothing, and that of the console, where only its own files.
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';

@@ -1,4 +1,4 @@
-// Requests that every provider rejects: what the providers said reaches the client, who repairs the request by it.
+// Requests that every provider rejects: the client gets the providers' messages, to repair the request by them.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type ErrorBody, expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -94,7 +94,7 @@ describe('the interface of Responses', () => {
     const unknown = { type: 'computer_screenshot', file_id: 'file_1' };
     const given = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });
     const held = async (item: Json) => {
-      // More output than there is credit for: the message tells what would be held.
+      // More output than there is credit for: the message names the amount to reserve.
       const answer = await postJson({ model: 'acme/echo', input: [item], max_output_tokens: 60_000_000 });
       return Math.round((Number(/(\d+\.\d+)/.exec(String(answer.message))?.[1]) - 120) * 1e6);
     };

@@ -1,4 +1,4 @@
-// The books after the storm. Every figure comes from the tables; what the store was asked to do comes from the witness.
+// The books after the storm. Every figure comes from the tables; requests to the store come from the witness.
 import { type HeldAmount, readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';

@@ -1,4 +1,4 @@
-// A DynamoDB that misbehaves on purpose, below the gateway's own attempts: what the wire can do to one command.
+// A DynamoDB that misbehaves on purpose, below the gateway's own attempts: it damages one command as the wire can.
 
 import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';

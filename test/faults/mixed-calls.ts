@@ -15,7 +15,7 @@ import type { SeededRandom } from './seeded-random.ts';
 
 export interface PlannedCall {
   readonly key: KeyName;
-  /** Below the base URL. Left out: that of chat completions. */
+  /** Below the base URL; defaults to that of chat completions. */
   readonly path?: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;

@@ -315,7 +315,7 @@ describe('a stored connection', () => {
     expect(message).toContain(' 0 USD of the BYOK budget');
     const records = await harness.records();
     expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(1_000_000_000n);
-    // A budget that grows counts at once; what was spent stays spent.
+    // A budget that grows counts at once; earlier spending stays.
     await harness.apply({
       models: { ...models, ...budgeted },
       providers,

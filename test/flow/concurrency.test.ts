@@ -15,7 +15,7 @@ describe('calls in flight', () => {
   let harness: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
-  /** Nothing is held any more: what a test that failed has left ends too. */
+  /** Nothing is held any more, so calls that a failed test left end too. */
   let isOver = false;
   const keys = {
     single: newKey(),
@@ -253,7 +253,7 @@ describe('calls in flight', () => {
     const large = harness.post(hello('acme/echo', { n: 2 }), as('poor'));
     await expectError(await large, 402, 'PAYMENT_REQUIRED');
     await letGo(1, [small]);
-    // A budget of the client's own is money too; what the request asks for is looked at before.
+    // A budget of the client's own is money too; the request itself is checked before.
     const other = slow(as('own'));
     await isHeld(1);
     await expectError(await harness.post(hello('mine/echo'), as('own')), 402, 'byok_budget_exceeded');

@@ -307,7 +307,7 @@ describe('the memory of cooldowns', () => {
     const coolsOn = (cooldowns: typeof one) => ['team', 'other', 'third'].map((id) => cooldowns.isCooling(entry, id));
     expect([coolsOn(one), coolsOn(three)]).toEqual(Array(2).fill([true, false, false]));
     expect(three.coolingFor(entry)).toEqual(['team']);
-    // It has not looked at the item: the answer to its own write tells it of the other workspace.
+    // It has not read the item: the answer to its own write shows the other workspace.
     two.report(entry, failed('c', 'other'));
     await two.flush();
     clock.advance(5_000);

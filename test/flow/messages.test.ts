@@ -1,4 +1,4 @@
-// Messages through the gateway: what a client sends and gets, byte for byte, and what is charged for it.
+// Messages through the gateway: requests and answers byte for byte, and their charges.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -168,7 +168,7 @@ describe('a store that fails during admission', () => {
     async (table, when) => {
       const id = `${table}-${when}`;
       const call = () => harness.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });
-      // The first call to this table only: what follows is the gateway putting things right.
+      // The first call to this table only: later ones are the gateway's repairs.
       let isDone = false;
       failing = (made) => {
         if (isDone || made.table !== table) return undefined;

@@ -158,7 +158,7 @@ async function poor(harness: Harness, body: object): Promise<{ readonly status: 
   return { status: answer.status, message };
 }
 
-// A provider that reports usage early, and goes on: what it relays after its report is charged too.
+// A provider that reports usage early, and goes on: output after the report is charged too.
 describe('a report that comes early', () => {
   let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
   let gateway: Harness;

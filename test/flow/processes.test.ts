@@ -50,7 +50,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Other processes tell of no change. */
+/** Polling, because other processes report no change. */
 const lookMs = 20;
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await sleep(systemClock, lookMs);

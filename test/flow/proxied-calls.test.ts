@@ -1,4 +1,4 @@
-// A gateway in a network whose only way out is a proxy, of which the environment tells as it tells every program.
+// A gateway in a network whose only way out is a proxy, named by the usual environment variables.
 
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

@@ -106,7 +106,7 @@ describe('chat completions with tools and no effort, of a model that thinks by i
     ['chat/5.6', { tools: [] }],
   ] as const)('add nothing for %s with %j', async (model, more) => {
     const answered = ask(model, more);
-    // A router in front of the model may know another way: it is not told.
+    // A router in front of the model may know another way: it gets no instruction.
     await (model === 'router/5.6' ? expect(answered).rejects.toMatchObject({ status: 400 }) : answered);
     expect(sent()).toHaveLength(1);
     expect(Object.keys(sent()[0]?.body ?? {}).filter((name) => name.startsWith('reasoning'))).toEqual([]);

@@ -1,4 +1,4 @@
-// The provider loop under time: what a provider may take of a call's budget, and what is left to those behind it.
+// The provider loop under time: each provider's share of a call's budget, and the rest for those after it.
 
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';

@@ -49,7 +49,7 @@ interface Client {
   readonly goesOn: (answer: Any, sealed: string) => Any;
   /** The path of the thinking in the request. */
   readonly member: string;
-  /** Left out: the same. */
+  /** Defaults to `member`. */
   readonly relayMember?: string;
   readonly endOf: (text: string) => Any;
 }

@@ -1,4 +1,4 @@
-// Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
+// Every way a call can end: its cost is charged exactly once, nothing stays reserved, and one record says so.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { readKeySpending } from '../../shared/accounting/holds/index.ts';

@@ -16,7 +16,7 @@ const chunk = (delta: object, reason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
 
 interface Thinking {
-  /** The last that a client of the same interface sees before the silence. Left out: there is none. */
+  /** The last that a client of the same interface sees before the silence, if any. */
   readonly lastSeen?: string;
   readonly contentType?: string;
   readonly begins: string | Uint8Array;

@@ -1,4 +1,4 @@
-// Live statistics end to end: what providers did is seen in the model list and steers the order, at most a minute later.
+// Live statistics end to end: results of providers show in the model list and steer the order, at most a minute later.
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import type { ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createStatisticsReader, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
@@ -145,7 +145,7 @@ describe('live statistics', () => {
     await call('cheap', 10, hello('acme/failing'));
     await call('quick', 3_000, hello('acme/failing'));
     await call('cheap', 10, hello('acme/down'));
-    // The cooldown passes with the age of the snapshot: what is left are the figures.
+    // The cooldown passes with the age of the snapshot: only the figures are left.
     clock.advance(61_000);
     gateway.simulator.clear();
     await (await gateway.post(hello('acme/failing', { provider: { sort: 'latency' } }))).text();

@@ -1,4 +1,4 @@
-// Structured output: what reaches the client satisfies its schema, and every answer that was asked for is paid.
+// Structured output: answers to the client satisfy its schema, and every answer from a provider is paid.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { schemaInstance } from '../../infra/local/simulator/schema-instance.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -1,4 +1,4 @@
-// Tags: what a call was for, told by its client and by its key, and who overrules whom.
+// Tags say the purpose of a call: its client and its key give them, and the key's win.
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

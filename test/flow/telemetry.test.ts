@@ -418,7 +418,7 @@ describe('a collector that fails', () => {
         expect(response.status).toBe(200);
         await response.text();
         await gateway.settled();
-        // The first of them has begun; what comes during the pause behind it waits.
+        // The first of them has begun; spans during the pause after it wait.
         if (mode === 'hang') void gateway.composition.telemetry?.flush(20);
         else await gateway.composition.telemetry?.flush();
       }

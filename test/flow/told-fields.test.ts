@@ -1,5 +1,5 @@
-// Fields inside messages, parts and tools at a provider of another format: what it has words for reaches it, all else is reported, and
-// nothing is read as something else.
+// Fields inside messages, parts and tools at a provider of another format: those that it has words for reach it, the rest is
+// reported, and nothing is read as something else.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

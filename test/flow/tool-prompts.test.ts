@@ -42,7 +42,7 @@ const clients = {
 let gateway: Harness;
 beforeAll(async () => {
   const more = {
-    // One dollar a token of input: what is reserved is a count.
+    // One dollar a token of input: the reservation is a count of tokens.
     input_price_per_million: '1000000',
     supported_params: { tools: true, json_mode: true, json_schema: true },
   };

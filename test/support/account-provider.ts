@@ -1,4 +1,4 @@
-// A provider with several accounts, told apart by the key of a call: each caches prompts for itself, and may be at its limit,
+// A provider with several accounts, distinguished by the key of a call: each caches prompts for itself, and may be at its limit,
 // refuse its key, or fail. It speaks chat completions and Responses.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';

@@ -27,7 +27,7 @@ export interface StreamControl {
   readonly invocation: Invocation;
   /** While blocked every `write` answers false. */
   block(): void;
-  /** Takes the block away and tells the writer. */
+  /** Unblocks, and notifies the writer. */
   drain(): void;
   /** How many listeners wait for `drain`. */
   waitingForDrain(): number;

@@ -78,7 +78,7 @@ export async function startHarness({
   const { simulator, logLines } = backends;
   const key = newKey();
   const servers: GatewayServer[] = [];
-  // Separate from the gateways: what the operator does must not count as theirs.
+  // Separate from the gateways: operators' work must not count as theirs.
   const operator = backends.createComposition({ clock, store: testStore.store });
   const apply = (file: FileParts) =>
     applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.api], ...file }, simulator.urlOf, key));

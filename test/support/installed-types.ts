@@ -1,4 +1,4 @@
-// Types of installed packages, read by TypeScript itself: what a package knows of is what its own declarations say.
+// Types of installed packages, read by TypeScript itself: a package's own declarations say what it knows.
 import { join } from 'node:path';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { projectRoot } from './source-files.ts';

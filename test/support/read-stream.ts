@@ -34,7 +34,7 @@ export async function readWhole(response: Response): Promise<Pick<ReadStream, 't
 export const contentOf = (lines: readonly string[]): string =>
   lines.map((line) => JSON.parse(line).choices?.[0]?.delta?.content ?? '').join('');
 
-/** Reads until what came contains `wanted`; what comes later is left unread. */
+/** Reads until what came contains `wanted`; the rest is left unread. */
 export async function readUntil(response: Response, wanted: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();

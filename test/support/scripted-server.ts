@@ -34,7 +34,7 @@ export interface ReceivedRequest {
 export interface ScriptedServer {
   readonly endpoint: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Of the JSON services: what was asked for so far, such as "GetItem". */
+  /** Operations of the JSON services so far, such as "GetItem". */
   operations(): string[];
   /** How many connections were opened so far. */
   connections(): number;

@@ -1,11 +1,11 @@
-// `reasoning_details` as a client has them: what providers signed or encrypted in them sealed as the gateway hands it out.
+// `reasoning_details` as a client has them: signed or encrypted parts are sealed as the gateway hands them out.
 import type { Envelopes, SignedEnvelope } from '../../shared/protocol/wire/index.ts';
 
 type Json = Record<string, unknown>;
 
 const claudeOrigin = 'anthropic-claude-v1';
 
-/** `model`: who made it. The format says whose host; left out: Claude's. */
+/** `model`: the one that made it. The format names the host; without one it is Claude's. */
 export const sealedDetails = (details: readonly Json[], model: string, seal: Envelopes['seal']): Json[] =>
   details.map(({ signature, data, ...rest }) => {
     const { format: origin = claudeOrigin, id } = rest;

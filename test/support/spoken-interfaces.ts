@@ -129,7 +129,7 @@ export const translatedInterfaces: readonly SpokenInterface[] = (
   [
     ['messages', ['error-429:insufficient_quota', 'error-200:insufficient_quota']],
     ['responses', []],
-    // These two tell why they refuse with a status, or inside a stream; an account without quota is one that calls too often.
+    // These two refuse with a status, or inside a stream; an account without quota is one that calls too often.
     ['converse', ['error-429:insufficient_quota', ...toldByStatus]],
     ['generate-content', ['error-429:insufficient_quota', 'error-200:insufficient_quota', ...toldByStatus]],
   ] as const

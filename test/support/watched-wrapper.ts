@@ -1,4 +1,4 @@
-// A key wrapper that counts and can be told what to do, and vaults on it.
+// A key wrapper that counts and is set by the test, and vaults on it.
 import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
