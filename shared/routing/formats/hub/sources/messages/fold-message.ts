@@ -1,7 +1,7 @@
 // Builds the message from its events, as the SDKs of its clients do.
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
 import type { WrittenAnswer } from '../../middle/index.ts';
-import type { Message, MessageChange } from './message-object.ts';
+import type { MessageChange, MessageObject } from './message-object.ts';
 import type { BlockDelta, EmitEvent, MessageBlock, Used } from './message-types.ts';
 
 interface FoldedBlock {
@@ -12,7 +12,7 @@ interface FoldedBlock {
 }
 
 export function foldMessage() {
-  let start: Message | undefined;
+  let start: MessageObject | undefined;
   let end: { readonly delta: MessageChange; readonly usage: object; readonly used: Used } | undefined;
   const blocks: FoldedBlock[] = [];
 

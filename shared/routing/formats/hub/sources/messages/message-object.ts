@@ -3,7 +3,7 @@ import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-
 import type { TokenReport } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, estimatedOutputTokens, mediaMembers } from '../../middle/index.ts';
 
-export type Message = ReturnType<typeof messageStart>;
+export type MessageObject = ReturnType<typeof messageStart>;
 
 /**
  * The message at its start. Its usage is an estimate, and no report: a broken stream is billed by its relayed output.

@@ -1,6 +1,6 @@
 // Events of Messages, as far as the gateway writes them. Types only.
 import type { UsageReport } from '../../../../../protocol/wire/index.ts';
-import type { Message, MessageChange } from './message-object.ts';
+import type { MessageChange, MessageObject } from './message-object.ts';
 
 export type MessageBlock =
   | { readonly type: 'text'; readonly text: string; readonly citations: null }
@@ -20,7 +20,7 @@ export type BlockDelta =
   | { readonly type: 'input_json_delta'; readonly partial_json: string };
 
 export type MessageEvent =
-  | { readonly type: 'message_start'; readonly message: Message }
+  | { readonly type: 'message_start'; readonly message: MessageObject }
   | { readonly type: 'content_block_start'; readonly index: number; readonly content_block: MessageBlock }
   | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: BlockDelta }
   | { readonly type: 'content_block_stop'; readonly index: number }
