@@ -1,8 +1,6 @@
 // Prompts for targets that are strict about order.
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ToolMessage, UserMessage } from './hub-call.ts';
-
-type Message = LanguageModelV4Prompt[number];
 
 /**
  * Instructions at the start are the system prompt; later ones become text of the user, for targets that do not allow
@@ -12,7 +10,7 @@ export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV
   const start = prompt.findIndex(({ role }) => role !== 'system');
   // Every target wants a message of the user.
   const ordered: LanguageModelV4Prompt = start < 0 ? [] : prompt.slice(0, start);
-  let waiting: Message[] = [];
+  let waiting: LanguageModelV4Message[] = [];
   for (const message of prompt.slice(ordered.length)) {
     if (message.role === 'system') {
       waiting.push(toUser(message));
@@ -29,7 +27,7 @@ export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV
 }
 
 /** First message where there is no other. */
-const beginning: Message = {
+const beginning: LanguageModelV4Message = {
   role: 'user',
   content: [{ type: 'text', text: '(The conversation begins with an answer.)' }],
 };
@@ -40,7 +38,10 @@ function begunByUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return start < 0 || prompt[start]?.role === 'user' ? prompt : prompt.toSpliced(start, 0, beginning);
 }
 
-function toUser({ content, providerOptions }: Extract<Message, { role: 'system' }>): Message {
+function toUser({
+  content,
+  providerOptions,
+}: Extract<LanguageModelV4Message, { role: 'system' }>): LanguageModelV4Message {
   const marked = providerOptions === undefined ? {} : { providerOptions };
   return { role: 'user', content: [{ type: 'text', text: content, ...marked }] };
 }
@@ -61,7 +62,7 @@ export function addResults(prompt: LanguageModelV4Prompt, { content, ...message 
  */
 export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   let waiting: UserMessage['content'] = [];
-  return prompt.flatMap((message): Message[] => {
+  return prompt.flatMap((message): LanguageModelV4Message[] => {
     if (message.role === 'assistant') {
       for (const part of message.content) if (part.type === 'file') waiting.push(part);
       const content = message.content.filter((part) => part.type !== 'file');

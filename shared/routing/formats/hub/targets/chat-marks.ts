@@ -1,6 +1,6 @@
 // Cache marks, and how closely images are looked at, in the words of a provider of chat completions. The package writes a text as one, and
 // has words for neither: a content in its place takes both.
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { JsonObject } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
@@ -13,7 +13,6 @@ import {
 } from '../middle/index.ts';
 import { knowsMarks } from './openai-cache-marks.ts';
 
-type Message = LanguageModelV4Prompt[number];
 type Word = (options: NonNullable<Marked['providerOptions']>) => JsonObject;
 
 const openRouters: Word = ({ anthropic }) => ({ cache_control: anthropic?.cacheControl });
@@ -35,7 +34,7 @@ export const markedCall = ({ call, marksCache }: TargetCall): HubCall =>
 export const withChatMarks = (prompt: LanguageModelV4Prompt, word: Word | undefined): LanguageModelV4Prompt =>
   prompt.map((message) => withOwnWords(message, word));
 
-function withOwnWords(message: Message, word: Word | undefined): Message {
+function withOwnWords(message: LanguageModelV4Message, word: Word | undefined): LanguageModelV4Message {
   const marksOf = (one: Marked): JsonObject | undefined =>
     word !== undefined && isMarked(one) ? word(one.providerOptions ?? {}) : undefined;
   const asContent = <One extends Marked>(one: One, text: string): One => {
@@ -71,7 +70,7 @@ function withOwnWords(message: Message, word: Word | undefined): Message {
   }
 }
 
-type Part = Extract<Message, { role: 'user' }>['content'][number];
+type Part = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 
 function detailOf(part: Part): JsonObject {
   const detail = part.providerOptions?.openai?.imageDetail;

@@ -1,13 +1,11 @@
 // Changes of a prompt that other formats accept and Converse refuses.
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { AssistantMessage, ToolOutput, ToolPart, ToolResult, UserMessage } from '../middle/index.ts';
 
-type Message = LanguageModelV4Prompt[number];
-
 /** It refuses calls in a request without tools, and the package would drop them: they become text. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
-  prompt.flatMap((message): Message[] => {
+  prompt.flatMap((message): LanguageModelV4Message[] => {
     if (message.role === 'assistant') return [toldCalls(message)];
     return message.role === 'tool' ? message.content.flatMap(toldResult) : [message];
   });
@@ -23,7 +21,7 @@ function toldCalls(message: AssistantMessage): AssistantMessage {
   return { ...message, content };
 }
 
-function toldResult(result: ToolPart): Message[] {
+function toldResult(result: ToolPart): LanguageModelV4Message[] {
   if (result.type !== 'tool-result') return [];
   const head = { type: 'text', text: `[The tool ${result.toolName} answered]` } as const;
   return [{ role: 'user', content: [head, ...partsOf(result.output)] }];

@@ -1,6 +1,6 @@
 // A prompt for plain chat providers: results are text, other content comes from the user, and thinking is returned
 // under its original name.
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   type AssistantMessage,
   imagesOfUser,
@@ -12,8 +12,6 @@ import {
 } from '../middle/index.ts';
 import { packageName } from './plain-thinking.ts';
 
-type Message = LanguageModelV4Prompt[number];
-
 /** `isStrictTemplate`: many models take instructions at the start only, and one of them. */
 export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boolean): LanguageModelV4Prompt {
   const ordered = isStrictTemplate ? oneInstruction(instructionsFirst(prompt)) : resultsFirst(prompt);
@@ -22,8 +20,8 @@ export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boo
 
 /** Results follow their calls at once: an operator's text in between comes after them. */
 function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  const ordered: Message[] = [];
-  let waiting: Message[] = [];
+  const ordered: LanguageModelV4Message[] = [];
+  let waiting: LanguageModelV4Message[] = [];
   for (const message of prompt) {
     if (message.role === 'system') waiting.push(message);
     else if (message.role === 'tool') ordered.push(message);
@@ -44,13 +42,13 @@ function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return [{ role: 'system', content, ...marked }, ...prompt.filter(({ role }) => role !== 'system')];
 }
 
-function plainMessages(message: Message): Message[] {
+function plainMessages(message: LanguageModelV4Message): LanguageModelV4Message[] {
   if (message.role === 'tool') return plainResults(message);
   return [message.role === 'assistant' ? withOwnThinking(message) : message];
 }
 
 /** Other content of results becomes the user's, after all of them. */
-function plainResults({ content }: ToolMessage): Message[] {
+function plainResults({ content }: ToolMessage): LanguageModelV4Message[] {
   const brought: UserMessage['content'] = [];
   const results = content.map((part) => {
     if (part.type !== 'tool-result') return part;
@@ -60,7 +58,7 @@ function plainResults({ content }: ToolMessage): Message[] {
     }
     return { ...part, output: { type: 'text', value: text } } as ToolResult;
   });
-  const said: Message[] = [{ role: 'tool', content: results }];
+  const said: LanguageModelV4Message[] = [{ role: 'tool', content: results }];
   return brought.length === 0 ? said : [...said, { role: 'user', content: brought }];
 }
 
@@ -79,7 +77,7 @@ function readResult({ output }: ToolResult): { readonly text: string; readonly f
 }
 
 /** Only this model's own thinking is left, with the name of its original field. */
-function withOwnThinking(message: AssistantMessage): Message {
+function withOwnThinking(message: AssistantMessage): LanguageModelV4Message {
   const thoughts = message.content.filter((part) => part.type === 'reasoning');
   if (thoughts.length === 0) return message;
   const name = thoughts[0]?.providerOptions?.[packageName]?.reasoningMember;
