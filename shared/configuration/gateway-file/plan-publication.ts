@@ -25,7 +25,7 @@ export interface Publication {
   readonly skipsCases: boolean;
 }
 
-type Refused = { readonly ok: false; readonly problems: readonly Problem[] };
+type RefusedPublication = { readonly ok: false; readonly problems: readonly Problem[] };
 
 export interface PublicationPlan {
   readonly ok: true;
@@ -41,7 +41,7 @@ export interface PublicationPlan {
 export async function planPublication(
   deps: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore' | 'functionStore' | 'clock'>,
   { workspace, functionId: id, skipsCases, ...asked }: Publication,
-): Promise<PublicationPlan | Refused> {
+): Promise<PublicationPlan | RefusedPublication> {
   const { functionStore, clock } = deps;
   const [catalogue, { models }] = await Promise.all([deps.catalogues.read(), readWorkspace(deps, workspace)]);
   const all = new Set([...(catalogue?.models ?? []).map((model) => model.id), autoModelId]);
@@ -70,7 +70,7 @@ interface ReadRevision {
   readonly lineOf: (path: Path) => number | undefined;
 }
 
-function readText(text: string, stored: unknown): ReadRevision | Pick<Refused, 'problems'> {
+function readText(text: string, stored: unknown): ReadRevision | Pick<RefusedPublication, 'problems'> {
   const source = readYaml(text);
   const refused = (issues: readonly Issue[]) => ({ problems: issues.map((issue) => toProblem(issue)) });
   if (source.issues.length > 0 || source.kind === 'unreadable') return refused(source.issues);
@@ -84,7 +84,7 @@ function checkRevision(
   { id, revisionId, activates }: Pick<Publication, 'revisionId' | 'activates'> & { readonly id: string },
   { kind, members, lineOf }: ReadRevision,
   known: KnownModels,
-): { readonly ok: true; readonly document: FunctionDocument } | Refused {
+): { readonly ok: true; readonly document: FunctionDocument } | RefusedPublication {
   const revision: JsonObject = revisionId === undefined ? members : { ...members, id: revisionId };
   const state = activates ? { state: 'activated' } : {};
   const active = activates ? { active: revision.id } : {};
