@@ -60,23 +60,23 @@ const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) 
   ['adopt', ({ adopt, removal }) => adopt !== null && removal === 'destroy', "needs removal: 'retain'"],
 ];
 
-interface Place {
+interface AccountRegion {
   readonly account: string;
   readonly region: string;
 }
 
 /** Whether the stage may be there. */
-const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: Place): boolean =>
+const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: AccountRegion): boolean =>
   (account ?? place.account) === place.account && (region ?? place.region) === place.region;
 
-function placeOf(arn: string): Place {
+function placeOf(arn: string): AccountRegion {
   const [, , , region = '', account = ''] = arn.split(':');
   return { account, region };
 }
 
 /** Throws one line where the stage, or something it adopts, belongs to another account or region than the shell's. */
-export function checkPlace(stage: string, settings: StageSettings, shell: Place): void {
-  const is = ({ account, region }: Place) => `account ${account}, region ${region}`;
+export function checkPlace(stage: string, settings: StageSettings, shell: AccountRegion): void {
+  const is = ({ account, region }: AccountRegion) => `account ${account}, region ${region}`;
   if (!isIn(settings, shell)) {
     const { account = null, region = null } = settings;
     throw new Error(

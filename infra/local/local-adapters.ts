@@ -11,15 +11,15 @@ import type { LocalOptions } from './start-options.ts';
 /** Gateways that share a store must share the key too: where no folder is named, this one of the working folder has it. */
 const sharedFolder = '.gw';
 
-type Place = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
+type StoreLocation = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
 
 /** Undefined when nothing is kept. */
-export const sharedFolderOf = ({ data, dynamodb }: Place): string | undefined =>
+export const sharedFolderOf = ({ data, dynamodb }: StoreLocation): string | undefined =>
   data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
 
 /** `shared`: the store of a server that other gateways use too. They find large results there, wherever they run. */
 export function localAdapters(
-  place: Place,
+  place: StoreLocation,
   shared?: Store,
 ): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials' | 'joinsWrites'> {
   const folder = sharedFolderOf(place);

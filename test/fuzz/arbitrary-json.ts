@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 
 type Json = unknown;
-type Place = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 const longText = 'x'.repeat(300);
 const nested = (levels: number): Json => (levels === 0 ? 1 : { a: [nested(levels - 1)] });
@@ -83,16 +83,16 @@ function mutate(value: Json, { at, how, value: instead }: Mutation): Json {
   return changeAt(value, places[at % places.length] ?? [], how, instead);
 }
 
-function placesOf(value: Json, place: Place): Place[] {
+function placesOf(value: Json, place: JsonPath): JsonPath[] {
   if (typeof value !== 'object' || value === null) return [place];
-  const steps: Place = Array.isArray(value) ? value.map((_item, index) => index) : Object.keys(value);
+  const steps: JsonPath = Array.isArray(value) ? value.map((_item, index) => index) : Object.keys(value);
   return [
     place,
     ...steps.flatMap((step) => placesOf((value as Record<string | number, Json>)[step], [...place, step])),
   ];
 }
 
-function changeAt(value: Json, [step, ...rest]: Place, how: Mutation['how'], instead: Json): Json {
+function changeAt(value: Json, [step, ...rest]: JsonPath, how: Mutation['how'], instead: Json): Json {
   if (step === undefined) return changed(value, how, instead);
   const members = value as Record<string | number, Json>;
   if (rest.length > 0 || how !== 'remove') {

@@ -45,13 +45,13 @@ export async function startDynamoTestStore(): Promise<DynamoTestStore> {
   };
 }
 
-type Place = Pick<DynamoTestStore, 'endpoint' | 'stage'>;
+type TestTables = Pick<DynamoTestStore, 'endpoint' | 'stage'>;
 
 /** An engine with more tables takes longer for each. */
 const stagesPerEngine = 24;
-let places: Promise<Place[]> = Promise.resolve([]);
+let places: Promise<TestTables[]> = Promise.resolve([]);
 
-async function takeTables(): Promise<Place> {
+async function takeTables(): Promise<TestTables> {
   if (namedEngine !== undefined) return makeTables(namedEngine);
   for (;;) {
     const asked = places;
@@ -63,7 +63,7 @@ async function takeTables(): Promise<Place> {
 
 const newStage = (): string => `test-${systemRandomness.uuid().slice(0, 8)}`;
 
-async function makeTables(endpoint: string): Promise<Place> {
+async function makeTables(endpoint: string): Promise<TestTables> {
   const stage = newStage();
   const client = createDynamoClient({ endpoint });
   await createTables(client, stage);
@@ -71,7 +71,7 @@ async function makeTables(endpoint: string): Promise<Place> {
   return { endpoint, stage };
 }
 
-async function startEngine(): Promise<Place[]> {
+async function startEngine(): Promise<TestTables[]> {
   const stages = Array.from({ length: stagesPerEngine }, newStage);
   const tablesFile = join(temporaryFolder(), 'tables.json');
   writeFileSync(tablesFile, JSON.stringify(stages.flatMap(describeTables)));

@@ -43,7 +43,7 @@ export interface PolicyStatement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-interface Place {
+interface StagePlace {
   readonly account: AwsAccount;
   readonly region: string;
   readonly stage: string;
@@ -67,7 +67,7 @@ async function policy(session: Session): Promise<Outcome> {
 const anyPlace = '*';
 
 /** To write a policy one need not be signed in: then the line and the settings say where the stage is, as far as they do. */
-async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<Place> {
+async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<StagePlace> {
   // Imported here, because they load SDK clients, which most commands do without.
   const { readAccount, signIn } = await import('../target/shell-access.ts');
   const { checkPlace } = await import('../../cdk/check-settings.ts');
@@ -90,7 +90,7 @@ async function findPlace(target: StageTarget, shellRegion: string | undefined): 
 const partitionOf = (region: string): string =>
   region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 
-function tableStatements(place: Place): PolicyStatement[] {
+function tableStatements(place: StagePlace): PolicyStatement[] {
   const arnOf = (table: TableName) => arn(place, 'dynamodb', `table/${place.nameOf(table)}`);
   const byActions = Map.groupBy(tableNames, (table) => (tableActions[table] ?? []).join(' '));
   const statements = [...byActions].flatMap(([actions, tables]) =>
@@ -100,7 +100,7 @@ function tableStatements(place: Place): PolicyStatement[] {
 }
 
 /** Rights on the provider credentials of the stage, and on the key that encrypts those of BYOK connections. */
-function sealingStatements(place: Place): PolicyStatement[] {
+function sealingStatements(place: StagePlace): PolicyStatement[] {
   const secret = arn(place, 'secretsmanager', `secret:${providerSecretName(place.stage)}-??????`);
   return [
     allow('ProviderCredentials', 'secretsmanager', ['GetSecretValue', 'PutSecretValue'], [secret]),
@@ -120,7 +120,7 @@ const allow = (name: string, service: string, actions: readonly string[], Resour
     Resource,
   }) as const;
 
-const arn = ({ account, region }: Place, service: string, resource: string): string =>
+const arn = ({ account, region }: StagePlace, service: string, resource: string): string =>
   ['arn', account.partition, service, region, account.id, resource].join(':');
 
 const upper = (words: readonly string[]): string =>

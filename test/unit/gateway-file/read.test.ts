@@ -395,15 +395,15 @@ it('what was read can be written and read again without a change', () => {
   expect(fileOf(stringify(file))).toEqual(file);
 });
 
-type Place = (string | number)[];
+type JsonPath = (string | number)[];
 
-function placesOf(value: unknown, place: Place): Place[] {
+function placesOf(value: unknown, place: JsonPath): JsonPath[] {
   if (typeof value !== 'object' || value === null) return [place];
   const steps: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return [...(place.length > 0 ? [place] : []), ...steps.flatMap(([step, item]) => placesOf(item, [...place, step]))];
 }
 
-function set(target: unknown, place: Place, value: unknown): void {
+function set(target: unknown, place: JsonPath, value: unknown): void {
   const [step, ...rest] = place;
   if (typeof target !== 'object' || target === null || step === undefined) return;
   const members = target as Record<string | number, unknown>;

@@ -37,7 +37,7 @@ const stoppedText =
 /** More of an answer is not kept for display. */
 const rawMaxCharacters = 400_000;
 
-export interface Place {
+export interface PlaygroundEndpoint {
   readonly baseUrl: string;
   readonly key: string;
 }
@@ -45,7 +45,7 @@ export interface Place {
 export function useConversation() {
   const [outcome, setOutcome] = useState<Outcome>();
   const running = useRef<AbortController | undefined>(undefined);
-  const send = async (place: Place, interfaceName: InterfaceName, draft: Draft) => {
+  const send = async (place: PlaygroundEndpoint, interfaceName: InterfaceName, draft: Draft) => {
     const spoken = interfaces[interfaceName];
     const call = new AbortController();
     running.current = call;
