@@ -19,10 +19,14 @@ const junk: readonly string[] = [
   '\ud800\uffff',
 ];
 
-type Change = (piece: Buffer, random: SeededRandom, ends: Pick<Socket, 'end' | 'resetAndDestroy'>) => readonly Buffer[];
+type PieceChange = (
+  piece: Buffer,
+  random: SeededRandom,
+  ends: Pick<Socket, 'end' | 'resetAndDestroy'>,
+) => readonly Buffer[];
 
 const place = (piece: Buffer, random: SeededRandom): number => random.below(piece.length + 1);
-const changes: readonly Change[] = [
+const changes: readonly PieceChange[] = [
   (piece, random) => {
     const changed = Buffer.from(piece);
     changed[random.below(piece.length)] = random.below(256);

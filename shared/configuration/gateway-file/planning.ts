@@ -43,12 +43,12 @@ export interface ReadBefore {
   readonly catalogue: CatalogueDocument | undefined;
 }
 
-export type Change = 'created' | 'changed' | 'unchanged' | 'removed';
+export type ChangeKind = 'created' | 'changed' | 'unchanged' | 'removed';
 
 export interface PlannedChange {
   /** `catalogue`, `workspace team-a`, `key ci of team-a`. */
   readonly resource: string;
-  readonly change: Change;
+  readonly change: ChangeKind;
   /** The differences; empty unless the change is `changed`. */
   readonly members: readonly MemberChange[];
 }
@@ -64,7 +64,7 @@ export interface CreatedKey {
 export interface Step {
   readonly planned: readonly PlannedChange[];
   /** Returns the changes that were made: another writer of the same file may have been faster. */
-  write(): Promise<readonly Change[]>;
+  write(): Promise<readonly ChangeKind[]>;
   readonly createdKey?: CreatedKey | undefined;
 }
 
@@ -74,9 +74,10 @@ export interface Planning extends ApplyOptions {
   readonly notes: string[];
 }
 
-export const changeOf = (members: readonly MemberChange[]): Change => (members.length === 0 ? 'unchanged' : 'changed');
+export const changeOf = (members: readonly MemberChange[]): ChangeKind =>
+  members.length === 0 ? 'unchanged' : 'changed';
 
-export const describe = (resource: string, change: Change, members: readonly MemberChange[]): PlannedChange => ({
+export const describe = (resource: string, change: ChangeKind, members: readonly MemberChange[]): PlannedChange => ({
   resource,
   change,
   members: change === 'changed' ? members : [],

@@ -15,12 +15,12 @@ import { Time } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { PublishRevision } from './publish-revision.tsx';
 
-type Change = (one: StoredFunction, wanted: FunctionChange) => Promise<void>;
+type ChangeFunction = (one: StoredFunction, wanted: FunctionChange) => Promise<void>;
 
 export const FunctionsView = () => {
   const loaded = useManaged('GET /functions', { query: { limit: '200' } });
   const { isRunning, failure, run } = useRequests();
-  const change: Change = async (one, wanted) => {
+  const change: ChangeFunction = async (one, wanted) => {
     if ((await run(() => changeFunction(one, wanted))) !== undefined) loaded.reload();
   };
   const [isMaking, setIsMaking] = useState(false);
@@ -55,7 +55,7 @@ export const FunctionsView = () => {
 const columns = (
   mayChange: (one: StoredFunction) => boolean,
   isRunning: boolean,
-  change: Change,
+  change: ChangeFunction,
 ): readonly Column<StoredFunction>[] => [
   {
     title: 'Function',
@@ -90,7 +90,7 @@ const columns = (
 interface ActivationProperties {
   readonly one: StoredFunction;
   readonly isRunning: boolean;
-  readonly change: Change;
+  readonly change: ChangeFunction;
 }
 
 const Activation = ({ one, isRunning, change }: ActivationProperties) => {

@@ -1,7 +1,7 @@
 // Changes of a gateway file, planned or made: each field, old and new, and removals first.
 import type { Replacement } from '../connection/documents.ts';
 
-type Change = Replacement['changes'][number];
+type ReplacementChange = Replacement['changes'][number];
 
 interface ReplacementSummaryProperties {
   readonly replacement: Replacement;
@@ -68,7 +68,7 @@ const Lines = ({ title, lines }: { readonly title: string; readonly lines: reado
     </>
   );
 
-const Members = ({ members }: Pick<Change, 'members'>) => (
+const Members = ({ members }: Pick<ReplacementChange, 'members'>) => (
   <dl class="members">
     {members.map(({ path, from, to }) => (
       <div key={path}>
