@@ -19,7 +19,7 @@ export interface Outcome {
   readonly totalMs: number | undefined;
 }
 
-/** Parts of a call name its place among the calls. */
+/** Parts of a call name its endpoint among the calls. */
 type PlacedCall = ToolCall & { readonly at: number };
 
 const nothingYet: Omit<Outcome, 'draft' | 'interfaceName'> = {
@@ -45,7 +45,7 @@ export interface PlaygroundEndpoint {
 export function useConversation() {
   const [outcome, setOutcome] = useState<Outcome>();
   const running = useRef<AbortController | undefined>(undefined);
-  const send = async (place: PlaygroundEndpoint, interfaceName: InterfaceName, draft: Draft) => {
+  const send = async (endpoint: PlaygroundEndpoint, interfaceName: InterfaceName, draft: Draft) => {
     const spoken = interfaces[interfaceName];
     const call = new AbortController();
     running.current = call;
@@ -56,7 +56,7 @@ export function useConversation() {
       setOutcome((last) => (last === undefined || running.current !== call ? last : { ...last, ...change(last) }));
     try {
       await ask(
-        { ...place, spoken, body: spoken.body(draft) },
+        { ...endpoint, spoken, body: spoken.body(draft) },
         {
           started: (id) => add(() => ({ id })),
           raw: (text) => add(({ raw }) => ({ raw: (raw + text).slice(0, rawMaxCharacters) })),
