@@ -6,14 +6,14 @@ import { expectError } from '../support/expect-error.ts';
 import {
   type Ask,
   ableEntry,
+  answerFeatures,
   type Check,
   type ColumnApi,
   everyModality,
   type FeatureRow,
   type ReadAnswer,
+  requestFeatures,
   translatedApis,
-  whatComesOut,
-  whatGoesIn,
 } from '../support/format-features/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readChunks } from '../support/read-chunks.ts';
@@ -43,7 +43,7 @@ const cellsOf = ({ asks, cells }: FeatureRow): readonly AskedCell[] =>
     api,
     checks: cells[api].checks.map((check, place) => [check.ask ?? asks[place] ?? asks[0], check]),
   }));
-const tables = [...whatGoesIn, ...whatComesOut];
+const tables = [...requestFeatures, ...answerFeatures];
 
 let gateway: Harness;
 let scripted: ScriptedProvider;

@@ -13,12 +13,12 @@ import { createProgram } from '../../infra/cli/args/run.ts';
 import { readOptions as readLocalOptions } from '../../infra/local/start-options.ts';
 import { readSmokeArgs } from '../../infra/verify/smoke.ts';
 import {
+  answerFeatures,
   clientsOfMessages,
   clientsOfResponses,
   columnsOf,
+  requestFeatures,
   translatedApis,
-  whatComesOut,
-  whatGoesIn,
 } from '../support/format-features/index.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
 
@@ -166,8 +166,12 @@ describe('the tables of the page on translated formats', () => {
       .map((cells) => cells.map((text) => text.trim()));
 
   it.each([
-    ['What clients of chat completions send', translatedApis, whatGoesIn.map(({ feature, cells }) => [feature, cells])],
-    ['What they get', translatedApis, whatComesOut.map(({ feature, cells }) => [feature, cells])],
+    [
+      'What clients of chat completions send',
+      translatedApis,
+      requestFeatures.map(({ feature, cells }) => [feature, cells]),
+    ],
+    ['What they get', translatedApis, answerFeatures.map(({ feature, cells }) => [feature, cells])],
     [
       'What clients of Messages send',
       columnsOf.messages,

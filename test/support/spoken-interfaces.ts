@@ -122,7 +122,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
   },
 ];
 
-const toldByStatus = ['error-200:context_length_exceeded', 'error-200:rate_limit_exceeded'];
+const endsByStatus = ['error-200:context_length_exceeded', 'error-200:rate_limit_exceeded'];
 
 /** Chat completions, translated for providers that speak another format: for suites in which the format could matter. */
 export const translatedInterfaces: readonly SpokenInterface[] = (
@@ -130,8 +130,8 @@ export const translatedInterfaces: readonly SpokenInterface[] = (
     ['messages', ['error-429:insufficient_quota', 'error-200:insufficient_quota']],
     ['responses', []],
     // These two refuse with a status, or inside a stream; an account without quota is one that calls too often.
-    ['converse', ['error-429:insufficient_quota', ...toldByStatus]],
-    ['generate-content', ['error-429:insufficient_quota', 'error-200:insufficient_quota', ...toldByStatus]],
+    ['converse', ['error-429:insufficient_quota', ...endsByStatus]],
+    ['generate-content', ['error-429:insufficient_quota', 'error-200:insufficient_quota', ...endsByStatus]],
   ] as const
 ).flatMap(([api, unplayed]) =>
   spokenInterfaces

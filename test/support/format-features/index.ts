@@ -7,6 +7,7 @@ export const ableEntry = (...extras: readonly string[]) => ({
 export const everyModality = (models: object) =>
   Object.fromEntries(Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]));
 
+export { answerFeatures } from './answer-features.ts';
 export { type ClientId, type ClientRow, type ColumnFormat, columnsOf, type Verdict } from './client-row.ts';
 export { clientsOfMessages } from './clients-of-messages.ts';
 export { clientsOfResponses } from './clients-of-responses.ts';
@@ -18,5 +19,4 @@ export {
   type ReadAnswer,
   translatedApis,
 } from './feature-row.ts';
-export { whatComesOut } from './what-comes-out.ts';
-export { whatGoesIn } from './what-goes-in.ts';
+export { requestFeatures } from './request-features.ts';

@@ -18,10 +18,10 @@ import { markedCall, markWord, withChatMarks } from './chat-marks.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { knowsMarks, openAiCacheOptions } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
+import { carriedNames, joinFields, knowsVerbosity, openAiFields } from './optional-fields.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-import { joinWords, knowsVerbosity, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel({ model, baseURL, fetch, nextStep }) {
@@ -60,7 +60,7 @@ export const target: HubTarget = {
         : { parallel_tool_calls: call.parallelToolCalls }),
       ...(unsupportedStops(target).length === 0 ? {} : { stop: undefined }),
       ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
-      ...joinWords(toldWords(target)),
+      ...joinFields(toldWords(target)),
       ...toldCacheOptions(target),
       ...toldVerbosity(target),
       ...toldThinking(target),
@@ -70,7 +70,7 @@ export const target: HubTarget = {
   unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
   says: (target) =>
     new Set([
-      ...toldNames(toldWords(target)),
+      ...carriedNames(toldWords(target)),
       'image_detail',
       ...(markWord(target, isOpenAi(target)) === undefined ? [] : (['cache_marks', 'cache_options'] as const)),
     ]),
@@ -107,10 +107,10 @@ const isOpenAi = ({ provider, names }: TargetCall): boolean =>
   provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...names);
 
 /** Options about user and storage. */
-function toldWords(target: TargetCall): ReturnType<typeof openAiWords> {
+function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
   const { call, provider } = target;
   if (isOpenAi(target)) {
-    const { metadata, ...words } = openAiWords(call);
+    const { metadata, ...words } = openAiFields(call);
     // Accepted only with storage.
     return metadata === undefined || words.store === undefined ? words : { ...words, metadata };
   }

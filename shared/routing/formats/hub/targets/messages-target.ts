@@ -7,9 +7,9 @@ import type { HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';
+import { claudeUser } from './optional-fields.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
-import { claudeUser } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>

@@ -11,11 +11,11 @@ import { atMost, type Json, nonEmpty, read as readMember } from './body-members.
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { knowsMarks, openAiCacheOptions, withOpenAiMarks } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
+import { carriedNames, joinFields, knowsVerbosity, openAiFields } from './optional-fields.ts';
 import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
 import { openAiStrictness } from './strict-schemas.ts';
-import { joinWords, knowsVerbosity, openAiWords, toldNames } from './told-members.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, baseURL, generateId, ...settings }) =>
@@ -45,11 +45,11 @@ export const target: HubTarget = {
   boundBody: (body, { call, boundTokens, thinking }) => ({
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
     reasoning: toldThinking(thinking),
-    ...joinWords(openAiWords(call)),
+    ...joinFields(openAiFields(call)),
   }),
   says: ({ call, names }) =>
     new Set([
-      ...toldNames(openAiWords(call)),
+      ...carriedNames(openAiFields(call)),
       'image_detail',
       ...(knowsMarks(names) ? (['cache_marks', 'cache_options'] as const) : []),
     ]),

@@ -68,7 +68,7 @@ const anyObject = { type: 'object', additionalProperties: true };
 const asAnyJson: Json = { response_format: { type: 'json_object' } };
 
 /** The first of each format takes tokens to think with, the second an effort. */
-const toldHowHard = {
+const withEffort = {
   messages: 'claude-opus-4-7',
   converse: 'amazon.nova-2-lite-v1:0',
   'generate-content': 'gemini-3-pro-preview',
@@ -124,7 +124,7 @@ const otherMembers: Json = {
 const manyStops = Array.from({ length: 65 }, (_, index) => `END${index}`);
 const longStop = 'E'.repeat(257);
 
-export const whatGoesIn: readonly FeatureRow[] = [
+export const requestFeatures: readonly FeatureRow[] = [
   row(
     'system and developer messages at the start',
     [{ asks: messages({ role: 'system', content: 'One.' }, { role: 'developer', content: 'Two.' }, user('Hi.')) }],
@@ -403,7 +403,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       {
         asks: { parallel_tool_calls: false },
         beside: { tools: [weather] },
-        upstream: { converse: toldHowHard.converse },
+        upstream: { converse: withEffort.converse },
       },
     ],
     yes(sends((body) => body.tool_choice, { type: 'auto', disable_parallel_tool_use: true })),
@@ -447,7 +447,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends((body) => [body.max_output_tokens, body.top_p, body.stop], [78, 0.5, undefined]),
       sends((body) => [body.max_output_tokens, body.temperature], [16, undefined], {
         asks: { max_tokens: 1, temperature: 0.25 },
-        upstream: toldHowHard,
+        upstream: withEffort,
       }),
     ),
   ),
@@ -546,7 +546,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       sends(({ generationConfig: of }) => of.responseJsonSchema, anyObject, {
         asks: asAnyJson,
         beside: { tools: [weather] },
-        upstream: toldHowHard,
+        upstream: withEffort,
       }),
     ),
     cell(
@@ -560,7 +560,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     [
       { asks: { reasoning: { max_tokens: 2_048 } } },
       { asks: { reasoning_effort: 'medium' } },
-      { asks: { reasoning: { effort: 'medium' } }, upstream: toldHowHard },
+      { asks: { reasoning: { effort: 'medium' } }, upstream: withEffort },
     ],
     cell(
       'budget or effort',
@@ -590,7 +590,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
         { effort: 'low', summary: 'auto' },
         {
           asks: { reasoning: { max_tokens: 2_048 } },
-          upstream: toldHowHard,
+          upstream: withEffort,
         },
       ),
       sends(
@@ -598,7 +598,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
         { effort: 'medium', summary: 'auto' },
         {
           asks: { reasoning_effort: 'medium' },
-          upstream: toldHowHard,
+          upstream: withEffort,
         },
       ),
       sends(
@@ -606,7 +606,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
         { effort: 'none' },
         {
           asks: { reasoning_effort: 'none' },
-          upstream: toldHowHard,
+          upstream: withEffort,
         },
       ),
     ),
@@ -640,7 +640,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
       'signatures',
       sends((body) => body.contents[1].parts[1].thoughtSignature, signatureOf('weather'), {
         ...thinking(calledTool('Rain.'), geminiDetails),
-        upstream: { 'generate-content': toldHowHard['generate-content'] },
+        upstream: { 'generate-content': withEffort['generate-content'] },
       }),
     ),
     cell(
@@ -655,10 +655,10 @@ export const whatGoesIn: readonly FeatureRow[] = [
         },
         {
           ...thinking(talk, openAiDetails('responses')),
-          upstream: toldHowHard,
+          upstream: withEffort,
         },
       ),
-      { ...leavesOut, ask: { ...thinking(talk, openAiDetails('another')), upstream: toldHowHard } },
+      { ...leavesOut, ask: { ...thinking(talk, openAiDetails('another')), upstream: withEffort } },
       leavesOut,
     ),
   ),
@@ -757,7 +757,7 @@ export const whatGoesIn: readonly FeatureRow[] = [
     cell(
       'GPT-5 and later',
       leavesOut,
-      sends(({ text: of }) => of.verbosity, 'low', { asks: { verbosity: 'low' }, upstream: toldHowHard }),
+      sends(({ text: of }) => of.verbosity, 'low', { asks: { verbosity: 'low' }, upstream: withEffort }),
     ),
   ),
   row(

@@ -35,7 +35,7 @@ const schema = { type: 'object', properties: {} };
 const url = `data:image/png;base64,${png(8, 8)}`;
 
 describe('of a chat completion', () => {
-  it('are reported where no other model is told them', async () => {
+  it('are reported where no other format has them', async () => {
     const response = await gateway.post({
       model: 'to/messages',
       tools: [{ type: 'function', function: { name: 'f', parameters: schema, response_schema: schema }, price: 1 }],
@@ -97,7 +97,7 @@ describe('of a chat completion', () => {
 });
 
 describe('of Messages', () => {
-  it('are reported where no other model is told them, and as usual where they ask for nothing', async () => {
+  it('are reported where no other format has them, and as usual where they ask for nothing', async () => {
     const body = {
       model: 'to/responses',
       max_tokens: 100,
@@ -143,7 +143,7 @@ describe('of Messages', () => {
     ]);
   });
 
-  it('no thinking before the first call is as little as any model can be told', async () => {
+  it('no thinking before the first call is as little as any model can be asked for', async () => {
     const anthropic = new Anthropic({
       baseURL: new URL(gateway.url).origin,
       authToken: gateway.key,
@@ -163,7 +163,7 @@ describe('of Messages', () => {
 });
 
 describe('of Responses', () => {
-  it('are reported where no other model is told them', async () => {
+  it('are reported where no other format has them', async () => {
     const body = {
       model: 'to/messages',
       store: false,

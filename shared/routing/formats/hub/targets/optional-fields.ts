@@ -9,30 +9,30 @@ const idMaxCharacters = 64;
 /** Longer ones are refused. The same text stays the same. */
 const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
 
-type Told = Partial<Record<OptionalName, JsonObject>>;
+type OptionalFields = Partial<Record<OptionalName, JsonObject>>;
 
-/** Options in the words of both interfaces of OpenAI. */
-export function openAiWords({ optional }: Pick<HubCall, 'optional'>): Told {
-  const told: Told = {};
+/** Options as both interfaces of OpenAI have them. */
+export function openAiFields({ optional }: Pick<HubCall, 'optional'>): OptionalFields {
+  const fields: OptionalFields = {};
   for (const { name, value } of optional) {
-    if (name === 'store' && value === true) told.store = { store: true };
-    if (name === 'metadata' && isTexts(value)) told.metadata = { metadata: value };
+    if (name === 'store' && value === true) fields.store = { store: true };
+    if (name === 'metadata' && isTexts(value)) fields.metadata = { metadata: value };
     if (typeof value !== 'string') continue;
-    if (name === 'user' || name === 'safety_identifier') told[name] = { safety_identifier: shortId(value) };
-    if (name === 'cache_key') told.cache_key = { prompt_cache_key: shortId(value) };
+    if (name === 'user' || name === 'safety_identifier') fields[name] = { safety_identifier: shortId(value) };
+    if (name === 'cache_key') fields.cache_key = { prompt_cache_key: shortId(value) };
     // Clients name their session with the user.
     if (name === 'user_session') {
-      told.user_session = { safety_identifier: shortId(value), prompt_cache_key: shortId(value) };
+      fields.user_session = { safety_identifier: shortId(value), prompt_cache_key: shortId(value) };
     }
   }
-  return told;
+  return fields;
 }
 
 /** All of them. The client's own session has precedence over that of the user's id. */
-export const joinWords = ({ user_session: session, user, ...others }: Told): JsonObject =>
+export const joinFields = ({ user_session: session, user, ...others }: OptionalFields): JsonObject =>
   Object.assign({}, session, user, ...Object.values(others));
 
-export const toldNames = (told: Told): readonly OptionalName[] => Object.keys(told) as OptionalName[];
+export const carriedNames = (fields: OptionalFields): readonly OptionalName[] => Object.keys(fields) as OptionalName[];
 
 /** Models of OpenAI's before GPT-5 refuse any but their own. */
 export const knowsVerbosity = (names: readonly string[]): boolean =>

@@ -34,7 +34,7 @@ const others = (own: Format) => formats.filter((format) => format !== own);
 describe.each(others('chat-completions'))('a chat completion at %s', (format) => {
   const told = (messages: readonly Json[]) => leftOut('/chat/completions', format, { messages });
 
-  it('is told its own fields of messages and parts', async () => {
+  it('has its own fields reported, of messages and parts', async () => {
     const part = { type: 'image_url', image_url: { url: image, detail: 'low' }, note: 'x' };
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
     expect(
@@ -53,7 +53,7 @@ describe.each(others('chat-completions'))('a chat completion at %s', (format) =>
     ]);
   });
 
-  it('is told nothing of an answer that came back', async () => {
+  it('has nothing of an answer that came back reported', async () => {
     const came = {
       role: 'assistant',
       content: 'So.',
@@ -91,7 +91,7 @@ describe.each(others('chat-completions'))('a chat completion at %s', (format) =>
 describe.each(others('responses'))('a response at %s', (format) => {
   const told = (input: readonly Json[]) => leftOut('/responses', format, { input, store: false });
 
-  it('is told its own fields of items and parts', async () => {
+  it('has its own fields reported, of items and parts', async () => {
     expect(
       await told([
         { role: 'user', content: [{ type: 'input_image', image_url: image, detail: 'low' }] },
@@ -107,7 +107,7 @@ describe.each(others('responses'))('a response at %s', (format) => {
     ]);
   });
 
-  it('is told fields of its tools', async () => {
+  it('has fields of its tools reported', async () => {
     const tool = {
       type: 'function',
       name: 'f',
@@ -123,7 +123,7 @@ describe.each(others('responses'))('a response at %s', (format) => {
     ]);
   });
 
-  it('is told nothing of an answer that came back', async () => {
+  it('has nothing of an answer that came back reported', async () => {
     const part = { type: 'output_text', text: 'So.', annotations: [], logprobs: [] };
     expect(
       await told([
@@ -139,7 +139,7 @@ describe.each(others('responses'))('a response at %s', (format) => {
 describe.each(others('messages'))('a message at %s', (format) => {
   const told = (messages: readonly Json[]) => leftOut('/messages', format, { max_tokens: 50, messages });
 
-  it('is told its own fields of messages and blocks', async () => {
+  it('has its own fields reported, of messages and blocks', async () => {
     const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'So' } };
     expect(
       await told([
@@ -166,7 +166,7 @@ describe.each(others('messages'))('a message at %s', (format) => {
     ]);
   });
 
-  it('is told nothing of an answer that came back, and no more than a record keeps', async () => {
+  it('has nothing of an answer that came back reported, and no more than a record keeps', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {}, caller: { type: 'direct' } };
     const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: 'so' }] };
     const came = { role: 'assistant', content: [{ type: 'text', text: 'So.', citations: null }, call] };

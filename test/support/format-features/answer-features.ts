@@ -130,7 +130,7 @@ const thoughtSignature = ({ message }: ReadAnswer) =>
 const images = ({ message }: ReadAnswer) => message.images;
 const noCalls = ({ message }: ReadAnswer) => [message.content, message.tool_calls];
 
-export const whatComesOut: readonly FeatureRow[] = [
+export const answerFeatures: readonly FeatureRow[] = [
   row(
     '`content`, `tool_calls`, streamed arguments',
     [usual, callingTools],
