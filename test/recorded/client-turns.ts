@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { Harness } from '../support/harness.ts';
-import { argsOf, type Outcome, type Turn } from './turn.ts';
+import { argsOf, type Outcome, type RecordedTurn } from './turn.ts';
 
 export interface Asked {
   readonly model: string;
@@ -11,7 +11,7 @@ export interface Asked {
   readonly toolNames: readonly string[];
 }
 
-export type Client = (asked: Asked) => Promise<Turn>;
+export type Client = (asked: Asked) => Promise<RecordedTurn>;
 export type ClientName = 'chat-completions' | 'messages' | 'responses';
 
 const prompt = 'Hello';
@@ -29,12 +29,12 @@ export function clientsOf(gateway: Harness): Readonly<Record<ClientName, Client>
   };
 }
 
-export const outcomeOf = (turn: Promise<Turn>): Promise<Outcome> =>
+export const outcomeOf = (turn: Promise<RecordedTurn>): Promise<Outcome> =>
   turn.catch((error: Error) => ({ error: error.message }));
 
 const chatEnds: Readonly<Record<string, string>> = { tool_calls: 'tool-calls', content_filter: 'content-filter' };
 
-async function askChat(openai: OpenAI, { model, isStream, toolNames }: Asked): Promise<Turn> {
+async function askChat(openai: OpenAI, { model, isStream, toolNames }: Asked): Promise<RecordedTurn> {
   const body = {
     model,
     messages: [{ role: 'user' as const, content: prompt }],
@@ -82,7 +82,7 @@ const messagesEnds: Readonly<Record<string, string>> = {
   refusal: 'content-filter',
 };
 
-async function askMessages(anthropic: Anthropic, { model, isStream, toolNames }: Asked): Promise<Turn> {
+async function askMessages(anthropic: Anthropic, { model, isStream, toolNames }: Asked): Promise<RecordedTurn> {
   const body = {
     model,
     max_tokens: 2_000,
@@ -112,7 +112,7 @@ const responsesEnds: Readonly<Record<string, string>> = {
   content_filter: 'content-filter',
 };
 
-async function askResponses(openai: OpenAI, { model, isStream, toolNames }: Asked): Promise<Turn> {
+async function askResponses(openai: OpenAI, { model, isStream, toolNames }: Asked): Promise<RecordedTurn> {
   const body = {
     model,
     input: prompt,

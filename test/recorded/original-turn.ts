@@ -6,7 +6,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { RecordedAnswer, RecordedApi } from './recorded-answers.ts';
-import { argsOf, type Outcome, type Turn } from './turn.ts';
+import { argsOf, type Outcome, type RecordedTurn } from './turn.ts';
 
 type Send = typeof fetch;
 const apiKey = 'none';
@@ -46,7 +46,7 @@ async function partsOf(stream: ReadableStream<LanguageModelV4StreamPart>): Promi
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
-function turnOf(content: readonly LanguageModelV4Content[], end: string, usage: Finish['usage']): Turn {
+function turnOf(content: readonly LanguageModelV4Content[], end: string, usage: Finish['usage']): RecordedTurn {
   const textOf = (type: 'text' | 'reasoning') => content.map((part) => (part.type === type ? part.text : '')).join('');
   const calls = content.flatMap((part) =>
     part.type === 'tool-call' && part.providerExecuted !== true

@@ -1,6 +1,6 @@
 // One answer as a client has it in the end, in the words of no format.
 
-export interface Turn {
+export interface RecordedTurn {
   readonly text: string;
   readonly thinking: string;
   /** Of the client's own tools. */
@@ -12,9 +12,9 @@ export interface Turn {
 }
 
 /** An answer that is none: an error in its place or behind its first output. */
-export type Outcome = Turn | { readonly error: string };
+export type Outcome = RecordedTurn | { readonly error: string };
 
-export type Aspect = keyof Turn | 'error';
+export type Aspect = keyof RecordedTurn | 'error';
 
 /** Arguments that are no JSON stay a text. */
 export function argsOf(text: string): unknown {

@@ -23,7 +23,7 @@ type FigureName = (typeof figureNames)[number];
 export type Figures = Readonly<Record<FigureName, number>>;
 
 /** By name of the called gateway. */
-export type Turn = ReadonlyMap<string, Figures>;
+export type BenchTurn = ReadonlyMap<string, Figures>;
 
 export interface ComparedFigure {
   readonly calls: string;
@@ -42,7 +42,12 @@ export interface Names {
   readonly here: string;
 }
 
-export function compare(calls: string, connections: number, turns: readonly Turn[], names: Names): ComparedFigure[] {
+export function compare(
+  calls: string,
+  connections: number,
+  turns: readonly BenchTurn[],
+  names: Names,
+): ComparedFigure[] {
   return figureNames.flatMap((figure) => {
     const of = (name: string) => turns.map((turn) => turn.get(name)?.[figure] ?? NaN);
     const [that, here] = [of(names.that), of(names.here)];

@@ -12,7 +12,16 @@ import { startGateway } from '../test-bed/gateway-process.ts';
 import { flushMs } from '../test-bed/measured-calls.ts';
 import { type PeerChoice, startPeers } from '../test-bed/peer.ts';
 import { startProvider } from '../test-bed/provider.ts';
-import { compare, type Figures, type Kind, type Names, summaryOf, type Turn, tableOf, targetsOf } from './compare.ts';
+import {
+  type BenchTurn,
+  compare,
+  type Figures,
+  type Kind,
+  type Names,
+  summaryOf,
+  tableOf,
+  targetsOf,
+} from './compare.ts';
 import { cpuMsOf, descendantsOf } from './process-cpu.ts';
 
 export interface ComparisonPlan {
@@ -86,7 +95,7 @@ export async function runAgainst(
     );
     const direct: Contestant = { name: provider.name, endpoint: provider, model: 'bench' };
 
-    async function takeTurn(kind: Kind, turn: number): Promise<Turn> {
+    async function takeTurn(kind: Kind, turn: number): Promise<BenchTurn> {
       const alone = (await callInLoop(direct, kind, plan.flushMs)).waitMs;
       // A fresh install of Portkey's fails every stream.
       const all = kind.name === 'JSON' ? [...gateways, ...peers] : gateways;
@@ -104,7 +113,7 @@ export async function runAgainst(
     await callInLoop(direct, busyJson, plan.flushMs);
     const firstTurn = await takeTurn(busyJson, 0);
     for (const kind of kinds) await takeTurn(kind, 1);
-    const turnsOf = new Map<Kind, Turn[]>(kinds.map((kind) => [kind, []]));
+    const turnsOf = new Map<Kind, BenchTurn[]>(kinds.map((kind) => [kind, []]));
     for (let turn = 0; turn < plan.turns; turn += 1) {
       for (const [kind, turns] of turnsOf) turns.push(await takeTurn(kind, turn));
     }

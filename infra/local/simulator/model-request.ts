@@ -1,7 +1,7 @@
 // A request to a simulated model, whatever its format.
 
 /** Part of the conversation: a message, or one of the tool results in a message. */
-export interface Turn {
+export interface RequestTurn {
   /** `system`, `user`, `assistant`, `tool` (the result of a tool), or another word of the format. */
   readonly role: string;
   readonly text: string;
@@ -19,7 +19,7 @@ export interface Tool {
 export interface ModelRequest {
   readonly model: string;
   readonly isStream: boolean;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly RequestTurn[];
   readonly tools: readonly Tool[];
   readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string };
   /** Several tool calls in one answer are welcome. */

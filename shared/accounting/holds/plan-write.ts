@@ -100,20 +100,20 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);
 
-export interface Turn {
+export interface QueuedTurn {
   readonly number: number;
   readonly arrivedAtMs: number;
   asks: number;
   readonly reject: (error: unknown) => void;
 }
 
-export interface QueuedReservation extends Turn, WaitingReservation {
+export interface QueuedReservation extends QueuedTurn, WaitingReservation {
   readonly owner: string | undefined;
   isReadLater: boolean;
   readonly resolve: (outcome: ReservationOutcome) => void;
 }
 
-export interface QueuedSettlement extends Turn, WaitingSettlement {
+export interface QueuedSettlement extends QueuedTurn, WaitingSettlement {
   readonly owner: string;
   readonly resolve: (outcome: SettlementOutcome) => void;
 }

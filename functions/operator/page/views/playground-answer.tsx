@@ -1,6 +1,6 @@
 // The outcome of a call of the playground, and the same call as code.
 
-import type { Turn } from '../connection/playground/draft.ts';
+import type { PlaygroundTurn } from '../connection/playground/draft.ts';
 import { interfaces } from '../connection/playground/playground-interfaces.ts';
 import { curlOf } from '../connection/playground/sdk-code.ts';
 import type { Outcome } from '../connection/playground/use-conversation.ts';
@@ -12,7 +12,7 @@ import { CallPath } from './call-path.tsx';
 const titles = { user: 'You', assistant: 'Model', tool: 'Tools' } as const;
 
 /** Turns that were sent. */
-export const PlaygroundTurns = ({ turns }: { readonly turns: readonly Turn[] }) => (
+export const PlaygroundTurns = ({ turns }: { readonly turns: readonly PlaygroundTurn[] }) => (
   <ol class="turns" aria-label="Conversation">
     {turns.map((turn, at) => (
       <li key={at}>
@@ -22,7 +22,7 @@ export const PlaygroundTurns = ({ turns }: { readonly turns: readonly Turn[] }) 
   </ol>
 );
 
-function textOf(turn: Turn): string {
+function textOf(turn: PlaygroundTurn): string {
   if (turn.role === 'tool') return turn.results.map(({ text }) => text).join('\n');
   if (turn.role === 'user') {
     const { images, text } = turn;

@@ -1,6 +1,6 @@
 // Reads the form of the playground as a draft. Throws RequestFailed for an invalid field: nothing was sent then.
 import { RequestFailed } from '../connection/management.ts';
-import type { Draft, Tool, ToolCall, Turn } from '../connection/playground/draft.ts';
+import type { Draft, PlaygroundTurn, Tool, ToolCall } from '../connection/playground/draft.ts';
 import { formValues } from '../parts/form.tsx';
 
 /** Name of the field for a tool's result. */
@@ -27,12 +27,12 @@ export async function readDraft(form: HTMLFormElement, { streams, calls }: Circu
   };
 }
 
-const resultsOf = (calls: readonly ToolCall[], text: (name: string) => string): Turn => ({
+const resultsOf = (calls: readonly ToolCall[], text: (name: string) => string): PlaygroundTurn => ({
   role: 'tool',
   results: calls.map(({ id }) => ({ id, text: text(resultField(id)) })),
 });
 
-async function questionOf(data: FormData, text: (name: string) => string): Promise<Turn> {
+async function questionOf(data: FormData, text: (name: string) => string): Promise<PlaygroundTurn> {
   const files = data.getAll('images').filter((file): file is File => file instanceof File && file.size > 0);
   return { role: 'user', text: text('prompt'), images: await Promise.all(files.map(dataUrlOf)) };
 }

@@ -5,7 +5,7 @@ import type { Behaviour, Behaviours, Call } from '../call.ts';
 import { numberParameter } from '../call.ts';
 import { complete, thought } from '../completion.ts';
 import { refuse, respond } from '../frames.ts';
-import type { Turn } from '../model-request.ts';
+import type { RequestTurn } from '../model-request.ts';
 import { promptTokens } from '../tokens.ts';
 
 interface ScriptedCall {
@@ -54,5 +54,5 @@ function nextCalls(call: Call): readonly ToolCall[] {
 }
 
 /** Adjacent results belong to one answer. */
-const answeredRounds = (turns: readonly Turn[]): number =>
+const answeredRounds = (turns: readonly RequestTurn[]): number =>
   turns.filter(({ role }, at) => role === 'tool' && turns[at - 1]?.role !== 'tool').length;

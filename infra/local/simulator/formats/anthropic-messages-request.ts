@@ -1,7 +1,7 @@
 // Reads a Messages request, and refuses it as Anthropic would. Rules that clients and translators break are
 // implemented; unknown fields pass.
 import type { Received } from '../call.ts';
-import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 
 interface MessagesBlock {
@@ -82,7 +82,7 @@ const textOf = (content: string | readonly MessagesBlock[] = []): string =>
     .join(' ');
 
 /** Every text block is a turn of its own: agents put remarks of theirs before the user's text. Results come last. */
-function turnsOf({ role, content }: MessagesMessage): readonly Turn[] {
+function turnsOf({ role, content }: MessagesMessage): readonly RequestTurn[] {
   const blocks = blocksOf(content);
   const images = (list: readonly MessagesBlock[]) => list.filter(({ type }) => type === 'image').length;
   const results = blocks.filter(({ type }) => type === 'tool_result');

@@ -1,6 +1,6 @@
 // Reads a Converse request, and refuses it as Amazon Bedrock would.
 import type { Received } from '../call.ts';
-import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { forcedWhileThinking, type MessagesBody, toolChoiceOf } from './anthropic-messages-request.ts';
 
@@ -92,7 +92,7 @@ const resultsLast = (blocks: readonly ConverseBlock[]): readonly ConverseBlock[]
   ...blocks.filter(isResult),
 ];
 
-function turnOf(role: string, { text, image, toolUse, toolResult, reasoningContent }: ConverseBlock): Turn {
+function turnOf(role: string, { text, image, toolUse, toolResult, reasoningContent }: ConverseBlock): RequestTurn {
   if (toolUse !== undefined) return { role, text: '', toolArguments: [JSON.stringify(toolUse.input ?? {})] };
   if (toolResult === undefined) {
     return { role, text: text ?? reasoningContent?.reasoningText?.text ?? '', images: image === undefined ? 0 : 1 };

@@ -1,6 +1,6 @@
 // Reads a generateContent request, and refuses it as Google would.
 import type { Received } from '../call.ts';
-import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { signatureOf } from '../signature.ts';
 
 interface GenerateContentPart {
@@ -91,7 +91,7 @@ function jsonSchemaOf(schema: unknown): unknown {
 function turnOf(
   role: string,
   { text = '', inlineData, fileData, functionCall, functionResponse }: GenerateContentPart,
-): Turn {
+): RequestTurn {
   if (functionCall !== undefined) {
     return { role: 'assistant', text: '', toolArguments: [JSON.stringify(functionCall.args ?? {})] };
   }

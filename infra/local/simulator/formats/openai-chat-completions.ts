@@ -13,7 +13,7 @@ import {
 import type { Call, Format, Received } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
-import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { isThinker } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 
@@ -130,7 +130,7 @@ function invalidResult(messages: readonly ChatMessage[]): string | undefined {
 const unanswered = (ids: readonly unknown[]): string =>
   `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`;
 
-function turnOf({ role, content, tool_calls = [] }: ChatMessage): Turn {
+function turnOf({ role, content, tool_calls = [] }: ChatMessage): RequestTurn {
   const parts = Array.isArray(content) ? content : [{ type: 'text', text: typeof content === 'string' ? content : '' }];
   return {
     role,

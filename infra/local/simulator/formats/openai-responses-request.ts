@@ -1,6 +1,6 @@
 // Reads a Responses request, and refuses it as OpenAI would.
 import type { Received } from '../call.ts';
-import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { encryptedBy, isThinker } from '../signature.ts';
 
 interface InputPart {
@@ -93,7 +93,7 @@ const partsOf = (content: string | readonly InputPart[] = []): readonly InputPar
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
 
 /** Every part is a turn of its own: agents put remarks of theirs before the user's text. */
-function turnsOf(item: InputItem): readonly Turn[] {
+function turnsOf(item: InputItem): readonly RequestTurn[] {
   if (item.arguments !== undefined) return [{ role: 'assistant', text: '', toolArguments: [item.arguments] }];
   const isResult = item.output !== undefined;
   const role = isResult ? 'tool' : (item.role ?? 'assistant');

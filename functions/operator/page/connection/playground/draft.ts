@@ -14,7 +14,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-export type Turn =
+export type PlaygroundTurn =
   | { readonly role: 'user'; readonly text: string /** As data URLs. */; readonly images: readonly string[] }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly results: readonly { readonly id: string; readonly text: string }[] };
@@ -22,7 +22,7 @@ export type Turn =
 export interface Draft {
   readonly model: string;
   readonly system: string;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly PlaygroundTurn[];
   readonly temperature: number | undefined;
   readonly outputTokensMax: number | undefined;
   readonly tools: readonly Tool[];

@@ -1,4 +1,4 @@
-import { type Draft, isFunction, type PlaygroundInterface, said, type Tool, type Turn } from './draft.ts';
+import { type Draft, isFunction, type PlaygroundInterface, type PlaygroundTurn, said, type Tool } from './draft.ts';
 import { chatCompletionsPython } from './sdk-code.ts';
 
 export const chatCompletions: PlaygroundInterface = {
@@ -35,7 +35,7 @@ function functionBody({ model, turns, more }: Draft) {
   return { model, messages: last === undefined ? [] : messagesOf(last), ...more };
 }
 
-function messagesOf(turn: Turn): object[] {
+function messagesOf(turn: PlaygroundTurn): object[] {
   if (turn.role === 'tool') {
     return turn.results.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text }));
   }

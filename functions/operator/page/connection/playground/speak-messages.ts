@@ -1,4 +1,4 @@
-import { type Draft, type Heard, type PlaygroundInterface, said, type Turn } from './draft.ts';
+import { type Draft, type Heard, type PlaygroundInterface, type PlaygroundTurn, said } from './draft.ts';
 import { messagesPython } from './sdk-code.ts';
 
 /** The interface demands a bound. */
@@ -49,7 +49,7 @@ interface Block {
 const callIn = ({ type, id = '', name = '' }: Block, at: number, written: string) =>
   type === 'tool_use' ? [{ at, id, name, arguments: written }] : [];
 
-function messageOf(turn: Turn): object {
+function messageOf(turn: PlaygroundTurn): object {
   if (turn.role === 'tool') {
     const results = turn.results.map(({ id, text }) => ({ type: 'tool_result', tool_use_id: id, content: text }));
     return { role: 'user', content: results };

@@ -1,4 +1,4 @@
-import { type Draft, type Heard, type PlaygroundInterface, said, type Turn } from './draft.ts';
+import { type Draft, type Heard, type PlaygroundInterface, type PlaygroundTurn, said } from './draft.ts';
 import { responsesPython } from './sdk-code.ts';
 
 export const responses: PlaygroundInterface = {
@@ -46,7 +46,7 @@ const failureOf = ({ code, message }: { readonly code?: unknown; readonly messag
 const callIn = ({ type, call_id: id = '', name = '', arguments: written = '' }: Item, at: number) =>
   type === 'function_call' ? [{ at, id, name, arguments: written }] : [];
 
-function itemsOf(turn: Turn): object[] {
+function itemsOf(turn: PlaygroundTurn): object[] {
   if (turn.role === 'tool') {
     return turn.results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text }));
   }

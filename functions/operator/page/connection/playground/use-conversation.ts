@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { RequestFailed } from '../management.ts';
 import { ask } from './ask.ts';
-import type { Draft, Heard, ToolCall, Turn } from './draft.ts';
+import type { Draft, Heard, PlaygroundTurn, ToolCall } from './draft.ts';
 import { type InterfaceName, interfaces } from './playground-interfaces.ts';
 
 /** Outcome of the last call; `id` is null until its answer began. */
@@ -19,7 +19,7 @@ export interface Outcome {
   readonly totalMs: number | undefined;
 }
 
-/** Parts of a call name its endpoint among the calls. */
+/** Parts of a call name its place among the calls. */
 type PlacedCall = ToolCall & { readonly at: number };
 
 const nothingYet: Omit<Outcome, 'draft' | 'interfaceName'> = {
@@ -97,7 +97,7 @@ function withPart(last: Outcome, { text = '', calls = [] }: Heard, elapsedMs: nu
   };
 }
 
-function turnsAfter(outcome: Outcome | undefined): readonly Turn[] {
+function turnsAfter(outcome: Outcome | undefined): readonly PlaygroundTurn[] {
   if (outcome === undefined || outcome.totalMs === undefined) return [];
   const { draft, failure, text, calls } = outcome;
   return failure === undefined ? [...draft.turns, { role: 'assistant', text, calls }] : draft.turns.slice(0, -1);
