@@ -34,7 +34,7 @@ import type { Item } from '../../shared/storage/store/index.ts';
 import type { ProviderRun } from './provider-call.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
-export interface Call {
+export interface ParsedCall {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
   readonly request: ClientRequest;
@@ -56,7 +56,8 @@ export interface Call {
 }
 
 /** A credential of the right shape, and a body that is read when the key is known to exist. */
-export interface ReceivedCall extends Pick<Call, 'clientInterface' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
+export interface ReceivedCall
+  extends Pick<ParsedCall, 'clientInterface' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
   /** Whether its headers announce a body above the size limit. */
   readonly isOversized: boolean;
@@ -72,11 +73,11 @@ export interface ParsedBody {
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
   /** The call, or the error of its headers, options or body. An error of the key is reported first. */
-  readonly call: Call | GatewayError;
+  readonly call: ParsedCall | GatewayError;
 }
 
 /** A call with its key, as far as memory or one read can tell. The reservation of the key decides. */
-export interface IdentifiedCall extends Call {
+export interface IdentifiedCall extends ParsedCall {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
   /** As this process remembers it; for an admitted call, as the store has it. */

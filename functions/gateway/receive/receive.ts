@@ -19,7 +19,7 @@ import { type ClientInterface, keepBody, readModel } from '../../../shared/proto
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { type BodyText, readRequestBody, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { Call, ParsedBody, ReceivedCall } from '../stages.ts';
+import type { ParsedBody, ParsedCall, ReceivedCall } from '../stages.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
@@ -93,7 +93,7 @@ interface ReadParts {
   readonly bodyBytes: number;
   /** Bytes of the kept text. */
   readonly textBytes: number;
-  readonly attribution: Call['attribution'];
+  readonly attribution: ParsedCall['attribution'];
   readonly sentTags: Tags | GatewayError;
 }
 
@@ -103,7 +103,7 @@ function readCall(
   scope: RequestScope,
   body: BodyText,
   { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags: tags }: ReadParts,
-): Call | GatewayError {
+): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
   const { json } = body;
