@@ -15,7 +15,7 @@ export type Operator = Documents['ManagedOperator'];
 /** `key`: the text, which no other answer has. */
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
-export type Call = Documents['ManagedCall'];
+export type ManagedCall = Documents['ManagedCall'];
 
 export interface List<Value> {
   readonly data: readonly Value[];
@@ -27,4 +27,4 @@ export type Figures = Overview['totals'];
 export type ProviderModel = Provider['models'][number];
 export type Health = Omit<ProviderModel, 'model' | 'credential' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;
-export type Attempt = Call['attempts'][number];
+export type Attempt = ManagedCall['attempts'][number];

@@ -1,5 +1,5 @@
 // The way of one call through providers: a bar for each attempt, at its place in the time of the call.
-import type { Attempt, Call } from '../connection/documents.ts';
+import type { Attempt, ManagedCall } from '../connection/documents.ts';
 import { duration, none } from './shown-values.ts';
 
 interface Bar extends Attempt {
@@ -7,7 +7,7 @@ interface Bar extends Attempt {
 }
 
 /** Attempts follow each other to the end of the call; the gateway's own time comes before them. */
-function barsOf({ attempts, total_ms }: Call): readonly Bar[] {
+function barsOf({ attempts, total_ms }: ManagedCall): readonly Bar[] {
   const attemptsMs = attempts.reduce((sum, { ms }) => sum + ms, 0);
   let startMs = Math.max(0, total_ms - attemptsMs);
   return attempts.map((attempt) => {
@@ -17,7 +17,7 @@ function barsOf({ attempts, total_ms }: Call): readonly Bar[] {
   });
 }
 
-export const TimeLine = ({ call }: { readonly call: Call }) => {
+export const TimeLine = ({ call }: { readonly call: ManagedCall }) => {
   const bars = barsOf(call);
   const wholeMs = Math.max(1, call.total_ms, ...bars.map(({ startMs, ms }) => startMs + ms));
   const percent = (ms: number) => `${(100 * ms) / wholeMs}%`;
@@ -55,7 +55,7 @@ export const TimeLine = ({ call }: { readonly call: Call }) => {
   );
 };
 
-function withoutAttempts({ cache_hit, replay_of }: Call): string {
+function withoutAttempts({ cache_hit, replay_of }: ManagedCall): string {
   if (replay_of !== null) return 'No provider was called: the stored answer of an earlier call was given again.';
   return cache_hit ? 'No provider was called: the answer came from the cache.' : 'No provider was called.';
 }
@@ -69,7 +69,7 @@ export const Outcome = ({ outcome }: { readonly outcome: string }) => (
 );
 
 /** `globex status_500 → acme` */
-export const pathOf = ({ attempts, provider, cache_hit, replay_of }: Call): string => {
+export const pathOf = ({ attempts, provider, cache_hit, replay_of }: ManagedCall): string => {
   if (attempts.length === 0) return replay_of !== null ? 'replay' : cache_hit ? 'cache' : (provider ?? none);
   return attempts.map((one) => (one.outcome === 'ok' ? one.provider : `${one.provider} ${one.outcome}`)).join(' → ');
 };

@@ -1,6 +1,6 @@
 // The path of a call that has just ended, from its record, which is written after the answer.
 import { useEffect, useState } from 'preact/hooks';
-import type { Call } from '../connection/documents.ts';
+import type { ManagedCall } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
@@ -15,7 +15,7 @@ const readsMax = 7;
 const firstPauseMs = 250;
 
 export const CallPath = ({ id }: { readonly id: string }) => {
-  const [call, setCall] = useState<Call>();
+  const [call, setCall] = useState<ManagedCall>();
   useEffect(() => {
     const reading = new AbortController();
     void readRecord(id, reading.signal).then((found) => {
@@ -35,7 +35,7 @@ export const CallPath = ({ id }: { readonly id: string }) => {
   );
 };
 
-const figuresOf = (call: Call): readonly (readonly [string, string])[] => [
+const figuresOf = (call: ManagedCall): readonly (readonly [string, string])[] => [
   ['Cost', usd(call.cost_usd)],
   ['Model', call.model ?? none],
   ['Provider', call.provider ?? none],
@@ -44,7 +44,7 @@ const figuresOf = (call: Call): readonly (readonly [string, string])[] => [
   ['Total', duration(call.total_ms)],
 ];
 
-async function readRecord(id: string, signal: AbortSignal): Promise<Call | undefined> {
+async function readRecord(id: string, signal: AbortSignal): Promise<ManagedCall | undefined> {
   for (let reads = 0; reads < readsMax && !signal.aborted; reads += 1) {
     const found = await manage('GET /calls/{id}', { names: { id } }).catch(() => undefined);
     if (found !== undefined) return found.data;

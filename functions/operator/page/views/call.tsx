@@ -1,6 +1,6 @@
 // One call: its path through providers, and its record. Prompts and answers are not recorded.
 import type { Address } from '../connection/address.ts';
-import type { Call } from '../connection/documents.ts';
+import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
@@ -22,7 +22,7 @@ export const CallView = ({ address }: { readonly address: Address }) => {
   );
 };
 
-const Details = ({ call }: { readonly call: Call }) => (
+const Details = ({ call }: { readonly call: ManagedCall }) => (
   <>
     <h2>
       <Outcome outcome={call.outcome} />
@@ -34,7 +34,7 @@ const Details = ({ call }: { readonly call: Call }) => (
 );
 
 /** Facts that apply to the call. */
-const facts = (call: Call) =>
+const facts = (call: ManagedCall) =>
   (
     [
       ['Time', <Time instant={call.created_at} />],

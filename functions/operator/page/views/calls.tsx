@@ -1,7 +1,7 @@
 // The newest calls that match the filters of the address.
 import { useEffect, useState } from 'preact/hooks';
 import { type Address, sinceOf } from '../connection/address.ts';
-import type { Call, List } from '../connection/documents.ts';
+import type { List, ManagedCall } from '../connection/documents.ts';
 import { downloadCsv, type Loaded, useManaged } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
@@ -58,7 +58,7 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
 };
 
 interface CallsProperties {
-  readonly loaded: Loaded<List<Call>>;
+  readonly loaded: Loaded<List<ManagedCall>>;
 }
 
 const Filters = ({ address, loaded }: CallsProperties & { readonly address: Address }) => {
@@ -114,7 +114,7 @@ const Actions = ({ loaded: { path = '', reload } }: CallsProperties) => {
   );
 };
 
-const columns: readonly Column<Call>[] = [
+const columns: readonly Column<ManagedCall>[] = [
   {
     title: 'Time',
     show: ({ id, created_at }) => (
