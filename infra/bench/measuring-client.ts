@@ -24,7 +24,7 @@ export interface Endpoint {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Call {
+export interface BenchCall {
   readonly body: string;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export function createClient({ name, url, path = '/chat/completions', headers: o
   const target = url + path;
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
   /** Never rejects. */
-  const send = ({ body, key, headers: more }: Call): Promise<Answer> => {
+  const send = ({ body, key, headers: more }: BenchCall): Promise<Answer> => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const startedAtMs = performance.now();
     let firstByteMs: number | undefined;
@@ -71,7 +71,7 @@ const storeTooSlow = 503;
 const sendsMax = 20;
 
 /** One call that has to succeed; sent again where the store was too slow for it. */
-export async function sendOne(client: Client, call: Call): Promise<Answer> {
+export async function sendOne(client: Client, call: BenchCall): Promise<Answer> {
   for (let sends = 1; ; sends += 1) {
     const answer = await client.send(call);
     if (answer.status === 200) return answer;
@@ -81,7 +81,7 @@ export async function sendOne(client: Client, call: Call): Promise<Answer> {
 }
 
 /** A closed loop: each connection pauses and sends its next call when it has the whole answer to the one before. */
-export async function drive(client: Client, call: Call, count: number, connections: 1 | 32, pauseMs = 0) {
+export async function drive(client: Client, call: BenchCall, count: number, connections: 1 | 32, pauseMs = 0) {
   const all: Answer[] = [];
   let started = 0;
   const startedAtMs = performance.now();

@@ -4,7 +4,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
-import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
+import { type BenchCall, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
 import { atMost, machineText, median, sum, tableText } from '../report.ts';
 import { firstChunkMaxMs } from '../targets.ts';
 import { gatewayFileText, models, newKeys } from '../test-bed/bench-file.ts';
@@ -157,7 +157,7 @@ function cpuReader({ pid, inspect }: Awaited<ReturnType<typeof startGateway>>) {
 
 async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind: Kind, flushMs: number) {
   const { connections, count } = kind;
-  const call: Call = { key, body: kind.name === 'JSON' ? jsonBody(model) : streamBody(model) };
+  const call: BenchCall = { key, body: kind.name === 'JSON' ? jsonBody(model) : streamBody(model) };
   const client = createClient(endpoint, connections);
   const before = await cpu?.();
   const { answers, failed, elapsedMs } = await drive(client, call, count, connections, pausesMs[connections]);

@@ -2,7 +2,7 @@
 // the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
 
 import type { BenchPlan } from '../bench-options.ts';
-import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
+import { type BenchCall, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
 import { atLeast, atMost, percentile, type SectionReport, sum, type Target } from '../report.ts';
 import { firstChunkMaxMs, timesTarget } from '../targets.ts';
 import { models } from '../test-bed/bench-file.ts';
@@ -49,7 +49,7 @@ async function measureInTurns(
   tracing?: Gateway,
 ) {
   const [bodyOf, counts] = kind === 'JSON' ? [jsonBody, plan.jsonPerTurn] : [streamBody, plan.streamsPerTurn];
-  const run = (endpoint: Endpoint, call: Call, process?: Gateway) => {
+  const run = (endpoint: Endpoint, call: BenchCall, process?: Gateway) => {
     const turns: Awaited<ReturnType<typeof drive>>[] = [];
     return { client: createClient(endpoint, connections), call, process, cpuMs: 0, turns };
   };
