@@ -1,6 +1,6 @@
 // Text of the simulator's answers: readable for a person who tries the demo, built from the last message of the
 // request.
-import type { Call } from './call.ts';
+import type { SimulatorCall } from './call.ts';
 import type { ModelRequest } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { imagesIn, tokensOf } from './tokens.ts';
@@ -8,14 +8,14 @@ import { imagesIn, tokensOf } from './tokens.ts';
 /** More of the question would bury the answer. */
 const quotedTokens = 40;
 
-export function answerText(call: Call): string {
+export function answerText(call: SimulatorCall): string {
   const { output, model } = call.request;
   if (output === 'text') return friendlyText(call);
   if (output === 'object') return JSON.stringify({ answer: friendlyText(call), model });
   return JSON.stringify(schemaInstance(output.schema));
 }
 
-function friendlyText(call: Call): string {
+function friendlyText(call: SimulatorCall): string {
   const { request } = call;
   const results = toolResults(request);
   if (results.length > 0) return `The tools answered ${results.map(quote).join(' and ')}. That is all I needed.`;

@@ -4,7 +4,7 @@ import type { Completion, Frame } from './answer.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { Steps } from './step.ts';
 
-export interface Call {
+export interface SimulatorCall {
   readonly provider: string;
   /** The name of the behaviour, `slow` in `large/slow:2000`. */
   readonly name: string;
@@ -64,34 +64,34 @@ export interface Format {
   readonly answersBlockedPrompts?: true;
   /** A string says why a strict provider refuses the request. */
   readonly read: (received: Received) => ModelRequest | string;
-  readonly json: (call: Call, completion: Completion) => object;
+  readonly json: (call: SimulatorCall, completion: Completion) => object;
   /** Headers of such an answer. */
   readonly headers?: (completion: Completion) => Record<string, string>;
   /** The stream of an answer. */
-  readonly frames: (call: Call, completion: Completion) => readonly Frame[];
+  readonly frames: (call: SimulatorCall, completion: Completion) => readonly Frame[];
   /** A frame on the wire; `position` counts the frames of a stream from 0. */
   readonly encode: (frame: Frame, position: number) => string | Uint8Array;
   /** The body of an error answer; `code` chooses among the errors of that status. */
   readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
   /** Frames that end a stream which fails after its 200. */
-  readonly errorFrames: (call: Call, completion: Completion, code: string | undefined) => readonly Frame[];
+  readonly errorFrames: (call: SimulatorCall, completion: Completion, code: string | undefined) => readonly Frame[];
   /** A failed answer under status 200, where that is not just the error. */
-  readonly failedJson?: (call: Call, completion: Completion, code: string | undefined) => object;
+  readonly failedJson?: (call: SimulatorCall, completion: Completion, code: string | undefined) => object;
 }
 
 /** Answers one call. To add one: write it, name it in its family's table, describe it in README.md. */
-export type Behaviour = (call: Call) => Steps;
+export type Behaviour = (call: SimulatorCall) => Steps;
 
 export type Behaviours = Readonly<Record<string, Behaviour>>;
 
 /** The parameter at `position` as a number not below zero, or `otherwise`. */
-export function numberParameter(call: Call, position: number, otherwise: number): number {
+export function numberParameter(call: SimulatorCall, position: number, otherwise: number): number {
   const value = Number(call.parameters[position] ?? Number.NaN);
   return Number.isFinite(value) && value >= 0 ? value : otherwise;
 }
 
 /** The first parameter that is a word, not a number. */
-export const wordParameter = (call: Call): string | undefined =>
+export const wordParameter = (call: SimulatorCall): string | undefined =>
   call.parameters.find((parameter) => !/^\d*$/.test(parameter));
 
 // The credential of a request: after `Bearer`, or in the header that a format has for it.

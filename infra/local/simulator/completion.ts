@@ -1,7 +1,7 @@
 // The answer of a simulated model, made once, whatever the format.
 import { type Choice, type Completion, type TokenCounts, type ToolCall, tokenCounts } from './answer.ts';
 import { answerText, lastUserText } from './answer-text.ts';
-import type { Call } from './call.ts';
+import type { SimulatorCall } from './call.ts';
 import type { Tool } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { countTokens, promptTokens, tokensOf } from './tokens.ts';
@@ -12,7 +12,11 @@ const choicesHardLimit = 128;
 export const thought = 'The user wants an answer. I should give a short one.';
 
 /** The answer to a call. `given` replaces parts of each choice; usage is counted from the text. */
-export function complete(call: Call, given: Partial<Choice> = {}, choiceCount = call.request.choiceCount): Completion {
+export function complete(
+  call: SimulatorCall,
+  given: Partial<Choice> = {},
+  choiceCount = call.request.choiceCount,
+): Completion {
   const natural: Choice =
     given.content === undefined ? naturalChoice(call) : { content: null, toolCalls: [], finishReason: 'stop' };
   const choices = Array.from({ length: Math.min(choiceCount, choicesHardLimit) }, () => ({ ...natural, ...given }));
@@ -25,7 +29,7 @@ export function complete(call: Call, given: Partial<Choice> = {}, choiceCount = 
   };
 }
 
-function naturalChoice(call: Call): Choice {
+function naturalChoice(call: SimulatorCall): Choice {
   const reasoning = call.request.isThinking ? { reasoning: thought } : {};
   const toolCalls = toolCallsFor(call);
   if (toolCalls.length > 0) return { ...reasoning, content: null, toolCalls, finishReason: 'tool_calls' };
@@ -33,7 +37,10 @@ function naturalChoice(call: Call): Choice {
 }
 
 /** Ends a text before the first stop sequence or after the token limit, whichever comes first. */
-function withinLimits({ request }: Call, text: string): Pick<Choice, 'content' | 'finishReason' | 'stopSequence'> {
+function withinLimits(
+  { request }: SimulatorCall,
+  text: string,
+): Pick<Choice, 'content' | 'finishReason' | 'stopSequence'> {
   const { stopSequences, outputTokensMax: limit = Number.POSITIVE_INFINITY, isThinking } = request;
   const stopped = stopSequences
     .filter((stopSequence) => text.includes(stopSequence))
@@ -45,7 +52,7 @@ function withinLimits({ request }: Call, text: string): Pick<Choice, 'content' |
   return { content: tokens.slice(0, left).join(''), finishReason: 'length' };
 }
 
-function usageOf(call: Call, choices: readonly Choice[]): TokenCounts {
+function usageOf(call: SimulatorCall, choices: readonly Choice[]): TokenCounts {
   const reasoning = sum(choices, (choice) => countTokens(choice.reasoning ?? ''));
   const spoken = sum(
     choices,
@@ -66,7 +73,7 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
 const parallelCalls = 2;
 
 /** The calls of this turn: none where the request offers no tool, forbids them, does not ask, or brings results and leaves it open. */
-function toolCallsFor(call: Call): readonly ToolCall[] {
+function toolCallsFor(call: SimulatorCall): readonly ToolCall[] {
   const { tools, toolChoice, turns, isParallel } = call.request;
   if (tools.length === 0 || toolChoice === 'none') return [];
   if (typeof toolChoice === 'object')
@@ -83,12 +90,12 @@ function toolCallsFor(call: Call): readonly ToolCall[] {
 }
 
 /** A person asks for a tool by its name or by the word. */
-function asksForTool(call: Call, tools: readonly Tool[]): boolean {
+function asksForTool(call: SimulatorCall, tools: readonly Tool[]): boolean {
   const text = lastUserText(call.request).toLowerCase();
   return /\b(tools?|functions?)\b/.test(text) || tools.some(({ name }) => text.includes(name.toLowerCase()));
 }
 
-const callOf = (call: Call, { name, parameters }: Tool): ToolCall => ({
+const callOf = (call: SimulatorCall, { name, parameters }: Tool): ToolCall => ({
   id: call.newId('call_'),
   name,
   arguments: JSON.stringify(schemaInstance(parameters ?? { type: 'object' })),

@@ -1,7 +1,7 @@
 // The frames of a streamed answer, each labelled by its content, so that a fault can say "after the role" or "before
 // the finish reason" by removing frames. Frames are data; each format makes and writes its own.
 import type { Completion, Frame } from './answer.ts';
-import type { Call } from './call.ts';
+import type { SimulatorCall } from './call.ts';
 import { end, head, json, type Step, type Steps, wait, write } from './step.ts';
 
 export const jsonFrame = (carries: Frame['carries'], value: unknown, event?: string): Frame => ({
@@ -28,12 +28,12 @@ export function throughOutput(frames: readonly Frame[], outputs: number): readon
   return frames.slice(0, last + 1);
 }
 
-export const streamHead = ({ format }: Call): Step =>
+export const streamHead = ({ format }: SimulatorCall): Step =>
   head(200, { 'content-type': format.streamType, 'cache-control': 'no-cache' });
 
 /** Sends frames, one write each, and then ends the body or runs `ending`. `rewrite` may change a text on the wire. */
 export function* streamSteps(
-  call: Call,
+  call: SimulatorCall,
   frames: Iterable<Frame>,
   { ending = end, rewrite = (text) => text }: { ending?: Step; rewrite?: (text: string) => string } = {},
 ): Steps {
@@ -49,14 +49,14 @@ export function* streamSteps(
 }
 
 /** An answer in the form the request asks for. */
-export const respond = (call: Call, completion: Completion): Steps =>
+export const respond = (call: SimulatorCall, completion: Completion): Steps =>
   call.request.isStream
     ? streamSteps(call, call.format.frames(call, completion))
     : json(200, call.format.json(call, completion), call.format.headers?.(completion));
 
 /** An error answer in the call's format. */
 export function refuse(
-  { format }: Pick<Call, 'format'>,
+  { format }: Pick<SimulatorCall, 'format'>,
   status: number,
   {
     code,

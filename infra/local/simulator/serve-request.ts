@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { chooseBehaviour } from './behaviours/registry.ts';
-import { type Call, isAccepted } from './call.ts';
+import { isAccepted, type SimulatorCall } from './call.ts';
 import type { CallLog, ReceivedCall } from './call-log.ts';
 import { errorBody } from './error-bodies.ts';
 import { refuse } from './frames.ts';
@@ -45,7 +45,10 @@ interface Answer {
 }
 
 /** Values that only the server knows. */
-type CallContext = Pick<Call, 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'>;
+type CallContext = Pick<
+  SimulatorCall,
+  'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'
+>;
 
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
 function answerRequest(read: ReadRequest, credential: string | undefined): Answer {

@@ -2,7 +2,7 @@
 
 import type { Frame } from './answer.ts';
 import { type Completion, tokenCounts } from './answer.ts';
-import type { Call, Format } from './call.ts';
+import type { Format, SimulatorCall } from './call.ts';
 import { formats } from './formats/known-formats.ts';
 
 const extraMembers = '"x_vendor" : {"score":1.50, "big":12345678901234567890, "tiny":1E-7,"list":[ ]}';
@@ -20,7 +20,7 @@ export function unknownMembersAnswer(
   format: Format,
   body: unknown,
 ): { readonly json: string; readonly frames: readonly Frame[] } {
-  const call = { format, body, newId: (prefix: string) => `${prefix}odd` } as Call;
+  const call = { format, body, newId: (prefix: string) => `${prefix}odd` } as SimulatorCall;
   return {
     json: oddText(format.json(call, oddCompletion)),
     frames: format

@@ -2,7 +2,7 @@
 
 import type { Choice } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
-import type { Behaviour, Behaviours, Call } from '../call.ts';
+import type { Behaviour, Behaviours, SimulatorCall } from '../call.ts';
 import { complete, thought } from '../completion.ts';
 import { refuse, respond } from '../frames.ts';
 
@@ -10,7 +10,7 @@ import { refuse, respond } from '../frames.ts';
 export const echo: Behaviour = (call) => respond(call, complete(call));
 
 const saying =
-  (choice: Partial<Choice> | ((call: Call) => Partial<Choice>)): Behaviour =>
+  (choice: Partial<Choice> | ((call: SimulatorCall) => Partial<Choice>)): Behaviour =>
   (call) =>
     respond(call, complete(call, typeof choice === 'function' ? choice(call) : choice));
 
@@ -38,7 +38,7 @@ export const answers: Behaviours = {
 const prose = 'Of course! Here is the answer in plain words, because I forgot what you asked for.';
 
 /** JSON that no schema for an object, and none for anything else, accepts. */
-function mismatch({ request: { output } }: Call): string {
+function mismatch({ request: { output } }: SimulatorCall): string {
   const schema = typeof output === 'object' ? (output.schema as { type?: unknown } | undefined) : undefined;
   return schema?.type === 'array' ? '{"not":"an array"}' : '[["not what was asked for"]]';
 }

@@ -1,7 +1,7 @@
 // Failures after the 200 was sent. Each changes a stream frame by frame, and a JSON answer in the same way.
 
 import type { Completion, Frame } from '../answer.ts';
-import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';
+import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall, wordParameter } from '../call.ts';
 import { complete } from '../completion.ts';
 import { jsonFrame, streamSteps, throughOutput } from '../frames.ts';
 import { body, cut, end, head, json, type Step, type Steps, write } from '../step.ts';
@@ -12,9 +12,9 @@ const without = (frames: readonly Frame[], ...carried: Frame['carries'][]) =>
 const endMarks = (frames: readonly Frame[]) => frames.filter(({ carries }) => carries === 'done');
 
 interface LateFault {
-  readonly stream: (frames: readonly Frame[], call: Call, completion: Completion) => readonly Frame[];
+  readonly stream: (frames: readonly Frame[], call: SimulatorCall, completion: Completion) => readonly Frame[];
   readonly ending?: Step;
-  readonly json: (call: Call, completion: Completion) => Steps;
+  readonly json: (call: SimulatorCall, completion: Completion) => Steps;
 }
 
 const late =
@@ -29,27 +29,27 @@ const late =
 /** Half of the JSON answer, then `ending`. Without a declared length a clean end looks complete to HTTP. */
 const half =
   (ending: Step) =>
-  (call: Call, completion: Completion): Steps => {
+  (call: SimulatorCall, completion: Completion): Steps => {
     const text = JSON.stringify(call.format.json(call, completion));
     return [head(200, { 'content-type': 'application/json' }), write(text.slice(0, text.length / 2)), ending];
   };
 
-const whole = (call: Call, completion: Completion) => json(200, call.format.json(call, completion));
+const whole = (call: SimulatorCall, completion: Completion) => json(200, call.format.json(call, completion));
 
-const withoutFinish = (call: Call, completion: Completion, content: { content?: string } = {}) =>
+const withoutFinish = (call: SimulatorCall, completion: Completion, content: { content?: string } = {}) =>
   whole(call, {
     ...completion,
     choices: completion.choices.map((choice) => ({ ...choice, ...content, finishReason: null })),
   });
 
 /** Under status 200. */
-function failedJson(call: Call, completion: Completion): Steps {
+function failedJson(call: SimulatorCall, completion: Completion): Steps {
   const { format } = call;
   const code = wordParameter(call);
   return json(200, format.failedJson?.(call, completion, code) ?? format.error(500, code).body);
 }
 
-const errorAfter = (outputs: (call: Call) => number) =>
+const errorAfter = (outputs: (call: SimulatorCall) => number) =>
   late({
     stream: (frames, call, completion) => [
       ...throughOutput(frames, outputs(call)),
@@ -58,7 +58,7 @@ const errorAfter = (outputs: (call: Call) => number) =>
     json: failedJson,
   });
 
-const keptOutputs = (call: Call) => numberParameter(call, 0, 3);
+const keptOutputs = (call: SimulatorCall) => numberParameter(call, 0, 3);
 
 function withoutMembers(value: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));

@@ -2,9 +2,9 @@
 import {
   type Behaviour,
   type Behaviours,
-  type Call,
   numberParameter,
   receivedCredential,
+  type SimulatorCall,
   wordParameter,
 } from '../call.ts';
 import { complete } from '../completion.ts';
@@ -29,7 +29,7 @@ const refusing =
 const html = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1>nginx</body></html>\n';
 
 /** Quotes the received credential in the message, as careless providers do. */
-function leak(call: Call): Steps {
+function leak(call: SimulatorCall): Steps {
   const { status, code } = call.format.wrongCredential;
   const message = `Incorrect API key provided: ${receivedCredential(call.format, call.headers) ?? 'none'}.`;
   return refuse(call, numberParameter(call, 0, status), { code, message });

@@ -1,7 +1,7 @@
 // Good answers in an unusual form on the wire: cut anywhere, other line ends, comments, extra fields, great size.
 
 import type { Choice } from '../answer.ts';
-import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
+import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall } from '../call.ts';
 import { complete } from '../completion.ts';
 import { respond, streamSteps } from '../frames.ts';
 import { body, type Step, type Steps, write } from '../step.ts';
@@ -40,7 +40,7 @@ function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): I
   }
 }
 
-const inManyBytes = (call: Call): Steps => respond(call, complete(call, { content: manyBytes }));
+const inManyBytes = (call: SimulatorCall): Steps => respond(call, complete(call, { content: manyBytes }));
 
 /** One cut, after the byte at the given position of the body. */
 const splitAt: Behaviour = (call) => {

@@ -1,7 +1,7 @@
 // Providers that take their time, and providers that never end.
 
 import type { Frame } from '../answer.ts';
-import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
+import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall } from '../call.ts';
 import { complete } from '../completion.ts';
 import { streamHead, streamSteps, throughOutput } from '../frames.ts';
 import { head, type Steps, silence, wait, write } from '../step.ts';
@@ -11,7 +11,7 @@ import { echo } from './answers.ts';
 const repeatsHardLimit = 100_000;
 /** Independent of the server's pace, which tests set to 0: such a stream must not become a busy loop. */
 const repeatDefaultMs = 10;
-const intervalMs = (call: Call): number => Math.max(1, numberParameter(call, 0, repeatDefaultMs));
+const intervalMs = (call: SimulatorCall): number => Math.max(1, numberParameter(call, 0, repeatDefaultMs));
 
 /** Part of an answer, then nothing. A JSON answer stops in the middle of its declared length. */
 const stallAfter =
@@ -28,7 +28,7 @@ const stallAfter =
   };
 
 /** Sends keep-alives alone, or nothing where the format has none. */
-function* aliveOnly(call: Call): Steps {
+function* aliveOnly(call: SimulatorCall): Steps {
   const { keepAlive } = call.format;
   yield streamHead(call);
   for (let sent = 0; sent < repeatsHardLimit && keepAlive !== ''; sent += 1) {
@@ -38,7 +38,7 @@ function* aliveOnly(call: Call): Steps {
   yield silence;
 }
 
-function* tireless(call: Call): Iterable<Frame> {
+function* tireless(call: SimulatorCall): Iterable<Frame> {
   const phrase = 'and on ';
   const beginning = throughOutput(call.format.frames(call, complete(call, { content: phrase, pieces: [phrase] })), 1);
   yield* beginning;

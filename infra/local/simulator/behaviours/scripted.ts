@@ -1,7 +1,7 @@
 // A model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
 import type { ToolCall } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
-import type { Behaviour, Behaviours, Call } from '../call.ts';
+import type { Behaviour, Behaviours, SimulatorCall } from '../call.ts';
 import { numberParameter } from '../call.ts';
 import { complete, thought } from '../completion.ts';
 import { refuse, respond } from '../frames.ts';
@@ -27,7 +27,8 @@ const doAsWritten: Behaviour = (call) => {
   return respond(call, complete(call, { ...reasoning, ...said, toolCalls }));
 };
 
-const isOver = (call: Call, count: number): boolean => count > numberParameter(call, 0, Number.POSITIVE_INFINITY);
+const isOver = (call: SimulatorCall, count: number): boolean =>
+  count > numberParameter(call, 0, Number.POSITIVE_INFINITY);
 
 export const scripts: Behaviours = {
   scripted: (call) => (isOver(call, call.earlierCalls + 1) ? refuse(call, 500) : doAsWritten(call)),
@@ -37,7 +38,7 @@ export const scripts: Behaviours = {
       : doAsWritten(call),
 };
 
-function nextCalls(call: Call): readonly ToolCall[] {
+function nextCalls(call: SimulatorCall): readonly ToolCall[] {
   const { turns, tools } = call.request;
   const asked = turns.findLastIndex(({ role, text }) => role === 'user' && scriptLine.test(text));
   const since = turns.slice(asked + 1);

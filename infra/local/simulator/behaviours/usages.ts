@@ -1,7 +1,7 @@
 // Correct and wrong usage reports.
 
 import { type Choice, type Completion, type TokenCounts, tokenCounts } from '../answer.ts';
-import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
+import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall } from '../call.ts';
 import { complete } from '../completion.ts';
 import { respond } from '../frames.ts';
 import { promptTokens } from '../tokens.ts';
@@ -9,7 +9,7 @@ import { promptTokens } from '../tokens.ts';
 type Usage = Completion['usage'];
 
 const reporting =
-  (usageFor: (call: Call, counted: TokenCounts) => Usage, choice: Partial<Choice> = {}): Behaviour =>
+  (usageFor: (call: SimulatorCall, counted: TokenCounts) => Usage, choice: Partial<Choice> = {}): Behaviour =>
   (call) => {
     const completion = complete(call, choice);
     return respond(call, { ...completion, usage: usageFor(call, completion.usage as TokenCounts) });

@@ -9,7 +9,7 @@ import {
   type TokenCounts,
   usageMember,
 } from '../answer.ts';
-import type { Call, Format } from '../call.ts';
+import type { Format, SimulatorCall } from '../call.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
@@ -96,7 +96,7 @@ function stopOf({ finishReason, refusal, stopSequence }: Choice) {
 
 const answerHead = ({ id, model }: Completion) => ({ id, type: 'message', role: 'assistant', model });
 
-const json = (_call: Call, completion: Completion) => ({
+const json = (_call: SimulatorCall, completion: Completion) => ({
   ...answerHead(completion),
   content: blocksOf(choiceOf(completion)).map(({ whole }) => whole),
   ...stopOf(choiceOf(completion)),
@@ -106,7 +106,7 @@ const json = (_call: Call, completion: Completion) => ({
 const event = (carries: Frame['carries'], type: string, members: object = {}): Frame =>
   jsonFrame(carries, { type, ...members }, type);
 
-function frames(_call: Call, completion: Completion): readonly Frame[] {
+function frames(_call: SimulatorCall, completion: Completion): readonly Frame[] {
   const message = {
     ...answerHead(completion),
     content: [],

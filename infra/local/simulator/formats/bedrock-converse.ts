@@ -9,7 +9,7 @@ import {
   type TokenCounts,
   usageMember,
 } from '../answer.ts';
-import type { Call, Format } from '../call.ts';
+import type { Format, SimulatorCall } from '../call.ts';
 import { fragmentsOf, jsonFrame } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
@@ -88,12 +88,12 @@ function stopReasonOf({ finishReason, refusal, stopSequence }: Choice): string |
 const metrics = { metrics: { latencyMs: 1 } };
 
 /** The stop sequence that ended a Claude's answer, where the request asks for it. */
-const stopMember = ({ bodyText }: Call, { stopSequence }: Choice) =>
+const stopMember = ({ bodyText }: SimulatorCall, { stopSequence }: Choice) =>
   stopSequence !== undefined && bodyText.includes('"/delta/stop_sequence"')
     ? { additionalModelResponseFields: { delta: { stop_sequence: stopSequence } } }
     : {};
 
-const json = (call: Call, completion: Completion) => ({
+const json = (call: SimulatorCall, completion: Completion) => ({
   output: { message: { role: 'assistant', content: blocksOf(choiceOf(completion)).map(({ whole }) => whole) } },
   stopReason: stopReasonOf(choiceOf(completion)),
   ...stopMember(call, choiceOf(completion)),
@@ -105,7 +105,7 @@ const json = (call: Call, completion: Completion) => ({
 const event = (carries: Frame['carries'], name: string, members: object): Frame =>
   jsonFrame(carries, { ...members, p: 'abcdefgh' }, name);
 
-function frames(call: Call, completion: Completion): readonly Frame[] {
+function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
   const choice = choiceOf(completion);
   const blocks = blocksOf(choice).flatMap(({ start, deltas }, contentBlockIndex) => [
     ...(start === undefined ? [] : [event('other', 'contentBlockStart', { contentBlockIndex, start })]),

@@ -1,6 +1,6 @@
 // Gemini's embedContent and batchEmbedContents.
 import { type Completion, usageMember } from '../answer.ts';
-import type { Call, Format, Received } from '../call.ts';
+import type { Format, Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { generateContent } from './google-generate-content.ts';
 import { vectorOf } from './openai-embeddings.ts';
@@ -42,7 +42,7 @@ const valuesOf = (request: EmbedContent) => ({
 });
 
 /** Only newer models report what was used. */
-function json({ body }: Call, completion: Completion): object {
+function json({ body }: SimulatorCall, completion: Completion): object {
   const usage = /embedding-2/.test(completion.model)
     ? usageMember('usageMetadata', completion, ({ input }) => ({ promptTokenCount: input }))
     : {};

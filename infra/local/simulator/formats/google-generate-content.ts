@@ -8,7 +8,7 @@ import {
   totalTokens,
   usageMember,
 } from '../answer.ts';
-import type { Call, Format } from '../call.ts';
+import type { Format, SimulatorCall } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';
 import { signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
@@ -80,7 +80,7 @@ const candidate = (index: number, parts: readonly object[], finish: object = {})
   index,
 });
 
-const json = (_call: Call, completion: Completion) =>
+const json = (_call: SimulatorCall, completion: Completion) =>
   responseJson(
     completion,
     completion.choices.map((choice, index) =>
@@ -88,7 +88,7 @@ const json = (_call: Call, completion: Completion) =>
     ),
   );
 
-function frames(_call: Call, completion: Completion): readonly Frame[] {
+function frames(_call: SimulatorCall, completion: Completion): readonly Frame[] {
   const { choices } = completion;
   if (choices.length === 0) return [jsonFrame('finish', responseJson(completion, []))];
   const outputs = choices.flatMap((choice, index) =>

@@ -10,7 +10,7 @@ import {
   totalTokens,
   usageMember,
 } from '../answer.ts';
-import type { Call, Format, Received } from '../call.ts';
+import type { Format, Received, SimulatorCall } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
@@ -166,7 +166,7 @@ const answerHead = (completion: Completion, object: string) => ({
   system_fingerprint: 'fp_simulator',
 });
 
-const json = (_call: Call, completion: Completion) => ({
+const json = (_call: SimulatorCall, completion: Completion) => ({
   ...answerHead(completion, 'chat.completion'),
   choices: completion.choices.map((choice, index) => ({
     index,
@@ -184,7 +184,7 @@ const json = (_call: Call, completion: Completion) => ({
 });
 
 /** Role, output, finish reason, usage where the request asks for it, end mark. */
-function frames(call: Call, completion: Completion): readonly Frame[] {
+function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
   const { choices, isUsageOnContent = false } = completion;
   const isAsked = (call.body as ChatBody).stream_options?.include_usage === true && !isUsageOnContent;
   const reported = usageMember('usage', completion, usageJson);

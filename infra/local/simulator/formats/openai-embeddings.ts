@@ -1,6 +1,6 @@
 // OpenAI's Embeddings. A vector counts the words of its text, so texts that share words are near each other.
 import { type Completion, type TokenCounts, usageMember } from '../answer.ts';
-import type { Call, Format, Received } from '../call.ts';
+import type { Format, Received, SimulatorCall } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { tokensOf } from '../tokens.ts';
@@ -62,7 +62,7 @@ function hashOf(text: string): number {
 const base64Of = (vector: readonly number[]): string =>
   Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 
-function json({ body }: Call, completion: Completion): object {
+function json({ body }: SimulatorCall, completion: Completion): object {
   const { input, dimensions, encoding_format: encoding } = body as EmbeddingsBody;
   return {
     object: 'list',

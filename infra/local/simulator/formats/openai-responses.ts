@@ -9,7 +9,7 @@ import {
   totalTokens,
   usageMember,
 } from '../answer.ts';
-import type { Call, Format } from '../call.ts';
+import type { Format, SimulatorCall } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { encryptedBy } from '../signature.ts';
@@ -26,7 +26,7 @@ interface OutputItem {
 const event = (carries: Frame['carries'], type: string, members: object): Frame =>
   jsonFrame(carries, { type, ...members }, type);
 
-function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly OutputItem[] {
+function itemsOf(call: SimulatorCall, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly OutputItem[] {
   const { include, model } = call.body as ResponsesBody;
   const isEncrypted = include?.includes('reasoning.encrypted_content') ?? false;
   const encrypted = (text: string) => (isEncrypted ? encryptedBy(model, text) : undefined);
@@ -39,7 +39,7 @@ function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Cho
   ];
 }
 
-function reasoningItem(call: Call, text: string, encrypted: string | undefined): OutputItem {
+function reasoningItem(call: SimulatorCall, text: string, encrypted: string | undefined): OutputItem {
   const head = { id: call.newId('rs_'), type: 'reasoning' };
   const ending = encrypted === undefined ? {} : { encrypted_content: encrypted };
   const part = (shown: string) => ({ type: 'summary_text', text: shown });
@@ -59,7 +59,10 @@ function reasoningItem(call: Call, text: string, encrypted: string | undefined):
   };
 }
 
-function messageItem(call: Call, choice: Pick<Choice, 'content' | 'pieces' | 'refusal' | 'finishReason'>): OutputItem {
+function messageItem(
+  call: SimulatorCall,
+  choice: Pick<Choice, 'content' | 'pieces' | 'refusal' | 'finishReason'>,
+): OutputItem {
   const head = { id: call.newId('msg_'), type: 'message', role: 'assistant' };
   const { refusal } = choice;
   const text = refusal ?? choice.content ?? '';
@@ -86,7 +89,7 @@ function messageItem(call: Call, choice: Pick<Choice, 'content' | 'pieces' | 're
   };
 }
 
-function functionCallItem(call: Call, { id, name, arguments: text }: Choice['toolCalls'][number]): OutputItem {
+function functionCallItem(call: SimulatorCall, { id, name, arguments: text }: Choice['toolCalls'][number]): OutputItem {
   const head = { id: call.newId('fc_'), type: 'function_call', call_id: id, name };
   return {
     start: { ...head, status: 'in_progress', arguments: '' },
@@ -111,7 +114,7 @@ const usageJson = (counts: TokenCounts) => ({
 });
 
 /** The response so far: its `state`, and the request's settings. */
-function responseJson({ body }: Call, completion: Completion, state: object): object {
+function responseJson({ body }: SimulatorCall, completion: Completion, state: object): object {
   const asked = body as ResponsesBody;
   return {
     ...{ id: completion.id, object: 'response', created_at: completion.createdEpochSeconds, model: completion.model },
@@ -133,13 +136,13 @@ function endOf(completion: Completion, { finishReason }: Choice): object {
   return { ...usage, status: 'incomplete', incomplete_details: { reason: reason[finishReason] } };
 }
 
-function json(call: Call, completion: Completion): object {
+function json(call: SimulatorCall, completion: Completion): object {
   const choice = choiceOf(completion);
   const output = itemsOf(call, choice).map(({ whole }) => whole);
   return responseJson(call, completion, { output, ...endOf(completion, choice) });
 }
 
-function frames(call: Call, completion: Completion): readonly Frame[] {
+function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
   const choice = choiceOf(completion);
   const items = itemsOf(call, choice);
   const begun = { response: responseJson(call, completion, {}) };
@@ -157,7 +160,7 @@ function frames(call: Call, completion: Completion): readonly Frame[] {
   ];
 }
 
-function failedJson(call: Call, completion: Completion, code = 'server_error'): object {
+function failedJson(call: SimulatorCall, completion: Completion, code = 'server_error'): object {
   return responseJson(call, completion, { status: 'failed', error: { code, message: messageOf(code) } });
 }
 
