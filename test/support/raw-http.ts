@@ -10,7 +10,7 @@ export interface Answer {
   readonly body: string;
 }
 
-export interface Call {
+export interface RawCall {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: OutgoingHttpHeaders;
@@ -21,14 +21,14 @@ export interface Call {
 const host = '127.0.0.1';
 
 /** Sends a request and resolves with the response as soon as its headers are there. */
-export async function open(port: number, { body, ...options }: Call = {}): Promise<IncomingMessage> {
+export async function open(port: number, { body, ...options }: RawCall = {}): Promise<IncomingMessage> {
   const outgoing = request({ host, port, path: '/', agent: new Agent(), ...options });
   outgoing.end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   return incoming;
 }
 
-export async function call(port: number, options: Call = {}): Promise<Answer> {
+export async function call(port: number, options: RawCall = {}): Promise<Answer> {
   const incoming = await open(port, options);
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await text(incoming) };
 }

@@ -9,11 +9,16 @@ export interface ReadChunks {
   readonly isEnded: boolean;
 }
 
-type Call = { id?: unknown; type?: unknown; function: { name: string; arguments: string }; extra_content?: unknown };
+type ToolCallChunk = {
+  id?: unknown;
+  type?: unknown;
+  function: { name: string; arguments: string };
+  extra_content?: unknown;
+};
 
 /** Texts of one index are one; what is said once stays. */
 export function readChunks(texts: readonly string[]): ReadChunks {
-  const calls: Call[] = [];
+  const calls: ToolCallChunk[] = [];
   const details: Json[] = [];
   const message: Json = { role: 'assistant', content: '', reasoning: '' };
   let finishReason: unknown;
