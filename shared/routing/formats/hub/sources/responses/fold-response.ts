@@ -10,8 +10,8 @@ export function foldResponse(writing: Writing) {
   let ended: { readonly end: ResponseEnd; readonly tokens: TokenReport | undefined } | undefined;
 
   const sinkTo = (give: (fields: object) => void): ResponseSink => ({
-    emit(_type, fields, { spoken = '', item } = {}) {
-      outputBytes += Buffer.byteLength(spoken);
+    emit(_type, fields, { modelText = '', item } = {}) {
+      outputBytes += Buffer.byteLength(modelText);
       if (item !== undefined) items.push(item);
       give(fields);
     },

@@ -60,7 +60,7 @@ export function addInput({ emit, ofItem }: OutputItems, call: OpenCall, delta: s
   call.text += delta;
   if (isOwn(call.tool)) return;
   const kind = call.tool.kind === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments';
-  emit(`response.${kind}.delta`, { ...ofItem(call.id), delta }, { spoken: delta });
+  emit(`response.${kind}.delta`, { ...ofItem(call.id), delta }, { modelText: delta });
 }
 
 function closeMessage({ emit, end, ofItem }: OutputItems, { id, text }: OpenText, status: string): void {

@@ -3,8 +3,12 @@ import { ownItemId } from '../../../../../protocol/interfaces/responses/index.ts
 import type { SignedEnvelope } from '../../../../../protocol/wire/index.ts';
 import { type AnswerHead, type Signed, sealed } from '../../middle/index.ts';
 
-/** `spoken`: the model's own text in the event. `item`: a whole one, as its last field. */
-export type Emit = (type: string, members: object, more?: { readonly spoken?: string; readonly item?: object }) => void;
+/** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
+export type Emit = (
+  type: string,
+  members: object,
+  more?: { readonly modelText?: string; readonly item?: object },
+) => void;
 
 export type OutputItems = ReturnType<typeof createOutputItems>;
 
@@ -38,7 +42,7 @@ export function createOutputItems(head: AnswerHead, emit: Emit) {
     const at = { ...ofItem(message.id), content_index: 0 };
     begin({ ...message, status: 'in_progress', content: [] });
     emit('response.content_part.added', { ...at, part: { type: 'refusal', refusal: '' } });
-    emit('response.refusal.delta', { ...at, delta: refusal }, { spoken: refusal });
+    emit('response.refusal.delta', { ...at, delta: refusal }, { modelText: refusal });
     emit('response.refusal.done', { ...at, refusal });
     emit('response.content_part.done', { ...at, part: { type: 'refusal', refusal } });
     end({ ...message, status: 'completed', content: [{ type: 'refusal', refusal }] });

@@ -32,7 +32,7 @@ export function openSaidItems({ readSigned }: AnswerHead, items: OutputItems, op
     emit(
       'response.output_text.delta',
       { ...ofItem(message.id), content_index: 0, delta, logprobs: [] },
-      { spoken: delta },
+      { modelText: delta },
     );
   }
 
@@ -75,7 +75,7 @@ export function openSaidItems({ readSigned }: AnswerHead, items: OutputItems, op
         emit('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } });
       }
       thinking.text += part.delta;
-      emit('response.reasoning_summary_text.delta', { ...at, delta: part.delta }, { spoken: part.delta });
+      emit('response.reasoning_summary_text.delta', { ...at, delta: part.delta }, { modelText: part.delta });
     },
   };
 }

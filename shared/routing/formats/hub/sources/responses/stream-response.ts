@@ -15,8 +15,8 @@ export function streamResponse(writing: Writing, give: (event: AnswerEvent) => v
   /** The texts of whole items. */
   const items: string[] = [];
 
-  function add(type: string, text: string, spoken: string, end?: EventToWrite['end']): void {
-    const bytes = Buffer.byteLength(spoken);
+  function add(type: string, text: string, modelText: string, end?: EventToWrite['end']): void {
+    const bytes = Buffer.byteLength(modelText);
     outputBytes += bytes;
     const isOnlyThinking = type.startsWith('response.reasoning') || (isOfItem(type) && text.includes(reasoningItem));
     const details = { type, sequenceNumber, responseId, outputBytes: bytes, isOnlyThinking, ...(end && { end }) };
@@ -39,11 +39,11 @@ export function streamResponse(writing: Writing, give: (event: AnswerEvent) => v
   }
 
   return {
-    emit(type, members, { spoken = '', item } = {}) {
+    emit(type, members, { modelText = '', item } = {}) {
       start();
       const text = item && JSON.stringify(item);
       if (text !== undefined) items.push(text);
-      add(type, `${opening(type, members)}${text === undefined ? '' : `,"item":${text}`}}`, spoken);
+      add(type, `${opening(type, members)}${text === undefined ? '' : `,"item":${text}`}}`, modelText);
     },
     end(end, tokens, model) {
       start();
