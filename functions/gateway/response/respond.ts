@@ -13,7 +13,7 @@ import type { AdmittedPlain, AnswerSource, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { cacheWriter, keepEvents } from './kept-events.ts';
-import { openKeeperMemory } from './remember-keeper.ts';
+import { openStoringAccountMemory } from './remember-storing-account.ts';
 
 export interface Responded {
   readonly response: GatewayResponse;
@@ -67,9 +67,13 @@ async function jsonResponse(
   const writeCache = jsonCacheWriter(deps, call, charge, text);
   // The provider's own text lives on for the cache alone.
   release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
-  const keeperMemory = openKeeperMemory(deps, call, provided);
-  keeperMemory.hear(answer);
-  await Promise.all([call.claims.store(response, sourceOf(provided)), call.freeSlots?.(), keeperMemory.written()]);
+  const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
+  storingAccountMemory.hear(answer);
+  await Promise.all([
+    call.claims.store(response, sourceOf(provided)),
+    call.freeSlots?.(),
+    storingAccountMemory.written(),
+  ]);
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 
@@ -84,7 +88,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const isCached = holdings.cache?.store !== undefined;
   const kept = keepEvents(isCached);
-  const keeperMemory = openKeeperMemory(deps, call, provided);
+  const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   let made: Charge | undefined;
   const charge = (): Charge => {
     made ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
@@ -106,7 +110,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
       },
     },
     onEvent: (event) => {
-      keeperMemory.hear(event.details);
+      storingAccountMemory.hear(event.details);
       kept.add?.(event);
     },
     onComplete:
@@ -116,7 +120,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
     onEnd: async () => {
       // The charge is made with the release of the slots.
       if (call.freeSlots !== undefined) charge();
-      await Promise.all([call.freeSlots?.(), keeperMemory.written()]);
+      await Promise.all([call.freeSlots?.(), storingAccountMemory.written()]);
     },
     schemaCheck,
     onBroken: () => claims.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),

@@ -16,18 +16,18 @@ const writesMaxMs = 5_000;
 /** Ids of one answer: a response and its items. */
 const keptIdsMax = 256;
 
-export interface KeeperMemory {
+export interface StoringAccountMemory {
   /** Called with an answer, or with each event of it. */
   readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /** Resolves when the ids are written, usually in one request, or the answer has waited long enough. Never rejects. */
   readonly written: () => Promise<void>;
 }
 
-export function openKeeperMemory(
+export function openStoringAccountMemory(
   { providerAffinity, clock, log }: GatewayDependencies,
   { request, workspace, scope, unmadeInput }: AdmittedPlain,
   { admitted: { candidate }, reachedVia }: ProvidedAnswer,
-): KeeperMemory {
+): StoringAccountMemory {
   const isOwn = reachedVia.format === servingApis[request.interfaceId].own;
   const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
   const heard = new Set<string>();
