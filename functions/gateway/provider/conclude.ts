@@ -74,25 +74,25 @@ const bytesPerToken = 4;
 /** `reason` only where every provider named the same. The words are those of the first that said any. */
 function rejectedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
-  const spoken = failures.find(({ providerText }) => providerText?.forClient !== undefined);
-  const said = spoken?.providerText?.forClient;
+  const quoted = failures.find(({ providerText }) => providerText?.forClient !== undefined);
+  const said = quoted?.providerText?.forClient;
   const json = request.asked.text();
   const agreed = others.length === 0 ? reason : undefined;
   const contextTokens = Math.max(...request.plan.map(({ entry }) => entry.context_length));
   const promptTokens = Math.ceil(request.size.textBytes / bytesPerToken) + (request.size.mediaTokens ?? 0);
-  const told = { said, reason: spoken === undefined ? agreed : spoken.reason, promptTokens, contextTokens };
+  const told = { said, reason: quoted === undefined ? agreed : quoted.reason, promptTokens, contextTokens };
   const whole = request.clientInterface.repairWords?.(told);
   const text = whole ?? said;
-  const advice = spoken !== undefined && request.asked.stream ? adviceAfter(spoken) : undefined;
+  const advice = quoted !== undefined && request.asked.stream ? adviceAfter(quoted) : undefined;
   const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined, advice };
-  const { providerCode } = spoken ?? failures.find((failure) => failure.providerCode !== undefined) ?? {};
+  const { providerCode } = quoted ?? failures.find((failure) => failure.providerCode !== undefined) ?? {};
   if (failures.every(({ status }) => status === notFoundStatus)) {
     return fail('not_found', { message: 'The provider does not know the thread.', providerWords: words, providerCode });
   }
   return failRejected({
     reason: agreed,
     agreedParam: agreedParam(failures, json),
-    namedParam: ownParam(spoken?.param, json),
+    namedParam: ownParam(quoted?.param, json),
     words,
     providerCode,
     promptMember: request.asked.promptMember,

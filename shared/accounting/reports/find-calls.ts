@@ -105,7 +105,7 @@ export const matchesFilter = (
     failed,
     outcome,
     code,
-    interface: spoken,
+    interface: interfaceId,
     session,
     key,
     model,
@@ -118,7 +118,7 @@ export const matchesFilter = (
   (failed !== true || record.outcome !== 'ok') &&
   (outcome === undefined || classOf(record) === outcome) &&
   (code === undefined || errorCodeOf(record) === code) &&
-  (spoken === undefined || (record.interfaceId ?? 'chat-completions') === spoken) &&
+  (interfaceId === undefined || (record.interfaceId ?? 'chat-completions') === interfaceId) &&
   (session === undefined || record.sessionId === session) &&
   (totalMsMin === undefined || record.totalMs >= totalMsMin) &&
   Object.entries(tags).every(([name, value]) => tagOf(record.tags, name) === value) &&
