@@ -25,7 +25,7 @@ export interface ThisDeployment {
 }
 
 /** Differences from the deployed stage, and the deployments that lead from one to the other. */
-export interface PlannedChange extends Pick<ThisDeployment, 'alsoAccepts' | 'alsoRuns'> {
+export interface DeploymentChange extends Pick<ThisDeployment, 'alsoAccepts' | 'alsoRuns'> {
   /** Question for the operator, as a sentence without its subject. */
   readonly question?: string;
   /** Told at the end of a deployment that is to be followed by another one. */

@@ -1,7 +1,7 @@
 // Callers that the functions accept: the distribution, by the number of its secret, or any caller of their URL. An
 // origin that the new settings no longer accept stays accepted for one deployment, and the next one removes it.
 import type { StageSettings } from '../settings-schema.ts';
-import type { PlannedChange } from '../this-deployment.ts';
+import type { DeploymentChange } from '../this-deployment.ts';
 
 /** Output of the api stack: numbers of secrets, the one that is sent first, or `direct`. */
 export const acceptedOutput = 'AcceptedOrigins';
@@ -15,7 +15,7 @@ export function planOriginChange(
   stage: string,
   settings: Pick<StageSettings, 'edge' | 'originSecrets'>,
   outputs: Readonly<Record<string, string>> | undefined,
-): PlannedChange {
+): DeploymentChange {
   // Nothing is deployed yet, or the first deployment failed.
   if (outputs?.BaseUrl === undefined) return {};
   const wanted = wantedOrigins(settings);

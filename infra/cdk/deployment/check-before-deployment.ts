@@ -3,7 +3,7 @@
 import type { AwsAccount, StackResource } from '../aws-account.ts';
 import { apiStackName, commitOutput, computeOutput, dataStackName, tableSuffixOutput } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import type { ComputeKind, PlannedChange, ThisDeployment } from '../this-deployment.ts';
+import type { ComputeKind, DeploymentChange, ThisDeployment } from '../this-deployment.ts';
 import { planOriginChange } from './accepted-origins.ts';
 import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
@@ -102,7 +102,7 @@ export function planComputeChange(
   stage: string,
   settings: Pick<StageSettings, 'compute' | 'edge' | 'customDomain'>,
   outputs: Readonly<Record<string, string>> | undefined,
-): PlannedChange {
+): DeploymentChange {
   if (outputs?.BaseUrl === undefined) return {};
   // Stages from before the output had functions.
   const running: ComputeKind = outputs[computeOutput] === 'container' ? 'container' : 'functions';
