@@ -45,7 +45,7 @@ export interface ConnectionChange {
 }
 
 /** The clear key does not leave this file. */
-interface PlannedConnection {
+interface UnsealedChange {
   readonly change: ConnectionChange;
   readonly newKey: string | undefined;
 }
@@ -73,9 +73,9 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
     const former = new Map(stored.map((connection) => [connection.provider, connection]));
     return Promise.all(wanted.map((one) => planOne(vault, workspace, one, former.get(one.provider))));
   };
-  const seal = async ({ change: { next }, newKey }: PlannedConnection) =>
+  const seal = async ({ change: { next }, newKey }: UnsealedChange) =>
     next === undefined || newKey === undefined ? next : { ...next, sealed: await vault.seal(next, newKey) };
-  const changesIn = (planned: readonly PlannedConnection[]) => planned.map(({ change }) => change);
+  const changesIn = (planned: readonly UnsealedChange[]) => planned.map(({ change }) => change);
 
   return {
     read: (workspace) => readConnections(store, workspace),
@@ -121,7 +121,7 @@ async function planOne(
   workspace: string,
   { provider, isRemoved, key, ...settings }: WantedConnection,
   former: Connection | undefined,
-): Promise<PlannedConnection> {
+): Promise<UnsealedChange> {
   if (isRemoved) {
     const change = former === undefined ? 'unchanged' : 'removed';
     return { change: { provider, change, former, next: undefined, hasNewKey: false }, newKey: undefined };
