@@ -18,12 +18,12 @@ export interface UpstreamReply {
 
 export type Upstream = (request: UpstreamRequest) => UpstreamReply;
 
-export type Asked = Omit<DirectRequest, 'arrivedAtMs'>;
+export type FuzzRequest = Omit<DirectRequest, 'arrivedAtMs'>;
 
 export interface FuzzGateway {
   readonly harness: Harness;
   /** `leavesAfter`: the client hangs up when it has read so many pieces of a stream. */
-  ask(asked: Asked, upstream: Upstream | Transport, leavesAfter?: number): Promise<Reply>;
+  ask(asked: FuzzRequest, upstream: Upstream | Transport, leavesAfter?: number): Promise<Reply>;
   readonly asked: () => number;
 }
 

@@ -4,7 +4,7 @@ import type { Composition } from '../../shared/composition/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
 import type { Reply } from '../support/call-gateway.ts';
 import { checkWellAnswered, type Expectation } from '../support/well-answered.ts';
-import { type Asked, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
+import { type FuzzRequest, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
 
 const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
 const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
@@ -12,7 +12,7 @@ const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
 const batch = 50;
 
 export interface Case extends Expectation {
-  readonly asked: Asked;
+  readonly asked: FuzzRequest;
   readonly upstream: Upstream | Transport;
   /** The client hangs up when it has read so many pieces of a stream. */
   readonly leavesAfter?: number | undefined;
@@ -82,5 +82,5 @@ export async function startFuzzRun(): Promise<FuzzRun> {
   };
 }
 
-const tell = ({ headers, body }: Asked): string =>
+const tell = ({ headers, body }: FuzzRequest): string =>
   JSON.stringify({ headers, body: Buffer.from(body).toString('latin1').slice(0, 4_000) });

@@ -10,7 +10,7 @@ import { arbitraryValue, mutated, spoiltBytes } from './arbitrary-json.ts';
 import { costlyRequest, credentialOf, functionCall, someHeaders, validRequest } from './arbitrary-request.ts';
 import { arbitraryAnswer, arbitrarySchema } from './arbitrary-schema.ts';
 import { freeModel } from './fuzz-file.ts';
-import type { Asked, Upstream } from './fuzz-gateway.ts';
+import type { FuzzRequest, Upstream } from './fuzz-gateway.ts';
 import { bytesOf, type Case, type FuzzRun, startFuzzRun } from './fuzz-run.ts';
 import { script, startOddProvider } from './odd-provider.ts';
 import {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => fuzz.stop());
 
 const authorization = (): Record<string, string[]> => ({ authorization: [`Bearer ${fuzz.key}`] });
-const chat = (more: Record<string, unknown> = {}): Asked => ({
+const chat = (more: Record<string, unknown> = {}): FuzzRequest => ({
   headers: authorization(),
   body: bytesOf({ model: freeModel, messages: [{ role: 'user', content: 'Hello' }], ...more }),
 });

@@ -4,14 +4,14 @@ import OpenAI from 'openai';
 import type { Harness } from '../support/harness.ts';
 import { argsOf, type Outcome, type RecordedTurn } from './turn.ts';
 
-export interface Asked {
+export interface RecordedRequest {
   readonly model: string;
   readonly isStream: boolean;
   /** Of the tools that the client has. */
   readonly toolNames: readonly string[];
 }
 
-export type Client = (asked: Asked) => Promise<RecordedTurn>;
+export type Client = (asked: RecordedRequest) => Promise<RecordedTurn>;
 export type ClientName = 'chat-completions' | 'messages' | 'responses';
 
 const prompt = 'Hello';
@@ -34,7 +34,7 @@ export const outcomeOf = (turn: Promise<RecordedTurn>): Promise<Outcome> =>
 
 const chatEnds: Readonly<Record<string, string>> = { tool_calls: 'tool-calls', content_filter: 'content-filter' };
 
-async function askChat(openai: OpenAI, { model, isStream, toolNames }: Asked): Promise<RecordedTurn> {
+async function askChat(openai: OpenAI, { model, isStream, toolNames }: RecordedRequest): Promise<RecordedTurn> {
   const body = {
     model,
     messages: [{ role: 'user' as const, content: prompt }],
@@ -82,7 +82,10 @@ const messagesEnds: Readonly<Record<string, string>> = {
   refusal: 'content-filter',
 };
 
-async function askMessages(anthropic: Anthropic, { model, isStream, toolNames }: Asked): Promise<RecordedTurn> {
+async function askMessages(
+  anthropic: Anthropic,
+  { model, isStream, toolNames }: RecordedRequest,
+): Promise<RecordedTurn> {
   const body = {
     model,
     max_tokens: 2_000,
@@ -112,7 +115,7 @@ const responsesEnds: Readonly<Record<string, string>> = {
   content_filter: 'content-filter',
 };
 
-async function askResponses(openai: OpenAI, { model, isStream, toolNames }: Asked): Promise<RecordedTurn> {
+async function askResponses(openai: OpenAI, { model, isStream, toolNames }: RecordedRequest): Promise<RecordedTurn> {
   const body = {
     model,
     input: prompt,

@@ -82,7 +82,7 @@ export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? 
     provider: { id: 'acme', apis: [api], reasoning_style: 'effort' },
   }) as unknown as Candidate;
 
-export interface Asked {
+export interface SentRequest {
   readonly api: HubApi;
   /** Of the client. Default: chat completions. */
   readonly interfaceId?: InterfaceId;
@@ -113,7 +113,7 @@ export async function ask({
   model,
   catalogueId,
   ...asked
-}: Asked): Promise<Outcome> {
+}: SentRequest): Promise<Outcome> {
   const { interfaceId = 'chat-completions' } = asked;
   const fake = fakeSend(answer);
   const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');

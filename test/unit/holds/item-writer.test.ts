@@ -18,7 +18,7 @@ const counter = (limit: bigint, key = 'unit'): Counter => ({
   spentAttribute: 's',
 });
 
-interface Asked {
+interface AskedChange {
   readonly update: Update | undefined;
   answer(result: ConditionalResult): void;
   fail(): void;
@@ -26,7 +26,7 @@ interface Asked {
 
 function start({ gatherMs }: { readonly gatherMs?: () => number } = {}) {
   const clock = manualClock();
-  const asked: Asked[] = [];
+  const asked: AskedChange[] = [];
   const ask = <Result>(update: Update | undefined, read: (result: ConditionalResult) => Result): Promise<Result> =>
     new Promise((resolve, reject) => {
       asked.push({
@@ -59,8 +59,8 @@ const written = (item?: Item): ConditionalResult => ({ kind: 'written', item });
 const refused = (item: Item): ConditionalResult => ({ kind: 'refused', item });
 
 /** The amount that an update takes from the balance. */
-const takenBy = ({ update }: Asked): bigint => -BigInt(update?.changes.add?.b ?? 0);
-const addedNames = ({ update }: Asked): string[] => Object.keys(update?.changes.add ?? {});
+const takenBy = ({ update }: AskedChange): bigint => -BigInt(update?.changes.add?.b ?? 0);
+const addedNames = ({ update }: AskedChange): string[] => Object.keys(update?.changes.add ?? {});
 
 describe('requests that want one item', () => {
   it('alone are written at once, and those that come meanwhile, or in the turn of its answer, share the next write', async () => {
@@ -119,7 +119,7 @@ describe('requests that want one item', () => {
   it('go together with settlements, under one mark, which the next write deletes', async () => {
     const { asked, counters, take } = start();
     const holds = [take(10n), take(20n)];
-    const bucket = addedNames(asked[0] as Asked).find((name) => name.startsWith('H')) ?? '';
+    const bucket = addedNames(asked[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
     asked[0]?.answer(written({ b: -10n, [bucket]: 10n }));
     await gatheredWrite();
     asked[1]?.answer(written());
@@ -131,7 +131,7 @@ describe('requests that want one item', () => {
     await gatheredWrite();
     expect(asked).toHaveLength(4);
     // 27 come back, 6 are spent of it, 4 are taken.
-    expect(takenBy(asked[3] as Asked)).toBe(-(30n - 6n) + 4n);
+    expect(takenBy(asked[3] as AskedChange)).toBe(-(30n - 6n) + 4n);
     const mark = Object.values(asked[3]?.update?.changes.addElements ?? {});
     expect(mark).toEqual([new Set([expect.any(String)])]);
     expect(asked[3]?.update?.repeatable).toBe(false);
@@ -198,7 +198,7 @@ describe('a request', () => {
     expect(await settled).toBe('no answer');
     await gatheredWrite();
     expect(asked[3]?.update?.changes).not.toHaveProperty('addElements');
-    expect(takenBy(asked[3] as Asked)).toBe(5n);
+    expect(takenBy(asked[3] as AskedChange)).toBe(5n);
     clock.advance(800);
     asked[3]?.fail();
     expect(await beside).toBe('no answer');
@@ -207,7 +207,7 @@ describe('a request', () => {
   it('are answered without the item where a look of the last second knows it, and go by what they have made of it', async () => {
     const { clock, asked, counters, take } = start();
     const first = take(10n);
-    const bucket = addedNames(asked[0] as Asked).find((name) => name.startsWith('H')) ?? '';
+    const bucket = addedNames(asked[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
     asked[0]?.answer(written({ b: -10n, [bucket]: 10n }));
     await first.result;
     const settled = counters.settle(counter(100n), first.hold, 3n);

@@ -22,7 +22,7 @@ export interface Configuration {
 }
 
 /** The members of a request that planning reads. */
-export interface Body {
+export interface PlannedBody {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly provider?: Preferences | undefined;
@@ -147,7 +147,7 @@ const preferences: fc.Arbitrary<Preferences> = fc.record({
 const parts = fc.constantFrom('text', 'image_url', 'input_audio').map((type) => ({ type, text: 'Hello' }));
 
 /** A request body, of which every gateway member may be missing. */
-export const anyBody: fc.Arbitrary<Body> = fc
+export const anyBody: fc.Arbitrary<PlannedBody> = fc
   .record({
     model: fc.constantFrom(...modelIds, ...modelIds, 'auto', 'auto', 'unheard-of'),
     content: fc.oneof(fc.constantFrom('Hello', 'x'.repeat(100)), fc.array(parts, { maxLength: 2 })),

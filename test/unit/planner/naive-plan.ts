@@ -1,7 +1,7 @@
 // The rules of planning once more, from the side of one candidate: how far does it get? The error is the
 // last check that any candidate reached. Slow, in floats, and sharing no line with the planner.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import type { Body, Configuration } from './arbitrary-configurations.ts';
+import type { Configuration, PlannedBody } from './arbitrary-configurations.ts';
 
 export interface Runner {
   readonly name: string;
@@ -21,7 +21,7 @@ const hurdles = [
 ] as const;
 
 /** An error code, or who passes every hurdle, in no order that counts. */
-export function naiveVerdict(body: Body, configuration: Configuration): string | readonly Runner[] {
+export function naiveVerdict(body: PlannedBody, configuration: Configuration): string | readonly Runner[] {
   const only = [body.provider?.only ?? []].flat();
   if (only.some((id) => configuration.document.providers.every((provider) => provider.id !== id)))
     return 'invalid_request';
@@ -40,7 +40,7 @@ export function naiveVerdict(body: Body, configuration: Configuration): string |
 }
 
 /** Whether the runner clears each hurdle, in their order. */
-export function hurdlesOf(runner: Runner, body: Body, configuration: Configuration): readonly boolean[] {
+export function hurdlesOf(runner: Runner, body: PlannedBody, configuration: Configuration): readonly boolean[] {
   const { keys, configured } = configuration;
   const hasKey = keys.connected.includes(runner.entry.provider);
   const hasPrices =
@@ -58,14 +58,14 @@ export function hurdlesOf(runner: Runner, body: Body, configuration: Configurati
   ];
 }
 
-function isWanted({ entry }: Runner, { provider = {} }: Body): boolean {
+function isWanted({ entry }: Runner, { provider = {} }: PlannedBody): boolean {
   if (provider.ignore?.includes(entry.provider)) return false;
   if (provider.only !== undefined && ![provider.only].flat().includes(entry.provider)) return false;
   const namesAreAll = provider.allow_fallbacks === false && provider.order !== undefined && provider.order.length > 0;
   return !namesAreAll || (provider.order?.includes(entry.provider) ?? false);
 }
 
-function isLoosening({ provider = {} }: Body, { workspace: { data_policy: law } }: Configuration): boolean {
+function isLoosening({ provider = {} }: PlannedBody, { workspace: { data_policy: law } }: Configuration): boolean {
   const escapesRegions = law.data_residency && provider.data_residency?.find((id) => !law.data_residency?.includes(id));
   return (
     (law.zdr === true && provider.zdr === false) ||
@@ -74,7 +74,11 @@ function isLoosening({ provider = {} }: Body, { workspace: { data_policy: law } 
   );
 }
 
-function isCompliant({ entry }: Runner, { provider = {} }: Body, { document, workspace }: Configuration): boolean {
+function isCompliant(
+  { entry }: Runner,
+  { provider = {} }: PlannedBody,
+  { document, workspace }: Configuration,
+): boolean {
   const declared = document.providers.find(({ id }) => id === entry.provider)?.data_policy ?? {};
   return [workspace.data_policy, provider].every(
     (policy) =>
@@ -85,7 +89,7 @@ function isCompliant({ entry }: Runner, { provider = {} }: Body, { document, wor
   );
 }
 
-function isAble({ entry, model }: Runner, body: Body): boolean {
+function isAble({ entry, model }: Runner, body: PlannedBody): boolean {
   const text = JSON.stringify(body);
   const lacks: readonly (readonly [boolean | undefined, boolean])[] = [
     [body.tools && body.tools.length > 0, entry.supported_params.tools],
@@ -97,7 +101,7 @@ function isAble({ entry, model }: Runner, body: Body): boolean {
   return lacks.every(([isAsked, isThere]) => !isAsked || isThere);
 }
 
-function isAffordable({ entry }: Runner, { provider = {} }: Body): boolean {
+function isAffordable({ entry }: Runner, { provider = {} }: PlannedBody): boolean {
   const { max_price: cap } = provider;
   const { prompt, completion } = typeof cap === 'number' ? { prompt: cap, completion: cap } : (cap ?? {});
   const costs = (price: string | null) => (price === null ? Number.POSITIVE_INFINITY : Number(price));
@@ -108,14 +112,14 @@ function isAffordable({ entry }: Runner, { provider = {} }: Body): boolean {
 }
 
 /** Only a written order outranks cooling. */
-export const namesNoOrder = ({ provider }: Body): boolean => (provider?.order ?? []).length === 0;
+export const namesNoOrder = ({ provider }: PlannedBody): boolean => (provider?.order ?? []).length === 0;
 
 /** Rules about long prompts apply only to an order without `sort` and `order`. */
-const asksForNoOrder = ({ provider }: Body): boolean =>
+const asksForNoOrder = ({ provider }: PlannedBody): boolean =>
   (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
 
 /** Whether the first is to be tried before the second: rule by rule, the first rule in which they differ decides. */
-export function mayPrecede(first: Runner, second: Runner, body: Body, configuration: Configuration): boolean {
+export function mayPrecede(first: Runner, second: Runner, body: PlannedBody, configuration: Configuration): boolean {
   const cools = ({ entry }: Runner) => namesNoOrder(body) && configuration.cooling.includes(entry.provider);
   if (cools(first) !== cools(second)) return cools(second);
   const overflows = ({ entry }: Runner) =>

@@ -13,7 +13,7 @@ import { makePlan, type PlanInput } from '../../../shared/routing/planner/index.
 import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
 import { png } from '../../support/png.ts';
 import { spokenInterfaces } from '../../support/spoken-interfaces.ts';
-import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
+import { anyBody, anyConfiguration, type Configuration, type PlannedBody } from './arbitrary-configurations.ts';
 import { mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
 
 /** Fewer runs meet no two candidates that differ in speed alone. */
@@ -34,7 +34,7 @@ const factsOf = (configuration: Configuration): PlanInput => ({
 
 const runnerOf = ({ model, entry }: Candidate): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry });
 
-const plan = (body: Body, configuration: Configuration): GatewayError | readonly Runner[] => {
+const plan = (body: PlannedBody, configuration: Configuration): GatewayError | readonly Runner[] => {
   const outcome = makePlan(requestOf({ ...body }), factsOf(configuration));
   return outcome instanceof GatewayError ? outcome : outcome.map(runnerOf);
 };
@@ -42,7 +42,7 @@ const plan = (body: Body, configuration: Configuration): GatewayError | readonly
 const namesOf = (runners: readonly Runner[]): string[] => runners.map(({ name }) => name);
 
 /** Holds of every plan, whatever the configuration and the request. Errors are not looked at. */
-const ofEveryPlan = (check: (planned: readonly Runner[], body: Body, configuration: Configuration) => void) =>
+const ofEveryPlan = (check: (planned: readonly Runner[], body: PlannedBody, configuration: Configuration) => void) =>
   fc.assert(
     fc.property(anyBody, anyConfiguration, (body, configuration) => {
       const planned = plan(body, configuration);
@@ -51,7 +51,7 @@ const ofEveryPlan = (check: (planned: readonly Runner[], body: Body, configurati
     runs,
   );
 
-const restsOnTheFirst = ({ provider = {} }: Body): boolean =>
+const restsOnTheFirst = ({ provider = {} }: PlannedBody): boolean =>
   provider.allow_fallbacks === false && (provider.order ?? []).length === 0;
 
 describe('whatever the catalogue and the request', () => {

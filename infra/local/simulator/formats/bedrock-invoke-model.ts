@@ -22,9 +22,9 @@ interface Nova {
     readonly text: { readonly truncationMode: string; readonly value: string };
   };
 }
-type Body = Titan | Cohere | Nova;
+type InvokeModelBody = Titan | Cohere | Nova;
 
-interface Asked {
+interface EmbeddingRequest {
   readonly texts: readonly string[];
   readonly dimensions: number;
   readonly lengths: readonly number[];
@@ -33,7 +33,7 @@ interface Asked {
 const textsMax = 96;
 const inputTypes = ['search_document', 'search_query', 'classification', 'clustering'];
 
-function askedOf(body: Body): Asked | undefined {
+function askedOf(body: InvokeModelBody): EmbeddingRequest | undefined {
   if ('inputText' in body) {
     return { texts: [body.inputText], dimensions: body.dimensions ?? 1_024, lengths: [256, 512, 1_024] };
   }
@@ -47,7 +47,7 @@ function askedOf(body: Body): Asked | undefined {
 }
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
-  const asked = askedOf((body ?? {}) as Body);
+  const asked = askedOf((body ?? {}) as InvokeModelBody);
   if (asked === undefined || asked.texts.length === 0 || asked.texts.includes('')) {
     return 'Malformed input request, please reformat your input and try again.';
   }
@@ -57,12 +57,12 @@ function read({ body, fromPath: { model = '' } }: Received): ModelRequest | stri
 }
 
 function json({ body }: SimulatorCall, completion: Completion): object {
-  const { texts, dimensions } = askedOf(body as Body) as Asked;
+  const { texts, dimensions } = askedOf(body as InvokeModelBody) as EmbeddingRequest;
   const vectors = texts.map((text) => vectorOf(text, dimensions));
-  if ('inputText' in (body as Body)) {
+  if ('inputText' in (body as InvokeModelBody)) {
     return { embedding: vectors[0], ...usageMember('inputTextTokenCount', completion, ({ input }) => input) };
   }
-  if ('texts' in (body as Body))
+  if ('texts' in (body as InvokeModelBody))
     return { id: completion.id, embeddings: { float: vectors }, response_type: 'embeddings_by_type' };
   return {
     embeddings: [{ embeddingType: 'TEXT', embedding: vectors[0] }],

@@ -10,16 +10,16 @@ interface EmbedContent {
   readonly content: { readonly parts: readonly { readonly text: string }[] };
   readonly outputDimensionality?: number;
 }
-type Body = EmbedContent | { readonly requests: readonly EmbedContent[] };
+type EmbedContentBody = EmbedContent | { readonly requests: readonly EmbedContent[] };
 
 const requestsMax = 100;
 const dimensionsMax = 3_072;
 
-const requestsOf = (body: Body): readonly EmbedContent[] => ('requests' in body ? body.requests : [body]);
+const requestsOf = (body: EmbedContentBody): readonly EmbedContent[] => ('requests' in body ? body.requests : [body]);
 const textOf = ({ content }: EmbedContent): string => content.parts.map(({ text }) => text).join('\n');
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
-  const requests = requestsOf((body ?? {}) as Body);
+  const requests = requestsOf((body ?? {}) as EmbedContentBody);
   if (requests.some((request) => !Array.isArray(request.content?.parts) || textOf(request) === '')) {
     return 'EmbedContentRequest.content contains an empty Part.';
   }
@@ -46,8 +46,8 @@ function json({ body }: SimulatorCall, completion: Completion): object {
   const usage = /embedding-2/.test(completion.model)
     ? usageMember('usageMetadata', completion, ({ input }) => ({ promptTokenCount: input }))
     : {};
-  return 'requests' in (body as Body)
-    ? { embeddings: requestsOf(body as Body).map(valuesOf), ...usage }
+  return 'requests' in (body as EmbedContentBody)
+    ? { embeddings: requestsOf(body as EmbedContentBody).map(valuesOf), ...usage }
     : { embedding: valuesOf(body as EmbedContent), ...usage };
 }
 

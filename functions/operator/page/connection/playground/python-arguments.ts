@@ -1,13 +1,13 @@
 // A body as the arguments of a method of an SDK for Python. Fields that the SDK may not know are passed separately,
 // because it refuses unknown arguments.
 
-type Body = Readonly<Record<string, unknown>>;
+type RequestBody = Readonly<Record<string, unknown>>;
 
 /** A line for each. */
-export const pythonLines = (body: Body, known: readonly string[]): string[] =>
+export const pythonLines = (body: RequestBody, known: readonly string[]): string[] =>
   argumentsIn(body, known).map(([word, value]) => `    ${word}=${pythonOf(value, '    ')},`);
 
-function argumentsIn(body: Body, known: readonly string[]): [word: string, value: unknown][] {
+function argumentsIn(body: RequestBody, known: readonly string[]): [word: string, value: unknown][] {
   const isKnown = (member: string) => known.includes(member) || member === 'stream';
   const others = Object.entries(body).filter(([member]) => !isKnown(member));
   return [

@@ -4,7 +4,7 @@ import { pythonLines } from './python-arguments.ts';
 
 export const keyVariable = 'GW_API_KEY';
 
-type Body = Readonly<Record<string, unknown>>;
+type RequestBody = Readonly<Record<string, unknown>>;
 
 interface Resource {
   /** On the client. */
@@ -37,7 +37,7 @@ const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 const endOfBody = 'END_OF_REQUEST';
 
 /** The body is in a here-document: no quote in it ends it, and it may be longer than an argument. */
-export const curlOf = (url: string, body: Body): string =>
+export const curlOf = (url: string, body: RequestBody): string =>
   [
     `curl -sS${body.stream === true ? 'N' : ''} '${url}' \\`,
     `  -H "Authorization: Bearer $${keyVariable}" \\`,
@@ -49,7 +49,7 @@ export const curlOf = (url: string, body: Body): string =>
 
 const pythonOf =
   (sdk: Sdk, { name, streamed, whole, arguments: known }: Resource) =>
-  (origin: string, body: Body): string =>
+  (origin: string, body: RequestBody): string =>
     [
       'import os',
       sdk.import,

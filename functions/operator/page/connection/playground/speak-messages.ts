@@ -24,8 +24,10 @@ export const messages: PlaygroundInterface = {
     ...more,
   }),
   readAnswer: ({ content = [] }) => ({
-    text: (content as readonly Block[]).map(({ text = '' }) => text).join(''),
-    calls: (content as readonly Block[]).flatMap((block, at) => callIn(block, at, JSON.stringify(block.input ?? {}))),
+    text: (content as readonly MessagesBlock[]).map(({ text = '' }) => text).join(''),
+    calls: (content as readonly MessagesBlock[]).flatMap((block, at) =>
+      callIn(block, at, JSON.stringify(block.input ?? {})),
+    ),
   }),
   readEvent: ({ type, index = 0, content_block: block, delta = {}, error }): Heard => {
     if (type === 'error') return { failure: { code: String(error?.type), message: String(error?.message) } };
@@ -38,7 +40,7 @@ export const messages: PlaygroundInterface = {
   python: messagesPython,
 };
 
-interface Block {
+interface MessagesBlock {
   readonly type?: string;
   readonly text?: string;
   readonly id?: string;
@@ -46,7 +48,7 @@ interface Block {
   readonly input?: unknown;
 }
 
-const callIn = ({ type, id = '', name = '' }: Block, at: number, written: string) =>
+const callIn = ({ type, id = '', name = '' }: MessagesBlock, at: number, written: string) =>
   type === 'tool_use' ? [{ at, id, name, arguments: written }] : [];
 
 function messageOf(turn: PlaygroundTurn): object {

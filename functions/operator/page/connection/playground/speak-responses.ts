@@ -18,8 +18,10 @@ export const responses: PlaygroundInterface = {
     ...more,
   }),
   readAnswer: ({ output = [] }) => ({
-    text: (output as readonly Item[]).flatMap(({ content = [] }) => content.map(({ text = '' }) => text)).join(''),
-    calls: (output as readonly Item[]).flatMap(callIn),
+    text: (output as readonly ResponsesItem[])
+      .flatMap(({ content = [] }) => content.map(({ text = '' }) => text))
+      .join(''),
+    calls: (output as readonly ResponsesItem[]).flatMap(callIn),
   }),
   readEvent: ({ type, delta, item = {}, output_index: at = 0, response, ...event }): Heard => {
     if (type === 'error') return failureOf(event.error ?? event);
@@ -31,7 +33,7 @@ export const responses: PlaygroundInterface = {
   python: responsesPython,
 };
 
-interface Item {
+interface ResponsesItem {
   readonly type?: string;
   readonly content?: readonly { readonly text?: string }[];
   readonly call_id?: string;
@@ -43,7 +45,7 @@ const failureOf = ({ code, message }: { readonly code?: unknown; readonly messag
   failure: { code: String(code), message: String(message) },
 });
 
-const callIn = ({ type, call_id: id = '', name = '', arguments: written = '' }: Item, at: number) =>
+const callIn = ({ type, call_id: id = '', name = '', arguments: written = '' }: ResponsesItem, at: number) =>
   type === 'function_call' ? [{ at, id, name, arguments: written }] : [];
 
 function itemsOf(turn: PlaygroundTurn): object[] {
