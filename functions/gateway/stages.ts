@@ -195,8 +195,11 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly admissionTime: TimeBudget;
   /** Costs of all provider calls of this request. */
   readonly bill: Bill;
-  /** Releases the slots, before the client knows of the end. Never rejects, and never waits long. */
-  readonly freeSlots?: (() => Promise<void>) | undefined;
+  /**
+   * Corrects the tokens and releases slots that others wait for, before the client knows of the end. Absent: the call has neither.
+   * Never rejects; waits one second at most.
+   */
+  readonly settleEarly?: (() => Promise<void>) | undefined;
 }
 
 export interface AdmittedPlain extends AdmittedCall, RoutedCall {}

@@ -71,7 +71,7 @@ async function jsonResponse(
   storingAccountMemory.hear(answer);
   await Promise.all([
     call.claims.store(response, sourceOf(provided)),
-    call.freeSlots?.(),
+    call.settleEarly?.(),
     storingAccountMemory.written(),
   ]);
   return { response, end: () => ({ stream: undefined, writeCache }) };
@@ -119,8 +119,8 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
         : (transcript) => claims.store({ ...answer, body: transcript }, sourceOf(provided)),
     onEnd: async () => {
       // The charge is made with the release of the slots.
-      if (call.freeSlots !== undefined) charge();
-      await Promise.all([call.freeSlots?.(), storingAccountMemory.written()]);
+      if (call.settleEarly !== undefined) charge();
+      await Promise.all([call.settleEarly?.(), storingAccountMemory.written()]);
     },
     schemaCheck,
     onBroken: () => claims.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),

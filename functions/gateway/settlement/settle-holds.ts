@@ -14,15 +14,15 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall } from '../stages.ts';
 
 /** A store that does not answer holds the end of no answer up for longer. */
-const freeSlotsMaxMs = 1_000;
+const earlySettlementMaxMs = 1_000;
 /** The client waits for its last byte. */
 const awaited = { isAwaited: true };
 /** The client has its answer. */
 const unawaited = { isAwaited: false };
 
 export interface CallHolds {
-  /** Undefined when the call has no slots. `settle` repeats a failed release. */
-  readonly freeSlots: AdmittedCall['freeSlots'];
+  /** Undefined when the call has neither slots nor tokens. `settle` repeats what failed. */
+  readonly settleEarly: AdmittedCall['settleEarly'];
   /** Rejects with the first failure, after each of the kind was tried. */
   settle(kind: Held['kind'], deadline: Deadline): Promise<void>;
 }
@@ -49,17 +49,17 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
   const endAll = (some: typeof held, deadline: Deadline, options?: SettlementOptions) =>
     Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
 
-  async function freeSlots(): Promise<void> {
+  async function settleEarly(): Promise<void> {
     const missed = held.filter(
-      // Most of what a call holds of its tokens comes back: its client's next call must find them free.
+      // A call uses a part of the tokens it reserved: its client's next call may need the rest.
       ({ kind, slotsIn }) => kind === 'tokens' || (slotsIn !== undefined && !counters.hasSpareSlots(slotsIn)),
     );
-    const ended = endAll(missed, startDeadline(clock, clock.nowMs(), freeSlotsMaxMs), awaited);
-    await waitAtMost(clock, freeSlotsMaxMs, ended, () => undefined);
+    const ended = endAll(missed, startDeadline(clock, clock.nowMs(), earlySettlementMaxMs), awaited);
+    await waitAtMost(clock, earlySettlementMaxMs, ended, () => undefined);
   }
 
   return {
-    freeSlots: held.some(({ kind, slotsIn }) => kind === 'tokens' || slotsIn !== undefined) ? freeSlots : undefined,
+    settleEarly: held.some(({ kind, slotsIn }) => kind === 'tokens' || slotsIn !== undefined) ? settleEarly : undefined,
     async settle(kind, deadline) {
       const some = held.filter((one) => one.kind === kind);
       const ended = await endAll(some, deadline, unawaited);

@@ -21,7 +21,7 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
 ): Promise<GatewayResponse> {
   const holds = openCallHolds(deps, admitted);
-  const call = { ...admitted, freeSlots: holds.freeSlots };
+  const call = { ...admitted, settleEarly: holds.settleEarly };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
@@ -32,7 +32,7 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   const { ended } = served;
   call.scope.deferred.add(() => settle(deps, call, holds, ended));
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await Promise.all([call.claims.release(claimsEndOf(ended)).catch(() => {}), call.freeSlots?.()]);
+  await Promise.all([call.claims.release(claimsEndOf(ended)).catch(() => {}), call.settleEarly?.()]);
   return errorAsStream(deps, call, served.error);
 }
 

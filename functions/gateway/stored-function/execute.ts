@@ -27,9 +27,9 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
   // Steps run side by side and one after the other, so their times do not add up to this.
   const upstreamMs = clock.nowMs() - startedAtMs;
   const run = { ...sumRuns(runs), upstreamMs };
-  const slotsAreFree = call.freeSlots?.();
+  const settledEarly = call.settleEarly?.();
   if ('error' in executed) {
-    await slotsAreFree;
+    await settledEarly;
     const error = executionError(executed.error, call.scope.correlationId);
     return failed(run, error);
   }
@@ -40,7 +40,7 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
     source === undefined ? {} : { [headerNames.model]: source.model, [headerNames.provider]: source.provider };
   const headers = { ...names, ...timing, ...jsonHeaders };
   const response = { status: okStatus, headers, body: executed.answer };
-  await Promise.all([call.claims.store(response, source), slotsAreFree]);
+  await Promise.all([call.claims.store(response, source), settledEarly]);
   return { response, end: () => ({ run, error: undefined, stream: undefined, writeCache: undefined }) };
 }
 

@@ -2,6 +2,7 @@
 // the order of the inputs.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { mapParallel } from '../../../foundation/parallel/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type CallSize, type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
@@ -22,8 +23,8 @@ export interface EmbedRequest {
   readonly readAnswer: ClientInterface['readAnswer'];
 }
 
-/** Calls of the provider at once. */
-const partsAtOnce = 4;
+/** Concurrent calls of the provider. */
+const concurrentPartsMax = 4;
 
 interface EmbedCall {
   readonly embeddings: EmbeddingTarget;
@@ -58,7 +59,7 @@ export async function embedInParts(
   const asked = askedOf(body);
   const call = { embeddings, target: { ...target, readable: [] }, model, names, asked, write, openPart };
   const texts = [body.input].flat() as string[];
-  const parts = inParts(texts, await maxAtOnce(call));
+  const parts = inParts(texts, await inputsMaxOf(call));
   const { done, failure, broken } = await runParts(parts, (values) => embedPart(call, values));
   const usage = usageOf(done, (at) => {
     const values = parts[at] ?? [];
@@ -93,7 +94,7 @@ const writers: Readonly<Record<string, (vector: readonly number[]) => string>> =
 const inParts = (texts: readonly string[], max: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(texts.length / max) }, (_, at) => texts.slice(at * max, (at + 1) * max));
 
-async function maxAtOnce({ embeddings, model, names }: EmbedCall): Promise<number> {
+async function inputsMaxOf({ embeddings, model, names }: EmbedCall): Promise<number> {
   const unsent = { model, baseURL: 'https://provider.invalid', apiKey: 'none', fetch };
   return (await embeddings.openModel(unsent, names).maxEmbeddingsPerCall) ?? 1;
 }
@@ -111,26 +112,19 @@ async function runParts(
   parts: readonly (readonly string[])[],
   run: (values: readonly string[]) => Promise<EmbeddedPart | NoAnswer>,
 ): Promise<RunParts> {
-  const done: (EmbeddedPart | undefined)[] = parts.map(() => undefined);
-  const waiting = parts.entries();
   let failure: AttemptFailure | undefined;
   let broken: RunParts['broken'];
-  async function runNext(): Promise<void> {
-    for (const [at, values] of waiting) {
-      if (failure !== undefined) return;
-      const ended = await run(values).catch((error: unknown) => {
-        broken ??= { error };
-        return failed({ kind: 'failed', cause: 'part_broken' });
-      });
-      if (ended.kind === 'part') done[at] = ended;
-      else failure ??= ended.failure;
-      // Finished by the provider all the same.
-      if (ended.kind === 'failure' && ended.failure.refusedAnswer !== undefined) {
-        done[at] = { kind: 'part', vectors: [], tokens: undefined };
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: partsAtOnce }, runNext));
+  const done = await mapParallel(parts, concurrentPartsMax, async (values): Promise<EmbeddedPart | undefined> => {
+    if (failure !== undefined) return undefined;
+    const ended = await run(values).catch((error: unknown) => {
+      broken ??= { error };
+      return failed({ kind: 'failed', cause: 'part_broken' });
+    });
+    if (ended.kind === 'part') return ended;
+    failure ??= ended.failure;
+    // The provider finished it nevertheless, and charges for it.
+    return ended.failure.refusedAnswer && { kind: 'part', vectors: [], tokens: undefined };
+  });
   return { done, failure, broken };
 }
 
