@@ -3,7 +3,7 @@ import { type RouteName, routeNames } from '../../shared/configuration/managemen
 import { basePaths, rootPaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type Endpoint } from '../../shared/protocol/router/index.ts';
-import type { Page } from './console/page-folder.ts';
+import type { ConsolePage } from './console/page-folder.ts';
 import { serveConsole, serveConsoleFile } from './console/serve-console.ts';
 import type { OperatorDependencies } from './dependencies.ts';
 import { manage } from './request/manage.ts';
@@ -12,7 +12,7 @@ import { works } from './works.ts';
 /** Pattern for the router. */
 const patternOf = (path: string): string => `/manage${path.replaceAll(/\{\w+\}/g, '*')}`;
 
-export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {
+export function createOperatorGateway(deps: OperatorDependencies, page: ConsolePage): Gateway {
   const endpoints = new Map<string, Record<string, Endpoint>>();
   const add = <Name extends RouteName>(name: Name) => {
     const [method = '', path = ''] = name.split(' ');

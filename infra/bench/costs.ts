@@ -55,7 +55,7 @@ export const writeUnitsPerCall = 9.1;
 /** For a key with the default limits alone, and a provider without limits. */
 export const writeUnitsWithoutLimits = 5.2;
 
-export interface CallKind {
+export interface PricedCallKind {
   readonly seconds: number;
   readonly answerBytes: number;
   readonly promptBytes: number;
@@ -64,7 +64,7 @@ export interface CallKind {
   readonly edge: 'cloudfront' | 'none';
 }
 
-export const usualCall: Omit<CallKind, 'seconds'> = {
+export const usualCall: Omit<PricedCallKind, 'seconds'> = {
   answerBytes: jsonAnswerBytes,
   promptBytes,
   memoryMb: 512,
@@ -73,7 +73,7 @@ export const usualCall: Omit<CallKind, 'seconds'> = {
 };
 
 /** USD per million calls, by item. A GB of a million calls is a KB of one. */
-export function callCosts({ seconds, memoryMb, writeUnits, edge, ...bytes }: CallKind) {
+export function callCosts({ seconds, memoryMb, writeUnits, edge, ...bytes }: PricedCallKind) {
   const hasEdge = edge === 'cloudfront';
   const gbOfMillion = (bytesOfOne: number) => (bytesOfOne * million) / bytesPerGb;
   const answerPrice = hasEdge ? usdPrices.perDistributionGb : usdPrices.perEgressGb;

@@ -3,7 +3,7 @@
 import { Agent, request } from 'node:http';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
-export interface Answer {
+export interface MeasuredAnswer {
   /** 0: the connection broke, or there was no whole answer in time. */
   readonly status: number;
   /** The body, or why there is none. */
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** A gateway, or the provider itself. `url` ends in /v1. */
-export interface Endpoint {
+export interface MeasuredEndpoint {
   readonly name: string;
   readonly url: string;
   /** Path below it; that of chat completions if absent. */
@@ -33,12 +33,15 @@ export interface BenchCall {
 /** Longer than the gateway's own budget for a call. */
 const callTimeoutMs = 60_000;
 
-export function createClient({ name, url, path = '/chat/completions', headers: own }: Endpoint, connections: number) {
+export function createClient(
+  { name, url, path = '/chat/completions', headers: own }: MeasuredEndpoint,
+  connections: number,
+) {
   const target = url + path;
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
   /** Never rejects. */
-  const send = ({ body, key, headers: more }: BenchCall): Promise<Answer> => {
-    const { promise, resolve } = Promise.withResolvers<Answer>();
+  const send = ({ body, key, headers: more }: BenchCall): Promise<MeasuredAnswer> => {
+    const { promise, resolve } = Promise.withResolvers<MeasuredAnswer>();
     const startedAtMs = performance.now();
     let firstByteMs: number | undefined;
     const end = (status: number, text: string) => {
@@ -64,14 +67,14 @@ export function createClient({ name, url, path = '/chat/completions', headers: o
   return { name, send, close: () => agent.destroy() };
 }
 
-export type Client = ReturnType<typeof createClient>;
+export type MeasuringClient = ReturnType<typeof createClient>;
 
 /** Where others use the machine, the store may take longer than the two seconds that a call waits for it. */
 const storeTooSlow = 503;
 const sendsMax = 20;
 
 /** One call that has to succeed; sent again where the store was too slow for it. */
-export async function sendOne(client: Client, call: BenchCall): Promise<Answer> {
+export async function sendOne(client: MeasuringClient, call: BenchCall): Promise<MeasuredAnswer> {
   for (let sends = 1; ; sends += 1) {
     const answer = await client.send(call);
     if (answer.status === 200) return answer;
@@ -81,8 +84,8 @@ export async function sendOne(client: Client, call: BenchCall): Promise<Answer> 
 }
 
 /** A closed loop: each connection pauses and sends its next call when it has the whole answer to the one before. */
-export async function drive(client: Client, call: BenchCall, count: number, connections: 1 | 32, pauseMs = 0) {
-  const all: Answer[] = [];
+export async function drive(client: MeasuringClient, call: BenchCall, count: number, connections: 1 | 32, pauseMs = 0) {
+  const all: MeasuredAnswer[] = [];
   let started = 0;
   const startedAtMs = performance.now();
   const connection = async () => {

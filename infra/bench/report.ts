@@ -8,11 +8,11 @@ export interface Table {
 }
 
 /** A promise of the project about its own speed. A run that misses one does not fail: a busy machine proves little. */
-export type Target = readonly [name: string, limit: string, measured: string, 'met' | 'MISSED'];
+export type SpeedTarget = readonly [name: string, limit: string, measured: string, 'met' | 'MISSED'];
 
 export interface SectionReport {
   readonly tables: readonly Table[];
-  readonly targets: readonly Target[];
+  readonly targets: readonly SpeedTarget[];
 }
 
 /** The value at this fraction of the sorted values, never interpolated: 0.5 is the median. NaN for no values. */
@@ -23,10 +23,10 @@ export function percentile(values: readonly number[], fraction: number): number 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-export const atMost = (name: string, measured = NaN, limit: number, unit = ''): Target => {
+export const atMost = (name: string, measured = NaN, limit: number, unit = ''): SpeedTarget => {
   return [name, `≤ ${limit}${unit}`, `${shown(measured)}${unit}`, measured <= limit ? 'met' : 'MISSED'];
 };
-export const atLeast = (name: string, measured = NaN, limit: number): Target => {
+export const atLeast = (name: string, measured = NaN, limit: number): SpeedTarget => {
   return [name, `≥ ${limit}`, shown(measured), measured >= limit ? 'met' : 'MISSED'];
 };
 

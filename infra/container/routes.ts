@@ -1,7 +1,7 @@
 // Every route behind one address, for a container and for a local run.
 
 import { createGateway, type DescribeApi } from '../../functions/gateway/routes.ts';
-import type { Page } from '../../functions/operator/console/page-folder.ts';
+import type { ConsolePage } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway, isOperatorPath } from '../../functions/operator/routes.ts';
 import { createSignIn } from '../../functions/operator/sign-in/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
@@ -10,7 +10,7 @@ import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createMetricsGateway, metricsPath, type ReadMetrics } from '../metrics/index.ts';
 
 export interface BuiltFiles {
-  readonly page: Page;
+  readonly page: ConsolePage;
   readonly describeApi: DescribeApi;
 }
 

@@ -6,10 +6,10 @@ export interface Comparison {
   /** Models that both lists price. */
   readonly compared: number;
   readonly same: number;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly SourceDifference[];
 }
 
-export interface Difference {
+export interface SourceDifference {
   readonly kind: string;
   readonly name: string;
   readonly member: string;
@@ -42,12 +42,12 @@ const differencesOf = (
   where: string,
   listed: ListedPrices,
   second: ListedPrices,
-): Difference[] =>
+): SourceDifference[] =>
   members.flatMap((member) => {
     const [one, other] = [listed[member], second[member]];
     if (one === undefined || other === undefined || Number(one) === Number(other)) return [];
     return [{ kind, name, member: `${member}${where}`, listed: one, second: other }];
   });
 
-export const describeDifference = ({ kind, name, member, listed, second }: Difference): string =>
+export const describeDifference = ({ kind, name, member, listed, second }: SourceDifference): string =>
   `| ${kind} | ${name} | ${member} | ${listed} | ${second} |`;

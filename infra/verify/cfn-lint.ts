@@ -12,7 +12,7 @@ import { stageSettings } from '../cdk/stage-settings.ts';
 import type { ThisDeployment } from '../cdk/this-deployment.ts';
 import { zonesByRegion } from '../cdk/zones.ts';
 import { expectThat } from './smoke/smoke-client.ts';
-import { projectRoot, pythonProgram, runCommand, type Step } from './verify-step.ts';
+import { projectRoot, pythonProgram, runCommand, type VerifyStep } from './verify-step.ts';
 
 /** Redundant dependencies, which CDK writes, and which do no harm. */
 const ignoredChecks = 'W3005';
@@ -81,7 +81,7 @@ function checkZones(api: Stack, region: string): void {
   }
 }
 
-export const cfnLint: Step = {
+export const cfnLint: VerifyStep = {
   name: 'cfn-lint',
   async run() {
     const program = await pythonProgram('cfn-lint==1.58.0', 'cfn-lint');

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
 import { freePort } from '../local/free-port.ts';
-import { pythonProgram, runTests, type Step } from './verify-step.ts';
+import { pythonProgram, runTests, type VerifyStep } from './verify-step.ts';
 
 const host = '127.0.0.1';
 const startTimeoutMs = 30_000;
@@ -54,7 +54,7 @@ const needMoreDigits = [
   'the books of a counter balance after every write, its limit holds, and every settlement counts once',
 ];
 
-export const secondEngine: Step = {
+export const secondEngine: VerifyStep = {
   name: 'dynamodb',
   async run() {
     const program = await pythonProgram(ministackRequirement, 'ministack');

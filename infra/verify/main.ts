@@ -6,11 +6,11 @@ import { cfnLint } from './cfn-lint.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { secondEngine } from './emulator.ts';
 import { runtime } from './runtime/runtime.ts';
-import { Skipped, type Step } from './verify-step.ts';
+import { Skipped, type VerifyStep } from './verify-step.ts';
 
-const steps: readonly Step[] = [cfnLint, runtime, secondEngine, emulatedStage];
+const steps: readonly VerifyStep[] = [cfnLint, runtime, secondEngine, emulatedStage];
 
-async function runStep(step: Step): Promise<boolean> {
+async function runStep(step: VerifyStep): Promise<boolean> {
   const passedMs = startStopwatch();
   const print = (verdict: string, text: string) => {
     const seconds = `${(passedMs() / 1_000).toFixed(0)} s`;

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 
 export const projectRoot = resolve(import.meta.dirname, '../..');
 
-export interface Step {
+export interface VerifyStep {
   readonly name: string;
   /** Returns a few words on its result. Throws Skipped where this machine lacks a tool, and an Error for a failure. */
   run(): Promise<string>;

@@ -5,9 +5,9 @@ import { projectRoot, readMarkdownFiles, readSourceFiles, type SourceFile } from
 
 export const ceilingsFile = join(projectRoot, 'test/architecture/ceilings.json');
 
-export type Counts = Readonly<Record<string, number>>;
+export type WordCounts = Readonly<Record<string, number>>;
 
-export const readCeilings = (): Counts => JSON.parse(readFileSync(ceilingsFile, 'utf8')) as Counts;
+export const readCeilings = (): WordCounts => JSON.parse(readFileSync(ceilingsFile, 'utf8')) as WordCounts;
 
 /** Longest page that needs no ceiling of its own. */
 const pageWords = 800;
@@ -54,7 +54,7 @@ function occurrences(texts: readonly string[], word: RegExp): number {
 }
 
 /** Of the tree as it is. A page without a ceiling has one of 800 words. */
-export function countWords(): Counts {
+export function countWords(): WordCounts {
   const sources = readSourceFiles(['shared', 'functions', 'infra']);
   const pages = readMarkdownFiles(['shared', 'functions', 'infra', 'test', '.github']);
   const comments = sources.flatMap(commentLines);
@@ -81,7 +81,7 @@ export interface AboveCeiling {
   readonly ceiling: number;
 }
 
-export function countsAbove(counts: Counts, ceilings: Counts): AboveCeiling[] {
+export function countsAbove(counts: WordCounts, ceilings: WordCounts): AboveCeiling[] {
   return Object.entries(counts)
     .map(([name, count]) => ({ name, count, ceiling: ceilings[name] ?? (/^words of /.test(name) ? pageWords : 0) }))
     .filter(({ count, ceiling }) => count > ceiling);
@@ -91,7 +91,7 @@ export function countsAbove(counts: Counts, ceilings: Counts): AboveCeiling[] {
 const pageStep = 50;
 
 /** Each ceiling at its count, that of a page at the next 50, if that is less; those of pages that need none go. */
-export function lowered(counts: Counts, ceilings: Counts): Counts {
+export function lowered(counts: WordCounts, ceilings: WordCounts): WordCounts {
   return Object.fromEntries(
     Object.entries(ceilings).flatMap(([name, ceiling]) => {
       const count = counts[name];

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from '#jest';
-import { compare, type Figures, summaryOf, targetsOf } from '../../infra/bench/against/compare.ts';
+import { type BenchFigures, compare, summaryOf, targetsOf } from '../../infra/bench/against/compare.ts';
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { runAgainst } from '../../infra/bench/against/run-against.ts';
 import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
@@ -155,11 +155,11 @@ describe('what the bench computes', () => {
   });
 
   it('compares within turns: the median ratio, the least and the most, and calls a second the other way round', () => {
-    const figures = (perSecond: number, cpuMs: number): Figures => ({
+    const figures = (perSecond: number, cpuMs: number): BenchFigures => ({
       ...{ 'calls a second': perSecond, 'CPU of gateway and store, ms': cpuMs },
       ...{ 'added latency, ms': NaN, 'added to the first chunk, ms': NaN },
     });
-    const turn = (that: Figures, here: Figures) =>
+    const turn = (that: BenchFigures, here: BenchFigures) =>
       new Map([
         ['abc1234', that],
         ['this tree', here],

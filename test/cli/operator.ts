@@ -4,7 +4,7 @@ import type { Style, Terminal } from '../../infra/cli/output/terminal.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 
-export interface Circumstances {
+export interface OperatorOptions {
   /** Answers to questions, in their order. Absent: no operator can be asked. */
   readonly answers?: readonly string[];
   readonly standardInput?: string;
@@ -24,7 +24,7 @@ export interface Result {
 export const plain: Style = { columns: Number.POSITIVE_INFINITY, isColoured: false };
 
 /** A line is cut at blanks. */
-export async function operate(line: string | readonly string[], circumstances: Circumstances = {}): Promise<Result> {
+export async function operate(line: string | readonly string[], circumstances: OperatorOptions = {}): Promise<Result> {
   const { answers, standardInput = '', variables = {}, clock = systemClock, style = plain } = circumstances;
   const [out, error, questions, progress] = [[], [], [], []] as string[][] as [string[], string[], string[], string[]];
   const waiting = [...(answers ?? [])];
@@ -48,7 +48,7 @@ export async function operate(line: string | readonly string[], circumstances: C
 }
 
 /** The document of a line that ends in `--json` and succeeds. */
-export async function operateJson<Document>(line: string, circumstances: Circumstances = {}): Promise<Document> {
+export async function operateJson<Document>(line: string, circumstances: OperatorOptions = {}): Promise<Document> {
   const { code, out, error } = await operate(`${line} --json`, circumstances);
   if (code !== 0) throw new Error(`${line} ended with ${code}: ${error}`);
   return JSON.parse(out) as Document;

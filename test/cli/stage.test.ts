@@ -9,7 +9,7 @@ import { describeOnDynamo } from '../support/dynamodb.ts';
 import { type AwsServices, account, startAwsServices } from './aws-services.ts';
 import { operateProcess } from './child-processes.ts';
 import { gatewayFile, startStageServer } from './local-store.ts';
-import { type Circumstances, operate, type Result } from './operator.ts';
+import { type OperatorOptions, operate, type Result } from './operator.ts';
 
 describeOnDynamo('a stage of AWS', () => {
   const secretName = 'gw/dev/providers';
@@ -173,7 +173,7 @@ describeOnDynamo('policies', () => {
   /** Commands that were run, with what each of them printed and called. */
   const runs: { line: string; result: Result; actions: readonly string[] }[] = [];
 
-  async function gw(line: string, circumstances: Circumstances = {}): Promise<Result> {
+  async function gw(line: string, circumstances: OperatorOptions = {}): Promise<Result> {
     const before = aws.calls.length;
     const result = await operate(`${line} --stage dev`, { variables: { ACME_BYOK: 'the-key' }, ...circumstances });
     if (result.code !== 0) throw new Error(`${line} ended with ${result.code}: ${result.error}`);

@@ -14,8 +14,8 @@ import {
 } from 'ai';
 import { citySchema, labelSchema } from './client-gateway.ts';
 import {
+  type ClientConnection,
   type ClientUnderTest,
-  type Connection,
   question,
   type Tokens,
   toolName,
@@ -35,11 +35,11 @@ const thrown = async <Value>(start: (onError: (event: { error: unknown }) => voi
   return value as Value;
 };
 
-export const aiSdk = (connection: Connection): ClientUnderTest =>
+export const aiSdk = (connection: ClientConnection): ClientUnderTest =>
   clientOf(createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, includeUsage: true, ...connection }));
 
 /** Speaks Responses. By itself it takes every answer for one that is stored, and sends back references to it. */
-export function aiSdkOpenai(connection: Connection): ClientUnderTest {
+export function aiSdkOpenai(connection: ClientConnection): ClientUnderTest {
   const openai = createOpenAI(connection);
   const middleware = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
   return clientOf((id) => wrapLanguageModel({ model: openai(id), middleware }));

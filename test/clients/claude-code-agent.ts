@@ -12,7 +12,7 @@ interface Said {
   readonly is_error: boolean;
 }
 
-export interface Asking {
+export interface ClaudeCodeRun {
   readonly model?: string;
   /** `home`: the folder that the agent works in. */
   readonly prompt?: string | ((home: string) => string);
@@ -24,7 +24,7 @@ export interface Asking {
 }
 
 /** Sets only what a user sets, and nothing of this machine. */
-export async function ask(program: string, gateway: Harness, asking: Asking): Promise<Said> {
+export async function ask(program: string, gateway: Harness, asking: ClaudeCodeRun): Promise<Said> {
   const {
     model = 'acme/echo',
     prompt = 'Hello',

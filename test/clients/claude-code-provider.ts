@@ -6,18 +6,18 @@ import { type ScriptedProvider, startScriptedProvider } from '../support/scripte
 export interface MessageBody {
   readonly max_tokens: number;
   readonly thinking?: { readonly type: string };
-  readonly messages: readonly { readonly role: string; readonly content: string | readonly Block[] }[];
+  readonly messages: readonly { readonly role: string; readonly content: string | readonly ClaudeBlock[] }[];
 }
 
-export interface Block {
+export interface ClaudeBlock {
   readonly type: string;
   readonly text?: string;
-  readonly content?: string | readonly Block[];
+  readonly content?: string | readonly ClaudeBlock[];
 }
 
 /** All blocks of a conversation, those inside of what tools gave too. */
-export function blocksOf({ messages }: MessageBody): Block[] {
-  const inside = (content: Block['content']): Block[] =>
+export function blocksOf({ messages }: MessageBody): ClaudeBlock[] {
+  const inside = (content: ClaudeBlock['content']): ClaudeBlock[] =>
     content === undefined || typeof content === 'string' ? [] : content.flatMap((one) => [one, ...inside(one.content)]);
   return messages.flatMap(({ content }) => inside(content));
 }

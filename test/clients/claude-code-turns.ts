@@ -5,7 +5,7 @@ import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { watchedClock } from '../support/watched-clock.ts';
-import { type Asking, ask, withProvider } from './claude-code-agent.ts';
+import { ask, type ClaudeCodeRun, withProvider } from './claude-code-agent.ts';
 import {
   blocksOf,
   type MessageBody,
@@ -20,10 +20,10 @@ interface Repair {
   readonly title: string;
   readonly words: string;
   readonly isWrong: (body: MessageBody) => boolean;
-  readonly asking: Asking;
+  readonly asking: ClaudeCodeRun;
 }
 
-const readFile = (name: string, content: string | Uint8Array): Asking => ({
+const readFile = (name: string, content: string | Uint8Array): ClaudeCodeRun => ({
   prompt: (home) => `Read ${join(home, name)}`,
   files: { [name]: content },
   args: ['--allowedTools', 'Read'],

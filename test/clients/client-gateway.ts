@@ -31,7 +31,7 @@ export const translatedFormats = ['messages', 'converse', 'generate-content'] as
 
 /** Each has a provider of its name that speaks nothing else, and its model `formats/NAME`. */
 export const formats = ['chat-completions', ...translatedFormats, 'responses', 'embeddings'] as const;
-export type Format = (typeof formats)[number];
+export type ClientFormat = (typeof formats)[number];
 
 /** Parts of a gateway file. */
 export const providersOfFormats = {
@@ -91,7 +91,7 @@ export const baseUrlOf = ({ url }: Pick<Harness, 'url'>, base: BasePath): string
 export const functionAlias = 'gw/function/label';
 
 /** The `gw` member of a function's answer. */
-export interface FunctionResult {
+export interface FunctionGwField {
   readonly function_id: string;
   readonly revision_id: string;
   readonly fallback_used: boolean;

@@ -1,6 +1,6 @@
 // Calls of every client library, in its own words. Defaults are those of the library: retries included.
 
-export interface Connection {
+export interface ClientConnection {
   readonly baseURL: string;
   readonly apiKey: string;
   readonly fetch: typeof fetch;
@@ -11,7 +11,7 @@ export interface Tokens {
   readonly output: number | undefined;
 }
 
-export interface Answer {
+export interface ClientAnswer {
   readonly text: string;
   /** Where the library shows it; undefined where it does not. */
   readonly cost: unknown;
@@ -25,7 +25,7 @@ export interface ToolRun {
   readonly asked: readonly unknown[];
 }
 
-export interface ToolOptions {
+export interface ClientTurnOptions {
   readonly stream?: boolean;
   /** The reasoning effort; without it the request has none. */
   readonly effort?: 'high';
@@ -35,11 +35,11 @@ export interface ToolOptions {
 
 export interface ClientUnderTest {
   /** One question, one answer. */
-  answer(model: string): Promise<Answer>;
+  answer(model: string): Promise<ClientAnswer>;
   /** Gives each text of a stream as it comes, and its tokens at the end. */
   stream(model: string, read: (text: string) => void): Promise<Tokens>;
   /** Lets the model call `get_weather`, and gives the results back. */
-  tools(model: string, options?: ToolOptions): Promise<ToolRun>;
+  tools(model: string, options?: ClientTurnOptions): Promise<ToolRun>;
   /** An object of the shape `{ label: string }`. */
   schema(model: string): Promise<unknown>;
   /** The same, streamed. */

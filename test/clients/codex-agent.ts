@@ -13,7 +13,7 @@ interface CodexEvent {
   readonly error?: { readonly message: string };
 }
 
-export interface Asking {
+export interface CodexRun {
   readonly model?: string;
   readonly prompt?: string;
   /** Where it works. A session that is resumed needs that of the one before. */
@@ -26,7 +26,7 @@ export interface Asking {
   readonly without?: readonly string[];
 }
 
-function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }: Asking): string {
+function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }: CodexRun): string {
   const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
   const [, lines = ''] = /```toml\n(model_provider.*?)```/s.exec(readme) ?? [];
   assert.notEqual(lines, '', 'the README shows no configuration for Codex');
@@ -39,7 +39,7 @@ function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }
 }
 
 /** Sets only what a user sets, and nothing of this machine. */
-export async function ask(program: string, gateway: Harness, asking: Asking) {
+export async function ask(program: string, gateway: Harness, asking: CodexRun) {
   const { prompt = 'Hello', key = gateway.key, args = [], home = temporaryFolder(), resumes = false } = asking;
   const CODEX_HOME = join(home, '.codex');
   mkdirSync(CODEX_HOME, { recursive: true });

@@ -15,7 +15,7 @@ import type { Harness } from '../support/harness.ts';
 import {
   baseUrlOf,
   countRequests,
-  type FunctionResult,
+  type FunctionGwField,
   formats,
   functionAlias,
   imageUrl,
@@ -178,7 +178,7 @@ const langchain = (model: string, fields: ChatOpenAIFields = {}) =>
   new ChatOpenAI({ model, apiKey: gateway.key, configuration: { baseURL: gateway.url }, maxRetries: 0, ...fields });
 /** Shows the `gw` member of a function's answer to the user of the SDK. */
 const metadataExtractor: MetadataExtractor = {
-  extractMetadata: async ({ parsedBody }) => ({ function: { ...(parsedBody as { gw?: FunctionResult }).gw } }),
+  extractMetadata: async ({ parsedBody }) => ({ function: { ...(parsedBody as { gw?: FunctionGwField }).gw } }),
   createStreamExtractor: () => ({ processChunk: () => {}, buildMetadata: () => undefined }),
 };
 const aiSdk = (model: string) =>
@@ -234,7 +234,7 @@ describe('a stored function', () => {
         { model: functionAlias, messages },
         { headers: { 'idempotency-key': '5f0c7a52-0d7e-4c5e-9a53-0d9a3a1c8f11' } },
       );
-    const [first, again] = [await call(), await call()] as { gw?: FunctionResult }[];
+    const [first, again] = [await call(), await call()] as { gw?: FunctionGwField }[];
     expect(first?.gw).toEqual(ofFunction);
     expect(again).toEqual(first);
     expect(gateway.simulator.calls).toHaveLength(1);

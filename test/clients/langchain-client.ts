@@ -2,8 +2,8 @@ import { AIMessageChunk, HumanMessage, ToolMessage, type UsageMetadata } from '@
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { citySchema, labelSchema } from './client-gateway.ts';
 import {
+  type ClientConnection,
   type ClientUnderTest,
-  type Connection,
   question,
   type Tokens,
   toolName,
@@ -34,7 +34,10 @@ async function wholeOf(stream: AsyncIterable<AIMessageChunk>, read: (text: strin
   return whole;
 }
 
-export function langchain({ apiKey, ...configuration }: Connection, fields: ChatOpenAIFields = {}): ClientUnderTest {
+export function langchain(
+  { apiKey, ...configuration }: ClientConnection,
+  fields: ChatOpenAIFields = {},
+): ClientUnderTest {
   const chat = (model: string, more: ChatOpenAIFields = {}) =>
     new ChatOpenAI({ model, apiKey, configuration, ...fields, ...more });
   const labelled = (model: string) =>

@@ -1,12 +1,12 @@
 import { aiSdk, aiSdkOpenai } from './ai-sdk-client.ts';
-import { type Format, translatedFormats } from './client-gateway.ts';
-import type { ClientUnderTest, Connection } from './client-under-test.ts';
+import { type ClientFormat, translatedFormats } from './client-gateway.ts';
+import type { ClientConnection, ClientUnderTest } from './client-under-test.ts';
 import { langchain } from './langchain-client.ts';
 import { openaiAgents, openaiAgentsDefault } from './openai-agents-client.ts';
 import { openaiClient } from './openai-client.ts';
 import { openaiResponses } from './openai-responses-client.ts';
 
-type Clients = Readonly<Record<string, (connection: Connection) => ClientUnderTest>>;
+type Clients = Readonly<Record<string, (connection: ClientConnection) => ClientUnderTest>>;
 
 /** By the names that the README gives them. */
 export const chatClients: Clients = {
@@ -25,4 +25,4 @@ export const responsesClients: Clients = {
 export const nodeClients: Clients = { ...chatClients, ...responsesClients };
 
 /** Provider formats that clients of chat completions and of Responses are tried with. */
-export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats, 'responses'];
+export const chatFormats: readonly ClientFormat[] = ['chat-completions', ...translatedFormats, 'responses'];

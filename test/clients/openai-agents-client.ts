@@ -2,8 +2,8 @@ import { Agent, OpenAIChatCompletionsModel, OpenAIProvider, Runner, tool, type U
 import OpenAI from 'openai';
 import * as z from 'zod';
 import {
+  type ClientConnection,
   type ClientUnderTest,
-  type Connection,
   question,
   type Tokens,
   toolName,
@@ -11,14 +11,14 @@ import {
   toolResult,
 } from './client-under-test.ts';
 
-export function openaiAgents(connection: Connection): ClientUnderTest {
+export function openaiAgents(connection: ClientConnection): ClientUnderTest {
   // As the README shows it: no traces to OpenAI.
   const client = new OpenAI(connection);
   return clientOf(new Runner({ tracingDisabled: true }), (model) => new OpenAIChatCompletionsModel(client, model));
 }
 
 /** Speaks Responses. */
-export function openaiAgentsDefault(connection: Connection): ClientUnderTest {
+export function openaiAgentsDefault(connection: ClientConnection): ClientUnderTest {
   const modelProvider = new OpenAIProvider({ openAIClient: new OpenAI(connection) });
   return clientOf(new Runner({ tracingDisabled: true, modelProvider }), (model) => model);
 }

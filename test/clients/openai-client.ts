@@ -3,8 +3,8 @@ import { zodResponseFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
 import { citySchema } from './client-gateway.ts';
 import {
+  type ClientConnection,
   type ClientUnderTest,
-  type Connection,
   question,
   type Tokens,
   toolName,
@@ -25,7 +25,7 @@ const weather = {
   parameters: { ...citySchema, required: [...citySchema.required] },
 };
 
-export function openaiClient(connection: Connection): ClientUnderTest {
+export function openaiClient(connection: ClientConnection): ClientUnderTest {
   const { completions } = new OpenAI(connection).chat;
   return {
     async answer(model) {
@@ -79,7 +79,7 @@ export function openaiClient(connection: Connection): ClientUnderTest {
 }
 
 /** Without the loop of the SDK: the message of the model goes back as it came. */
-export function openaiByHand(connection: Connection): Pick<ClientUnderTest, 'tools'> {
+export function openaiByHand(connection: ClientConnection): Pick<ClientUnderTest, 'tools'> {
   const { completions } = new OpenAI(connection).chat;
   return {
     async tools(model, { stream = false, effort } = {}) {

@@ -3,8 +3,8 @@ import { zodTextFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
 import { citySchema } from './client-gateway.ts';
 import {
+  type ClientConnection,
   type ClientUnderTest,
-  type Connection,
   question,
   type Tokens,
   toolName,
@@ -22,7 +22,7 @@ const tokensOf = (usage: OpenAI.Responses.ResponseUsage | undefined): Tokens => 
 });
 
 /** The interface that OpenAI shows first. */
-export function openaiResponses(connection: Connection): ClientUnderTest {
+export function openaiResponses(connection: ClientConnection): ClientUnderTest {
   const { responses } = new OpenAI(connection);
   return {
     async answer(model) {

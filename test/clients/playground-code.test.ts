@@ -36,10 +36,10 @@ function pythonArguments(code: string): Record<string, unknown> {
 
 describe('the code of a request', () => {
   it.each(drafts)('%s: works in a shell, and asks for the same', async (_title, name, one) => {
-    const spoken = interfaces[name];
-    const body = spoken.body(one);
+    const calledInterface = interfaces[name];
+    const body = calledInterface.body(one);
     const before = gateway.simulator.calls.length;
-    const curl = await run(curlOf(`${gateway.url}${spoken.path}`, body));
+    const curl = await run(curlOf(`${gateway.url}${calledInterface.path}`, body));
     expect([curl.code, curl.out.slice(0, 500)]).toEqual([0, expect.not.stringMatching(/"error":\s*["{]/)]);
     await gateway.settled();
     const sent = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));

@@ -42,14 +42,14 @@ export function requestRows(readme: string): Readonly<Record<string, readonly st
   );
 }
 
-export interface ClientRow {
+export interface ReadmeRow {
   readonly showsCost: boolean;
   /** The first words of the two last columns, by base URL. */
   readonly reads: Readonly<Record<'/openai/v1' | '/v1', string>>;
 }
 
 /** The table of the README with a row for each client. */
-export function clientRows(readme: string): Readonly<Record<string, ClientRow>> {
+export function clientRows(readme: string): Readonly<Record<string, ReadmeRow>> {
   const firstWords = (cell = '') => cell.replace(/[;(].*/, '').trim();
   return Object.fromEntries(
     readme

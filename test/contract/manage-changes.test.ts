@@ -4,11 +4,11 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+import { type OperatorRequests, operatorOf, walk } from '../support/operator-requests.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
 let gateway: Harness;
-let ada: Operator;
+let ada: OperatorRequests;
 beforeAll(async () => {
   gateway = await startHarness({
     models: {

@@ -7,14 +7,14 @@ import { createKeyStore } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { asOperator, type Operator, operatorOf } from '../support/operator-requests.ts';
+import { asOperator, type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each test changes a member.
 type File = any;
 
 let gateway: Harness;
-let ada: Operator;
+let ada: OperatorRequests;
 let etag: string;
 let text: string;
 let file: File;

@@ -5,10 +5,10 @@ import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { asOperator, type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+import { asOperator, type OperatorRequests, operatorOf, walk } from '../support/operator-requests.ts';
 
 let gateway: Harness;
-let ada: Operator;
+let ada: OperatorRequests;
 beforeAll(async () => {
   gateway = await startHarness({
     models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },

@@ -4,13 +4,13 @@ import { routeNames } from '../../shared/configuration/management/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { asOperator, type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+import { asOperator, type OperatorRequests, operatorOf, walk } from '../support/operator-requests.ts';
 import { description, differencesOf, faultsOf, operationOf } from './api-description.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
 const otherKey = newKey();
 let gateway: Harness;
-let ada: Operator;
+let ada: OperatorRequests;
 
 beforeAll(async () => {
   gateway = await startHarness({

@@ -15,7 +15,7 @@ import {
   keysPath,
   startIdentityProvider,
 } from '../support/identity-provider.ts';
-import { asOperator, type Operator, operatorOf } from '../support/operator-requests.ts';
+import { asOperator, type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { startRealProvider } from '../support/real-identity-provider.ts';
 import { type GatewayServer, serveGateway, testGateway } from '../support/serve-gateway.ts';
 
@@ -61,7 +61,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-const person = async (claims: Record<string, unknown>): Promise<Operator> =>
+const person = async (claims: Record<string, unknown>): Promise<OperatorRequests> =>
   asOperator({ url: server.url }, await provider.token({ sub: `subject of ${JSON.stringify(claims)}`, ...claims }));
 const people = {
   nobody: { email: 'eve@example.com' },
@@ -127,7 +127,7 @@ async function pathOf(path: string, workspace = 'team'): Promise<string> {
     parts = [parseApiKey((await operatorOf(gateway, `number ${made++}`)).key)?.publicId];
   return path.replaceAll(/\{\w+\}/g, () => String(parts.shift()));
 }
-let everything: Promise<Operator> | undefined;
+let everything: Promise<OperatorRequests> | undefined;
 const operatorOfAll = () => (everything ??= operatorOf(gateway, 'everything'));
 
 describe('every route of the management interface', () => {
@@ -208,7 +208,7 @@ describe('every route of the management interface', () => {
     // For another workspace a provider cools.
     const authorization = `Bearer ${otherKey}`;
     for (const _call of [1, 2, 3]) await (await gateway.post(hello('globex/failing'), { authorization })).text();
-    const coolingFor = async (operator: Operator) => {
+    const coolingFor = async (operator: OperatorRequests) => {
       const { body } = await operator.get('/providers');
       return body.data
         .flatMap(({ models }: { models: { cooling_for: unknown }[] }) => models)

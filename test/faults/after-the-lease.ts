@@ -6,7 +6,7 @@ import { askGateway } from './ask-gateway.ts';
 import { standingHolds, workspaces } from './books.ts';
 import { aloneModel, type KeyName, keyNames, spareModel } from './fault-file.ts';
 import type { FaultHarness } from './fault-harness.ts';
-import type { PlannedCall } from './mixed-calls.ts';
+import type { MixedCall } from './mixed-calls.ts';
 
 /** Past expiry: reservations expire within five seconds of the lease. */
 export const beyondTheLeaseMs = holdLifeMs + 6_000;
@@ -16,14 +16,14 @@ const retriesAtOnce = 8;
 /** Each is met by a few calls, and what is in a shard by chance. */
 const roundsMax = 5;
 
-const plain = (key: KeyName, more: object = {}): PlannedCall => ({
+const plain = (key: KeyName, more: object = {}): MixedCall => ({
   key,
   body: { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Visit' }], max_tokens: 8, ...more },
   headers: {},
 });
 
 /** A call that meets each counter there is. */
-const visits: readonly PlannedCall[] = [
+const visits: readonly MixedCall[] = [
   ...keyNames.map((key) => plain(key)),
   // The connection pays for one provider, credit for the other.
   plain('own', { model: spareModel('echo') }),
@@ -64,7 +64,7 @@ export async function standingAfterTheLease(harness: FaultHarness): Promise<read
 }
 
 /** Sends each idempotent call once more: a dead owner must not keep its key. Gives the statuses. */
-export async function retryAll(harness: FaultHarness, calls: readonly PlannedCall[]): Promise<readonly number[]> {
+export async function retryAll(harness: FaultHarness, calls: readonly MixedCall[]): Promise<readonly number[]> {
   const { gateway } = harness.open();
   const names = new Map(
     calls.flatMap((call) => (call.idempotent === undefined ? [] : [[call.idempotent.recordKey, call]])),

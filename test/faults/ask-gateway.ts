@@ -4,12 +4,12 @@ import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { callGateway, type Reply } from '../support/call-gateway.ts';
 import type { Keys } from './fault-file.ts';
-import type { PlannedCall } from './mixed-calls.ts';
+import type { MixedCall } from './mixed-calls.ts';
 
 /** Resolves when the answer was read and everything that follows it is done. `onAnswer` is called before settlement. */
 export async function askGateway(
   gateway: Gateway,
-  call: PlannedCall,
+  call: MixedCall,
   keys: Keys,
   clock: Clock,
   onAnswer?: (reply: Reply) => void,

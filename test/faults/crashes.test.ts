@@ -11,7 +11,7 @@ import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
 import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
 import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harness.ts';
-import { mixCalls, type PlannedCall } from './mixed-calls.ts';
+import { type MixedCall, mixCalls } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 
 /** Three of each way to die, over the length of a life: a run that is shorter than two seconds has some 150 points. */
@@ -22,7 +22,7 @@ const providerFaults = [502];
 const behaviours = ['echo', 'reasoning', 'usage-on-content', 'two-choices'];
 
 interface Answered {
-  readonly call: PlannedCall;
+  readonly call: MixedCall;
   readonly reply: Reply;
 }
 
@@ -39,7 +39,7 @@ const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
 /** Runs the calls until all have ended or the process is dead. */
 async function runUntilDeath(
   dying: DyingProcess,
-  calls: readonly PlannedCall[],
+  calls: readonly MixedCall[],
   onAnswer: (answered: Answered) => void = () => {},
 ): Promise<Life> {
   const { gateway } = harness.open({ wrap: dying.wrap });
@@ -62,7 +62,7 @@ const withMarker = (marker: string): number =>
 const claimsOf = (recordKey: string): number => harness.witness.claims.get(recordKey)?.length ?? 0;
 
 /** Half a lease later, in another process. */
-async function retryWithinTheLease(calls: readonly PlannedCall[], { answered }: Life): Promise<void> {
+async function retryWithinTheLease(calls: readonly MixedCall[], { answered }: Life): Promise<void> {
   harness.advance(30_000);
   const { gateway } = harness.open();
   const named = Map.groupBy(calls, ({ idempotent }) => idempotent?.recordKey);
@@ -105,7 +105,7 @@ describeOnDynamo('a process that dies', () => {
   });
 
   /** Points spread over a whole life, by turns with and without the last command; every third time at an answer. */
-  function die(crash: number, calls: readonly PlannedCall[]): Promise<Life> {
+  function die(crash: number, calls: readonly MixedCall[]): Promise<Life> {
     if (crash % 3 === 2) {
       const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
       const isLast = ({ call, reply }: Answered) => call.idempotent !== undefined && isComplete(reply);
@@ -161,4 +161,4 @@ describeOnDynamo('a process that dies', () => {
 const isComplete = ({ status, text }: Reply): boolean => status === 200 && !saysItBroke(text);
 
 /** No client hangs up here: the process is what goes away. */
-const staying = (call: PlannedCall): PlannedCall => ({ ...call, leavesAfterMs: undefined });
+const staying = (call: MixedCall): MixedCall => ({ ...call, leavesAfterMs: undefined });

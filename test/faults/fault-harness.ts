@@ -15,7 +15,7 @@ import { connectionVariable, faultFile, type Keys, makeKeys } from './fault-file
 import { type FaultPlan, faultyClient } from './faulty-client.ts';
 import { createWitness, type Witness } from './witness.ts';
 
-export interface GatewayOptions {
+export interface FaultyGatewayOptions {
   readonly plan?: FaultPlan | undefined;
   /** Replaces the gateway's client, clock and transport. */
   readonly wrap?: Wrappers | undefined;
@@ -36,7 +36,7 @@ export interface FaultHarness {
   readonly clock: Clock;
   /** From now on it is so much later, for every gateway. */
   advance(byMs: number): void;
-  open(options?: GatewayOptions): FaultyGateway;
+  open(options?: FaultyGatewayOptions): FaultyGateway;
   stop(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
     after: (delayMs, callback) => systemClock.after(delayMs === storeSliceMs ? 5 * delayMs : delayMs, callback),
   };
 
-  function openComposition({ plan = () => undefined, wrap }: GatewayOptions): Composition {
+  function openComposition({ plan = () => undefined, wrap }: FaultyGatewayOptions): Composition {
     const own = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
     // A busy machine must not make faults of its own: the witness would not see what became of them.

@@ -13,7 +13,7 @@ import {
 } from './fault-file.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-export interface PlannedCall {
+export interface MixedCall {
   readonly key: KeyName;
   /** Below the base URL; defaults to that of chat completions. */
   readonly path?: string | undefined;
@@ -34,7 +34,7 @@ export interface IdempotentCall {
 }
 
 type Json = Record<string, unknown>;
-type Kind = (random: SeededRandom, behaviours: readonly string[]) => readonly PlannedCall[];
+type Kind = (random: SeededRandom, behaviours: readonly string[]) => readonly MixedCall[];
 
 const ask = (model: string, content: string, more: Json = {}): Json => ({
   model,
@@ -57,7 +57,7 @@ function askAny(
   content: string,
   more: Json = {},
   spoken = pickSpoken(random),
-): Pick<PlannedCall, 'path' | 'body'> {
+): Pick<MixedCall, 'path' | 'body'> {
   const { path, hello } = spoken;
   const messages = [{ role: 'user', content }];
   return { path, body: hello(modelFor(spoken, model), { messages, max_tokens: 64, ...more }) };
@@ -68,7 +68,7 @@ function plainCall(
   behaviours: readonly string[],
   key: KeyName = 'team',
   spoken = pickSpoken(random),
-): PlannedCall {
+): MixedCall {
   const behaviour = random.pick(behaviours);
   const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
   const more = { stream: random.chance(0.5), usage: { include: random.chance(0.3) } };
@@ -84,9 +84,9 @@ const leaves = (random: SeededRandom, behaviour: string): number | undefined =>
 function idempotent(
   random: SeededRandom,
   key: KeyName,
-  asked: Pick<PlannedCall, 'path' | 'body'>,
+  asked: Pick<MixedCall, 'path' | 'body'>,
   marker: string | undefined,
-): PlannedCall[] {
+): MixedCall[] {
   const name = uuidOf(random);
   const recordKey = `IDEM#${workspaceOf[key]}#${sha256Hex(name)}`;
   const call = { key, ...asked, headers: { 'idempotency-key': name }, idempotent: { recordKey, marker } };
@@ -144,10 +144,10 @@ export function mixCalls(
   random: SeededRandom,
   count: number,
   behaviours: readonly string[],
-  first: readonly PlannedCall[] = [],
-): readonly PlannedCall[] {
+  first: readonly MixedCall[] = [],
+): readonly MixedCall[] {
   const calls = [...first];
-  const again: PlannedCall[] = [];
+  const again: MixedCall[] = [];
   for (let at = random.below(kinds.length); calls.length + again.length < count; at += 1) {
     const made = (kinds[at % kinds.length] as Kind)(random, behaviours);
     calls.push(...made);
@@ -158,7 +158,7 @@ export function mixCalls(
 }
 
 /** Every behaviour, alone, in a stream and in JSON. */
-export const everyBehaviour = (random: SeededRandom, behaviours: readonly string[]): readonly PlannedCall[] =>
+export const everyBehaviour = (random: SeededRandom, behaviours: readonly string[]): readonly MixedCall[] =>
   behaviours.flatMap((behaviour) =>
     [true, false].map((stream) => ({
       key: 'team' as const,

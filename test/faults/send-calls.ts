@@ -4,23 +4,23 @@ import type { Reply } from '../support/call-gateway.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
 import { aloneModel, type Keys, silentBehaviours } from './fault-file.ts';
 import type { FaultyGateway } from './fault-harness.ts';
-import type { PlannedCall } from './mixed-calls.ts';
+import type { MixedCall } from './mixed-calls.ts';
 
 export interface SentCall {
-  readonly call: PlannedCall;
+  readonly call: MixedCall;
   /** Missing when the client left before it had everything. */
   readonly reply: Reply | undefined;
 }
 
 export interface Server extends GatewayServer {
-  send(calls: readonly PlannedCall[], atOnce: number): Promise<readonly SentCall[]>;
+  send(calls: readonly MixedCall[], atOnce: number): Promise<readonly SentCall[]>;
 }
 
 /** So long a call has been on its way, of the 55 s that are its budget. */
 const arrivedBeforeMs = 10_000;
 /** Where no more is to come from a silent provider, and nothing but the budget ends the call. */
 const silentArrivedBeforeMs = 54_000;
-const isSilent = ({ model }: PlannedCall['body']): boolean =>
+const isSilent = ({ model }: MixedCall['body']): boolean =>
   silentBehaviours.some((behaviour) => String(model).endsWith(aloneModel(behaviour)));
 const silentQuery = 'silent';
 
@@ -52,7 +52,7 @@ export async function serve({ gateway, composition }: FaultyGateway, keys: Keys)
 }
 
 /** One call, read to its end. */
-async function sendOne(url: string, call: PlannedCall, keys: Keys): Promise<Reply | undefined> {
+async function sendOne(url: string, call: MixedCall, keys: Keys): Promise<Reply | undefined> {
   const client = new AbortController();
   const done = new AbortController();
   if (call.leavesAfterMs !== undefined) {

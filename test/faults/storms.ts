@@ -2,7 +2,7 @@
 import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { behaviours } from './fault-file.ts';
 import type { FaultPlan, StoreFault } from './faulty-client.ts';
-import { everyBehaviour, type PlannedCall } from './mixed-calls.ts';
+import { everyBehaviour, type MixedCall } from './mixed-calls.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export interface Storm {
@@ -10,7 +10,7 @@ export interface Storm {
   readonly plan: (random: SeededRandom) => FaultPlan;
   /** Behaviours of providers that the mixed calls meet. */
   readonly behaviours: readonly string[];
-  readonly first?: (random: SeededRandom) => readonly PlannedCall[];
+  readonly first?: (random: SeededRandom) => readonly MixedCall[];
   /** An outage may outlast every try of a settlement; then its record and its credit may differ, and the log says so. */
   readonly outlastsSettlement?: boolean;
 }

@@ -3,7 +3,7 @@
 import type { CreditHold, CreditLedger } from '../../shared/accounting/credit/index.ts';
 import type { StoreCommand } from './faulty-client.ts';
 
-export interface Settlement {
+export interface WitnessedSettlement {
   readonly workspace: string;
   readonly owner: string;
   readonly actual: bigint;
@@ -15,7 +15,7 @@ export interface Witness {
   readonly see: (command: StoreCommand) => void;
   /** Notes what is settled on a ledger. */
   readonly watch: (ledger: CreditLedger) => CreditLedger;
-  readonly settlements: () => readonly Settlement[];
+  readonly settlements: () => readonly WitnessedSettlement[];
   /** Settlements and marks of settlements that were done a second time. */
   readonly twice: readonly string[];
   /** Key of an idempotency record → owners that claimed it, in their order. */
@@ -35,7 +35,7 @@ export function addedMarks({ UpdateExpression, ExpressionAttributeValues }: Stor
 }
 
 export function createWitness(): Witness {
-  const settlements = new Map<string, Settlement>();
+  const settlements = new Map<string, WitnessedSettlement>();
   const marks = new Set<string>();
   const twice: string[] = [];
   const claims = new Map<string, string[]>();
@@ -71,7 +71,7 @@ export function createWitness(): Witness {
     watch: (ledger) => ({
       ...ledger,
       settle: (hold, actual) => settle(ledger, hold, actual),
-      giveBack: (hold) => settle(ledger, hold, 0n),
+      release: (hold) => settle(ledger, hold, 0n),
     }),
     settlements: () => [...settlements.values()],
     twice,

@@ -5,7 +5,14 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type Block, eventStream, type FakeAnswer, frames, jsonOf, streamOf } from '../support/provider-answers.ts';
+import {
+  type AnswerBlock,
+  eventStream,
+  type FakeAnswer,
+  frames,
+  jsonOf,
+  streamOf,
+} from '../support/provider-answers.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
@@ -13,7 +20,7 @@ type Format = (typeof formats)[number];
 const clients = ['chat-completions', 'messages', 'responses'] as const;
 type Client = (typeof clients)[number];
 
-const blocks: readonly Block[] = [
+const blocks: readonly AnswerBlock[] = [
   { thinking: 'I look it up.', signature: 'c2lnbmVk' },
   { text: 'Pick "Zürich": 12345678901234567890.' },
   { id: 'call_a', name: 'look', args: { place: 'Zürich', depth: 2 } },

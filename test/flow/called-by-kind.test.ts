@@ -1,6 +1,6 @@
 // Each kind of provider as its own documentation has it: path, headers and body, at a fake that refuses what its format has not.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import type { ReceivedCall } from '../../infra/local/simulator/index.ts';
+import type { LoggedRequest } from '../../infra/local/simulator/index.ts';
 import { type ProviderKind, providerKindNames, providerKinds } from '../../shared/configuration/model-list/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts';
@@ -127,7 +127,7 @@ describe('a provider that says its kind alone', () => {
     await endpoint.stop();
   });
 
-  async function received(path: string, body: Json): Promise<ReceivedCall | undefined> {
+  async function received(path: string, body: Json): Promise<LoggedRequest | undefined> {
     harness.simulator.clear();
     const answer = await harness.postTo(path, body);
     expect(answer.status).toBe(200);
@@ -136,9 +136,9 @@ describe('a provider that says its kind alone', () => {
     return harness.simulator.calls[0];
   }
   const chat = (kind: ProviderKind, more: Json = {}) => received('/chat/completions', hello(`m-${kind}`, more));
-  const keyOf = ({ headers = {} }: Partial<ReceivedCall> = {}) =>
+  const keyOf = ({ headers = {} }: Partial<LoggedRequest> = {}) =>
     Object.entries(headers).filter(([name]) => keyHeaders.includes(name));
-  const expectKeyOf = (kind: ProviderKind, call: ReceivedCall | undefined) => {
+  const expectKeyOf = (kind: ProviderKind, call: LoggedRequest | undefined) => {
     const { key } = documented[kind];
     expect(keyOf(call)).toEqual(key === undefined ? [] : [key]);
   };

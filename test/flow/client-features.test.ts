@@ -10,7 +10,7 @@ import {
   clientsOfResponses,
   columnsOf,
   everyModality,
-  type Verdict,
+  type FeatureVerdict,
 } from '../support/format-features/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -88,7 +88,7 @@ function askWithout(client: ClientId, format: ColumnFormat, row: AskingRow): Pro
   return answered;
 }
 
-async function check(client: ClientId, format: ColumnFormat, row: AskingRow, verdict: Verdict): Promise<void> {
+async function check(client: ClientId, format: ColumnFormat, row: AskingRow, verdict: FeatureVerdict): Promise<void> {
   const { status, answer, leftOut, sent } = await ask(client, format, row);
   if (verdict.says === 'refused') {
     expect([status, sent, JSON.parse(answer)]).toMatchObject([400, [], { error: { message: expect.any(String) } }]);
@@ -113,7 +113,7 @@ async function check(client: ClientId, format: ColumnFormat, row: AskingRow, ver
   }
 }
 
-type Cell = readonly [client: ClientId, feature: string, format: ColumnFormat, row: AskingRow, verdict: Verdict];
+type Cell = readonly [client: ClientId, feature: string, format: ColumnFormat, row: AskingRow, verdict: FeatureVerdict];
 const cells: readonly Cell[] = [
   ...clientsOfMessages.flatMap((row) =>
     columnsOf.messages.map((format) => ['messages', row.feature, format, row, row.becomes[format]] as const),

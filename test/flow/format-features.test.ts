@@ -10,8 +10,8 @@ import {
   type Check,
   type ColumnApi,
   everyModality,
+  type FeatureAnswer,
   type FeatureRow,
-  type ReadAnswer,
   requestFeatures,
   translatedApis,
 } from '../support/format-features/index.ts';
@@ -139,7 +139,7 @@ async function expectPassedOver(ask: Ask, api: ColumnApi, member: string): Promi
   expect(called()).toEqual(['chat-completions']);
 }
 
-async function readAnswers(ask: Ask, api: ColumnApi): Promise<readonly ReadAnswer[]> {
+async function readAnswers(ask: Ask, api: ColumnApi): Promise<readonly FeatureAnswer[]> {
   const response = await post(modelOf(ask, api), ask);
   const text = await response.text();
   expect([response.status, text]).toMatchObject([200, {}]);

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import type { ReceivedCall } from '../../infra/local/simulator/index.ts';
+import type { LoggedRequest } from '../../infra/local/simulator/index.ts';
 import { localCredentials } from '../../shared/composition/index.ts';
 import type { ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -107,7 +107,7 @@ function signatureOf(url: URL, headers: Readonly<Record<string, string>>, body: 
 }
 
 /** Over the very bytes that arrived. */
-function expectSigned(call: ReceivedCall | undefined, scope: string): void {
+function expectSigned(call: LoggedRequest | undefined, scope: string): void {
   if (call === undefined) throw new Error('no call arrived');
   const { authorization = '', ...sent } = call.headers;
   const [, day = '', names = '', signature] =

@@ -225,7 +225,7 @@ describe('a limiter that fails behind a provider that failed', () => {
           admit: (limited, ...rest) =>
             'provider' in limited && limited.provider === 'backup' ? admitBackup() : limiter().admit(limited, ...rest),
           settle: (...permit) => limiter().settle(...permit),
-          giveBack: (...permit) => limiter().giveBack(...permit),
+          release: (...permit) => limiter().release(...permit),
         },
       }),
     });

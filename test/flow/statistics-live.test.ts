@@ -201,7 +201,7 @@ describe('live statistics', () => {
         return { kind: 'admitted', permit: { key: '', id: '', countedAtMs: 0, demands: [] } };
       },
       settle: async () => {},
-      giveBack: async () => {},
+      release: async () => {},
     };
     const recorded: number[] = [];
     const { recorder } = gateway.composition;

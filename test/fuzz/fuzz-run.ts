@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Composition } from '../../shared/composition/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
 import type { Reply } from '../support/call-gateway.ts';
-import { checkWellAnswered, type Expectation } from '../support/well-answered.ts';
+import { type AnswerExpectation, checkWellAnswered } from '../support/well-answered.ts';
 import { type FuzzRequest, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
 
 const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
@@ -11,7 +11,7 @@ const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
 /** Requests that run side by side. */
 const batch = 50;
 
-export interface Case extends Expectation {
+export interface Case extends AnswerExpectation {
   readonly asked: FuzzRequest;
   readonly upstream: Upstream | Transport;
   /** The client hangs up when it has read so many pieces of a stream. */

@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { Harness } from '../support/harness.ts';
-import { argsOf, type Outcome, type RecordedTurn } from './turn.ts';
+import { argsOf, type RecordedOutcome, type RecordedTurn } from './turn.ts';
 
 export interface RecordedRequest {
   readonly model: string;
@@ -11,14 +11,14 @@ export interface RecordedRequest {
   readonly toolNames: readonly string[];
 }
 
-export type Client = (asked: RecordedRequest) => Promise<RecordedTurn>;
+export type RecordedClient = (asked: RecordedRequest) => Promise<RecordedTurn>;
 export type ClientName = 'chat-completions' | 'messages' | 'responses';
 
 const prompt = 'Hello';
 const schema = { type: 'object' as const, properties: {} };
 const listOf = <Tool>(tools: readonly Tool[]): { tools?: Tool[] } => (tools.length === 0 ? {} : { tools: [...tools] });
 
-export function clientsOf(gateway: Harness): Readonly<Record<ClientName, Client>> {
+export function clientsOf(gateway: Harness): Readonly<Record<ClientName, RecordedClient>> {
   const baseURL = new URL(gateway.url).origin;
   const openai = new OpenAI({ baseURL: `${baseURL}/openai/v1`, apiKey: gateway.key, maxRetries: 0 });
   const anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
@@ -29,7 +29,7 @@ export function clientsOf(gateway: Harness): Readonly<Record<ClientName, Client>
   };
 }
 
-export const outcomeOf = (turn: Promise<RecordedTurn>): Promise<Outcome> =>
+export const outcomeOf = (turn: Promise<RecordedTurn>): Promise<RecordedOutcome> =>
   turn.catch((error: Error) => ({ error: error.message }));
 
 const chatEnds: Readonly<Record<string, string>> = { tool_calls: 'tool-calls', content_filter: 'content-filter' };

@@ -6,7 +6,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { RecordedAnswer, RecordedApi } from './recorded-answers.ts';
-import { argsOf, type Outcome, type RecordedTurn } from './turn.ts';
+import { argsOf, type RecordedOutcome, type RecordedTurn } from './turn.ts';
 
 type Send = typeof fetch;
 const apiKey = 'none';
@@ -21,7 +21,13 @@ const modelOf: Readonly<Record<RecordedApi, (send: Send) => LanguageModelV4>> = 
   'generate-content': (send) => createGoogle({ apiKey, baseURL, fetch: send }).languageModel('recorded'),
 };
 
-export async function readOriginal({ api, isStream, status, contentType, bytes }: RecordedAnswer): Promise<Outcome> {
+export async function readOriginal({
+  api,
+  isStream,
+  status,
+  contentType,
+  bytes,
+}: RecordedAnswer): Promise<RecordedOutcome> {
   const model = modelOf[api](
     async () => new Response(Buffer.from(bytes), { status, headers: { 'content-type': contentType } }),
   );
@@ -63,7 +69,7 @@ function turnOf(content: readonly LanguageModelV4Content[], end: string, usage: 
   };
 }
 
-function turnOfParts(parts: readonly LanguageModelV4StreamPart[]): Outcome {
+function turnOfParts(parts: readonly LanguageModelV4StreamPart[]): RecordedOutcome {
   const failed = parts.find((part) => part.type === 'error');
   if (failed !== undefined) return { error: JSON.stringify(failed.error) };
   const finish = parts.find((part) => part.type === 'finish');

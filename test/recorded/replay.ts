@@ -5,10 +5,10 @@ import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { type ClientName, clientsOf, outcomeOf } from './client-turns.ts';
 import { readOriginal } from './original-turn.ts';
 import type { RecordedAnswer } from './recorded-answers.ts';
-import { type Difference, differences } from './turn.ts';
+import { differences, type TurnDifference } from './turn.ts';
 import { reasonOf } from './wanted-differences.ts';
 
-export interface Fault extends Difference {
+export interface Fault extends TurnDifference {
   readonly answer: string;
   readonly client: ClientName;
 }

@@ -12,7 +12,7 @@ export interface RecordedTurn {
 }
 
 /** An answer that is none: an error in its place or behind its first output. */
-export type Outcome = RecordedTurn | { readonly error: string };
+export type RecordedOutcome = RecordedTurn | { readonly error: string };
 
 export type Aspect = keyof RecordedTurn | 'error';
 
@@ -26,7 +26,7 @@ export function argsOf(text: string): unknown {
   }
 }
 
-export interface Difference {
+export interface TurnDifference {
   readonly aspect: Aspect;
   readonly expected: string;
   readonly got: string;
@@ -34,7 +34,7 @@ export interface Difference {
 
 const aspects = ['text', 'thinking', 'calls', 'end', 'tokens'] as const;
 
-export function differences(expected: Outcome, got: Outcome): Difference[] {
+export function differences(expected: RecordedOutcome, got: RecordedOutcome): TurnDifference[] {
   const [wanted, found] = [expected, got].map((outcome) => ('error' in outcome ? outcome.error : undefined));
   if (wanted !== undefined && found !== undefined) return [];
   if ('error' in expected || 'error' in got) {

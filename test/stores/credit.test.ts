@@ -359,7 +359,7 @@ describe('in shards', () => {
               try {
                 const take = await ledger.take(account, newHold(`o-${owners}`, amount, atMs));
                 if (take.kind !== 'taken' || end === 'never') return;
-                if (end === 'release') return void (await ledger.giveBack(take.hold));
+                if (end === 'release') return void (await ledger.release(take.hold));
                 if (actual > amount) overdraft += actual - amount;
                 await ledger.settle(take.hold, actual);
                 if (end === 'settle twice') await ledger.settle(take.hold, actual);

@@ -200,7 +200,7 @@ class Simulation {
     for (const { state } of unsettled) expect(state).toBe('settled');
     this.nowMs += 2 * holdLifeMs;
     // Any process finds what has expired.
-    await this.#process(0).giveBackExpired(this.counter);
+    await this.#process(0).releaseExpired(this.counter);
     const { balance, spent } = stateOf((await test.store.get('ledger', this.counter.key)) ?? {});
     expect(balance).toBe(-spent);
     const digits = digitsOf(spent, this.owners.length);

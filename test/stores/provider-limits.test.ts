@@ -58,8 +58,8 @@ describe('a permit', () => {
 
   it('that is given back at once leaves nothing behind, and may be given back or settled again without effect', async () => {
     const permit = await take(one, limits, 700);
-    await one.giveBack(permit);
-    await one.giveBack(permit);
+    await one.release(permit);
+    await one.release(permit);
     await one.settle(permit, 900);
     expect(await counts()).toEqual({ requests: 0, minuteTokens: 0, dayTokens: 0 });
     expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(5)))).toBe(2);
@@ -69,10 +69,10 @@ describe('a permit', () => {
     const permit = await take(one, limits, 300);
     const another = await take(one, limits, 300);
     await test.store.delete('limits', `provider#acme#${entry.model}#0`);
-    await one.giveBack(permit);
+    await one.release(permit);
     expect(await itemOf()).toBeUndefined();
     await take(other, limits, 100);
-    await one.giveBack(another);
+    await one.release(another);
     expect(await counts()).toEqual({ requests: 1, minuteTokens: 100, dayTokens: 100 });
   });
 
@@ -327,7 +327,7 @@ describe('the limits of a provider', () => {
         counted.least[index] = Math.min(...outcomes);
         counted.most[index] = Math.max(...outcomes);
       });
-      await (isGivenBack ? owner.giveBack(counted.permit) : owner.settle(counted.permit, tokens));
+      await (isGivenBack ? owner.release(counted.permit) : owner.settle(counted.permit, tokens));
     }
 
     for (const { advanceMs, actions } of rounds) {

@@ -4,7 +4,7 @@
 import {
   createStatisticsReader,
   createStatisticsRecorder,
-  type ProviderCall,
+  type ObservedCall,
 } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
@@ -25,7 +25,7 @@ export const recorderOf = ({ store, clock }: Instance) =>
 
 export const readerOf = ({ store, clock }: Instance) => createStatisticsReader({ store, clock });
 
-export async function recordAll(instance: Instance, calls: readonly ProviderCall[]): Promise<void> {
+export async function recordAll(instance: Instance, calls: readonly ObservedCall[]): Promise<void> {
   const recorder = recorderOf(instance);
   for (const call of calls) recorder.record(call);
   await recorder.flush();
@@ -34,12 +34,12 @@ export async function recordAll(instance: Instance, calls: readonly ProviderCall
 /** The time is the test's, but short waits pass by themselves. */
 export const withRealTimers = (clock: ManualClock): Clock => ({ nowMs: clock.nowMs, after: systemClock.after });
 
-export type StoreCall = 'get' | 'put' | 'update';
+export type WatchedCall = 'get' | 'put' | 'update';
 
 /** A store that counts calls, and fails those the test names. */
-export function watchedStore(real: Store, fails: (call: StoreCall, key: string) => boolean = () => false) {
-  const calls: { call: StoreCall; key: string }[] = [];
-  const note = (call: StoreCall, key: string) => {
+export function watchedStore(real: Store, fails: (call: WatchedCall, key: string) => boolean = () => false) {
+  const calls: { call: WatchedCall; key: string }[] = [];
+  const note = (call: WatchedCall, key: string) => {
     calls.push({ call, key });
     if (fails(call, key)) throw new StoreUnavailable('told to fail');
   };
@@ -58,7 +58,7 @@ export function watchedStore(real: Store, fails: (call: StoreCall, key: string) 
       return real.update(update, options);
     },
   };
-  const count = (call: StoreCall, prefix: string) =>
+  const count = (call: WatchedCall, prefix: string) =>
     calls.filter((each) => each.call === call && each.key.startsWith(prefix)).length;
   return { store, count };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import type { ProviderCall } from '../../shared/accounting/provider-health/index.ts';
+import type { ObservedCall } from '../../shared/accounting/provider-health/index.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { readerOf, recordAll, watchedStore, windowMs, windowStartMs, withRealTimers } from './statistics-support.ts';
@@ -14,7 +14,7 @@ afterEach(() => tables.stop());
 
 const instance = () => ({ store: tables.store, clock });
 const model = 'acme/large-1:2026@eu';
-const ok = (latencyMs: number, provider = 'acme'): ProviderCall => ({ model, provider, latencyMs, outcome: 'ok' });
+const ok = (latencyMs: number, provider = 'acme'): ObservedCall => ({ model, provider, latencyMs, outcome: 'ok' });
 
 describe('recorders of several instances', () => {
   it('leave items that expire an hour after their window, with no id of a model or provider in them', async () => {
@@ -27,7 +27,7 @@ describe('recorders of several instances', () => {
   });
 });
 
-const call: ProviderCall = { model: 'm', provider: 'p', latencyMs: 100, outcome: 'ok' };
+const call: ObservedCall = { model: 'm', provider: 'p', latencyMs: 100, outcome: 'ok' };
 const readsPerRebuild = 128;
 
 describe('the snapshot', () => {

@@ -14,7 +14,7 @@ import { manualClock } from '../support/manual-clock.ts';
 import {
   answer,
   awsError,
-  type Behaviour,
+  type ScriptedBehaviour,
   type ScriptedServer,
   startScriptedServer,
 } from '../support/scripted-server.ts';
@@ -32,14 +32,14 @@ function storeOn(endpoint: string, clock: Clock = systemClock): Store {
 }
 
 async function serverAndStore(
-  ...behaviours: [Behaviour, ...Behaviour[]]
+  ...behaviours: [ScriptedBehaviour, ...ScriptedBehaviour[]]
 ): Promise<{ server: ScriptedServer; store: Store }> {
   return serverAndStoreAt(systemClock, ...behaviours);
 }
 
 async function serverAndStoreAt(
   clock: Clock,
-  ...behaviours: [Behaviour, ...Behaviour[]]
+  ...behaviours: [ScriptedBehaviour, ...ScriptedBehaviour[]]
 ): Promise<{ server: ScriptedServer; store: Store }> {
   const server = await startScriptedServer(behaviours);
   cleanups.push(() => server.stop());
@@ -50,7 +50,7 @@ const found = answer({ Item: { pk: { S: 'a' }, n: { N: '1' } } });
 const increment = { table: 'keys', key: 'a', changes: { add: { n: 1 } } } as const;
 const creation = { table: 'keys', item: { pk: 'a' }, condition: absent('pk') } as const;
 /** As a proxy in between says it. */
-const unavailable: Behaviour = { status: 503, body: '<html>unavailable</html>' };
+const unavailable: ScriptedBehaviour = { status: 503, body: '<html>unavailable</html>' };
 const throttles = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];
 
 describe('a store that is down', () => {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 
 type Json = Record<string, unknown>;
 
-export interface CountedCall {
+export interface CachedPromptCall {
   readonly path: string;
   readonly body: Json;
   readonly input: number;
@@ -19,7 +19,7 @@ export interface CountedCall {
 
 export interface CachingClaude {
   readonly url: string;
-  readonly calls: CountedCall[];
+  readonly calls: CachedPromptCall[];
   /** Everything that is kept is gone, and so is what was counted. */
   forget(): void;
   stop(): Promise<void>;
@@ -64,9 +64,9 @@ function blocksOf(body: Json): Block[] {
 
 export async function startCachingClaude(turns: number): Promise<CachingClaude> {
   const kept = new Set<string>();
-  const calls: CountedCall[] = [];
+  const calls: CachedPromptCall[] = [];
 
-  function count(path: string, body: Json): CountedCall {
+  function count(path: string, body: Json): CachedPromptCall {
     const blocks = blocksOf(body);
     const hash = createHash('sha256');
     let tokens = 0;
@@ -128,7 +128,7 @@ interface Called {
   readonly input: Json;
 }
 
-function completion({ input, read, written }: CountedCall, called: Called | undefined): Json {
+function completion({ input, read, written }: CachedPromptCall, called: Called | undefined): Json {
   const fn = called && { name: called.name, arguments: JSON.stringify(called.input) };
   const message = called
     ? { content: null, tool_calls: [{ id: called.id, type: 'function', function: fn }] }
@@ -149,7 +149,7 @@ function completion({ input, read, written }: CountedCall, called: Called | unde
   };
 }
 
-function answer(counted: CountedCall, callsTool: boolean, turn: number): Json {
+function answer(counted: CachedPromptCall, callsTool: boolean, turn: number): Json {
   const { path, input, read, written } = counted;
   const plain = input - read - written;
   const call = { name: 'look', input: { page: turn } };

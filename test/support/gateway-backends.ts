@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import type { TestStore } from './test-store.ts';
 
-export interface CompositionOptions {
+export interface BackendOptions {
   /** Default: the system's. */
   readonly clock?: Clock | undefined;
   readonly store: Store;
@@ -28,7 +28,7 @@ export interface GatewayBackends {
   readonly simulator: Simulator;
   /** Every line that a gateway logged. */
   readonly logLines: string[];
-  createComposition(options: CompositionOptions): Composition;
+  createComposition(options: BackendOptions): Composition;
   /** Closes the given servers too. */
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }

@@ -3,10 +3,15 @@ import type { Clock } from '../../shared/foundation/time/index.ts';
 
 export interface ManualClock extends Clock {
   advance(byMs: number): void;
+  /** Timers that neither fired nor were cleared. */
+  pending(): number;
 }
 
-export function manualClock(startMs = 1_800_000_000_000): ManualClock {
-  let nowMs = startMs;
+/** Time of a clock that was not moved yet. */
+export const startMs = 1_800_000_000_000;
+
+export function manualClock(nowAtStartMs = startMs): ManualClock {
+  let nowMs = nowAtStartMs;
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>();
   return {
     nowMs: () => nowMs,
@@ -26,5 +31,6 @@ export function manualClock(startMs = 1_800_000_000_000): ManualClock {
       }
       nowMs = untilMs;
     },
+    pending: () => timers.size,
   };
 }

@@ -2,17 +2,22 @@
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import type { Harness } from './harness.ts';
 
-export interface Answer {
+export interface OperatorAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: documents of a dozen shapes, each compared where it is read.
   readonly body: any;
   readonly response: Response;
 }
 
-export interface Operator {
+export interface OperatorRequests {
   readonly key: string;
-  get(path: string): Promise<Answer>;
-  send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  get(path: string): Promise<OperatorAnswer>;
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<OperatorAnswer>;
 }
 
 /** Makes an operator of this name. Paths begin behind /v1/manage. */
@@ -20,14 +25,14 @@ export async function operatorOf(
   gateway: Harness,
   name: string,
   grant?: Parameters<typeof createOperator>[2],
-): Promise<Operator> {
+): Promise<OperatorRequests> {
   const { text } = await createOperator(gateway.composition, name, grant);
   return asOperator(gateway, text);
 }
 
 /** Asks with an operator key, or with the token of a person. */
-export function asOperator(gateway: Pick<Harness, 'url'>, key: string): Operator {
-  const send: Operator['send'] = async (method, path, body, headers = {}) => {
+export function asOperator(gateway: Pick<Harness, 'url'>, key: string): OperatorRequests {
+  const send: OperatorRequests['send'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${gateway.url}/manage${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...headers },
@@ -41,7 +46,11 @@ export function asOperator(gateway: Pick<Harness, 'url'>, key: string): Operator
 }
 
 /** Every item of a list, page by page. */
-export async function walk(operator: Operator, path: string, parameter: 'before' | 'cursor'): Promise<unknown[][]> {
+export async function walk(
+  operator: OperatorRequests,
+  path: string,
+  parameter: 'before' | 'cursor',
+): Promise<unknown[][]> {
   const pages: unknown[][] = [];
   let next: string | null = null;
   do {

@@ -13,14 +13,14 @@ export interface FakeAnswer {
   readonly breaksWith?: Error;
 }
 
-export type Block =
+export type AnswerBlock =
   | { readonly thinking: string; readonly signature: string }
   | { readonly redacted: string }
   | { readonly text: string }
   | { readonly id: string; readonly name: string; readonly args: Json };
 
 export interface ProviderAnswer {
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly AnswerBlock[];
   /** In the provider's own words. */
   readonly reason?: string;
 }
@@ -29,7 +29,7 @@ export const apis = ['messages', 'responses', 'converse', 'generate-content'] as
 export type Api = (typeof apis)[number];
 
 const pieces = (text: string): string[] => (text === '' ? [''] : (text.match(/.{1,3}/gsu) ?? []));
-const hasCall = (blocks: readonly Block[]): boolean => blocks.some((block) => 'id' in block);
+const hasCall = (blocks: readonly AnswerBlock[]): boolean => blocks.some((block) => 'id' in block);
 
 const event = (value: Json): Buffer =>
   Buffer.from(`${typeof value.type === 'string' ? `event: ${value.type}\n` : ''}data: ${JSON.stringify(value)}\n\n`);
@@ -90,13 +90,13 @@ const responsesUsage = {
   total_tokens: 22,
 };
 
-const anthropicBlock = (block: Block): Json => {
+const anthropicBlock = (block: AnswerBlock): Json => {
   if ('thinking' in block) return { type: 'thinking', ...block };
   if ('redacted' in block) return { type: 'redacted_thinking', data: block.redacted };
   if ('text' in block) return { type: 'text', text: block.text };
   return { type: 'tool_use', id: block.id, name: block.name, input: block.args };
 };
-const converseBlock = (block: Block): Json => {
+const converseBlock = (block: AnswerBlock): Json => {
   if ('thinking' in block) {
     return { reasoningContent: { reasoningText: { text: block.thinking, signature: block.signature } } };
   }
@@ -105,7 +105,7 @@ const converseBlock = (block: Block): Json => {
   return { toolUse: { toolUseId: block.id, name: block.name, input: block.args } };
 };
 /** Gemini encrypts no thought as a whole: it signs calls and texts. */
-const geminiPart = (block: Block): Json => {
+const geminiPart = (block: AnswerBlock): Json => {
   if ('thinking' in block) return { text: block.thinking, thought: true, thoughtSignature: block.signature };
   if ('redacted' in block) return { text: '', thoughtSignature: block.redacted };
   if ('text' in block) return { text: block.text };
@@ -113,7 +113,7 @@ const geminiPart = (block: Block): Json => {
 };
 
 /** A thought that it shows is a summary, and its signature what is encrypted of it. */
-const responsesItem = (block: Block, index: number): Json => {
+const responsesItem = (block: AnswerBlock, index: number): Json => {
   if ('thinking' in block) {
     const summary = [{ type: 'summary_text', text: block.thinking }];
     return { id: `rs_${index}`, type: 'reasoning', summary, encrypted_content: block.signature };
@@ -169,7 +169,7 @@ const whole: Readonly<Record<Api, (answer: ProviderAnswer) => Json>> = {
 
 export const jsonOf = (api: Api, answer: ProviderAnswer): Json => whole[api](answer);
 
-const anthropicEvents = (block: Block, index: number): Json[] => {
+const anthropicEvents = (block: AnswerBlock, index: number): Json[] => {
   const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block });
   const delta = (value: Json) => ({ type: 'content_block_delta', index, delta: value });
   const inner =
@@ -195,7 +195,7 @@ const anthropicEvents = (block: Block, index: number): Json[] => {
   return [...inner, { type: 'content_block_stop', index }];
 };
 
-const responsesEvents = (block: Block, output_index: number): Json[] => {
+const responsesEvents = (block: AnswerBlock, output_index: number): Json[] => {
   const { encrypted_content: encrypted, ...item } = responsesItem(block, output_index);
   // The encrypted text changes until the end.
   const early = encrypted === undefined ? {} : { encrypted_content: 'first' };
@@ -234,7 +234,7 @@ const responsesEvents = (block: Block, output_index: number): Json[] => {
   ];
 };
 
-const converseFrames = (block: Block, contentBlockIndex: number): (readonly [string, Json])[] => {
+const converseFrames = (block: AnswerBlock, contentBlockIndex: number): (readonly [string, Json])[] => {
   const delta = (value: Json) => ['contentBlockDelta', { contentBlockIndex, delta: value, p: 'abcdef' }] as const;
   const reasoning = (value: Json) => delta({ reasoningContent: value });
   const stop = ['contentBlockStop', { contentBlockIndex }] as const;
@@ -251,7 +251,7 @@ const converseFrames = (block: Block, contentBlockIndex: number): (readonly [str
   ];
 };
 
-const geminiParts = (block: Block): Json[] => {
+const geminiParts = (block: AnswerBlock): Json[] => {
   if ('thinking' in block) {
     const texts = pieces(block.thinking).map((text): Json => ({ text, thought: true }));
     return [...texts, { text: '', thought: true, thoughtSignature: block.signature }];

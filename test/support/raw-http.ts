@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from '
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface Answer {
+export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -28,7 +28,7 @@ export async function open(port: number, { body, ...options }: RawCall = {}): Pr
   return incoming;
 }
 
-export async function call(port: number, options: RawCall = {}): Promise<Answer> {
+export async function call(port: number, options: RawCall = {}): Promise<RawAnswer> {
   const incoming = await open(port, options);
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await text(incoming) };
 }

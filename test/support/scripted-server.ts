@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
  * 'lost': the request is read in full and its answer never leaves. 'cut': its answer breaks off in the middle. 'silent':
  * the connection stays open.
  */
-export type Behaviour =
+export type ScriptedBehaviour =
   | 'lost'
   | 'cut'
   | 'silent'
@@ -18,11 +18,11 @@ export type Behaviour =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
-export const awsError = (status: number, name: string): Behaviour => ({
+export const awsError = (status: number, name: string): ScriptedBehaviour => ({
   status,
   body: { __type: `com.amazonaws.any#${name}`, message: `${name}: its text` },
 });
-export const answer = (body: Record<string, unknown> | string): Behaviour => ({ status: 200, body });
+export const answer = (body: Record<string, unknown> | string): ScriptedBehaviour => ({ status: 200, body });
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -46,7 +46,9 @@ export interface ScriptedServer {
 }
 
 /** Behaves as listed, request by request; the last behaviour stays. */
-export async function startScriptedServer(behaviours: readonly [Behaviour, ...Behaviour[]]): Promise<ScriptedServer> {
+export async function startScriptedServer(
+  behaviours: readonly [ScriptedBehaviour, ...ScriptedBehaviour[]],
+): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = [];
   const arrived = Promise.withResolvers<void>();
   let connections = 0;

@@ -10,7 +10,7 @@ const inside = /node_modules|\/work\/|\bat \w+ \(\S+:\d|DynamoDB|sk-gw-/;
 const lastNames = new Set(['error', 'message_stop', 'response.completed', 'response.incomplete', 'response.failed']);
 const midStreamCodes = ['no_available_provider', 'request_deadline_exceeded', 'rate_limited', 'invalid_request'];
 
-export interface Expectation {
+export interface AnswerExpectation {
   /** Statuses from 500 on that what was injected explains. */
   readonly faults: readonly number[];
   /** The client left in the middle, so a stream has no end. */
@@ -21,7 +21,7 @@ export interface Expectation {
 export const saysItBroke = (text: string): boolean => /data: \{("type":"error"|"error")/.test(text);
 
 /** Throws an Error that says what is wrong with the reply. */
-export function checkWellAnswered(reply: Reply, { faults, left = false }: Expectation): void {
+export function checkWellAnswered(reply: Reply, { faults, left = false }: AnswerExpectation): void {
   const { status, headers } = reply;
   for (const [name, value] of Object.entries(headers)) {
     validateHeaderName(name);

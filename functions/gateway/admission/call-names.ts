@@ -7,7 +7,7 @@ import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
-import { type GiveBack, type Reservation, type ReservationResult, type Resolution, refused } from './reservation.ts';
+import { type Release, type Reservation, type ReservationResult, type Resolution, refused } from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
@@ -24,14 +24,14 @@ export function reserveIdempotencyKey(
   const { idempotencyKey: key, workspace, arrivedAtMs, scope } = call;
   if (key === undefined) return undefined;
   const keyOwner = { workspace: workspace.id, key, owner };
-  const giveBack = () => idempotency.release(keyOwner);
+  const release = () => idempotency.release(keyOwner);
   async function reserve(): Promise<ReservationResult> {
     const nowMs = clock.nowMs();
     const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.holdLifeMs };
     const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { memory: scope.memory });
     switch (outcome.kind) {
       case 'claimed':
-        return { giveBack };
+        return { release };
       case 'conflict':
         return refused('idempotency', fail('idempotency_conflict'));
       case 'running': {
@@ -46,7 +46,7 @@ export function reserveIdempotencyKey(
         return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }
   }
-  return { rank: 'idempotency', reserve, releaseUncertain: giveBack, releasedFirst: true };
+  return { rank: 'idempotency', reserve, releaseUncertain: release, releasedFirst: true };
 }
 
 /** A span is used once per workspace, but a retry may bring its own again. */
@@ -58,7 +58,7 @@ export function reserveSpan(
   const { spanId } = call.scope.correlation;
   if (spanId === undefined) return undefined;
   const spanOwner = { workspace: call.workspace.id, spanId, owner };
-  const giveBack: GiveBack = async (resolution) => {
+  const release: Release = async (resolution) => {
     // A stored answer belongs to the call that used the span, a cached one is an answer like any other, and a running
     // call keeps its span. Any other refusal comes before a provider is called, so the span stays unused.
     if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
@@ -68,9 +68,9 @@ export function reserveSpan(
     const { idempotencyKey } = call;
     const nowMs = clock.nowMs();
     const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: call.fingerprint(), nowMs });
-    return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { giveBack };
+    return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { release };
   }
-  return { rank: 'span', reserve, releaseUncertain: giveBack, releasedFirst: true };
+  return { rank: 'span', reserve, releaseUncertain: release, releasedFirst: true };
 }
 
 const isRunning = (resolution: Resolution): boolean =>

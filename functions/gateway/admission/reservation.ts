@@ -16,7 +16,7 @@ export type Resolution =
   | { readonly rank: Rank; readonly error: unknown; readonly ready?: undefined }
   | { readonly rank: Rank; readonly ready: ReadyAnswer; readonly error?: undefined };
 
-export type GiveBack = (resolution: Resolution | undefined) => Promise<unknown>;
+export type Release = (resolution: Resolution | undefined) => Promise<unknown>;
 
 export interface ReservationResult {
   /** Undefined when the call may go on. */
@@ -25,7 +25,7 @@ export interface ReservationResult {
   /** The remaining candidates; all if absent. */
   readonly plan?: Plan;
   /** Undefined when nothing was taken. */
-  readonly giveBack?: GiveBack | undefined;
+  readonly release?: Release | undefined;
   /** The key of the call as the store has it, if it was read. */
   readonly key?: Item | undefined;
 }
@@ -34,7 +34,7 @@ export interface Reservation {
   readonly rank: Rank;
   reserve(): Promise<ReservationResult>;
   /** For a write whose answer was lost: it may have been made. */
-  readonly releaseUncertain?: GiveBack | undefined;
+  readonly releaseUncertain?: Release | undefined;
   /** Released before the client knows of the refusal: its next call may bring the same name. */
   readonly releasedFirst?: boolean;
   /** Checks for a refusal without taking anything, where a later error came in first. */
@@ -90,7 +90,7 @@ export async function reserveAll(
     key ??= keyOf(outcomes);
     if (resolution !== undefined) {
       const checked = await checkBefore(resolution, rounds.slice(index + 1).flat(), context).catch((error: unknown) => {
-        giveBackLater(started, undefined, context);
+        releaseLater(started, undefined, context);
         throw error;
       });
       return end(started, { ...checked, key: checked.key ?? key }, context);
@@ -140,7 +140,7 @@ async function reserveRound(
   try {
     return await context.admissionTime.wait(Promise.all(running.map(({ reserved }) => reserved)));
   } catch (error) {
-    giveBackLater(started, undefined, context);
+    releaseLater(started, undefined, context);
     throw error;
   }
 }
@@ -158,20 +158,20 @@ async function end(
 ): Promise<FoundReady> {
   const first = started.filter(({ reservation }) => reservation.releasedFirst === true);
   const others = started.filter((one) => !first.includes(one));
-  giveBackLater(others, resolution, context);
+  releaseLater(others, resolution, context);
   if (resolution.ready !== undefined) {
-    giveBackLater(first, resolution, context);
+    releaseLater(first, resolution, context);
     return { ready: resolution.ready, key };
   }
-  await giveAllBack(first, resolution, (giveBack) => giveBack()).catch(() => giveBackLater(first, resolution, context));
+  await releaseAll(first, resolution, (release) => release()).catch(() => releaseLater(first, resolution, context));
   throw resolution.error;
 }
 
-const giveBackLater = (
+const releaseLater = (
   some: readonly Started[],
   resolution: Resolution | undefined,
   { clock, deferred }: ReserveContext,
-): void => deferred.add(() => giveAllBack(some, resolution, (giveBack) => retryWrite(clock, giveBack)));
+): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
 
 /** A store that fails is an error like any other: one of a better rank may still win over it. */
 async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Promise<ReservationResult> {
@@ -179,7 +179,7 @@ async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Pro
     return await reserve();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return { ...refused(rank, error), giveBack: releaseUncertain };
+    return { ...refused(rank, error), release: releaseUncertain };
   }
 }
 
@@ -198,17 +198,17 @@ function resolve(outcomes: readonly ReservationResult[], { refuseModels }: Reser
 const keyOf = (outcomes: readonly ReservationResult[]): Item | undefined =>
   outcomes.find(({ key }) => key !== undefined)?.key;
 
-/** Rejects with the first failure, after every giveBack was tried. */
-async function giveAllBack(
+/** Rejects with the first failure, after every release was tried. */
+async function releaseAll(
   started: readonly Started[],
   resolution: Resolution | undefined,
-  attempt: (giveBack: () => Promise<unknown>) => Promise<unknown>,
+  attempt: (release: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<void> {
   const outcomes = await Promise.allSettled(started.map(({ reserved }) => reserved));
-  const givesBack = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' && outcome.value.giveBack !== undefined ? [outcome.value.giveBack] : [],
+  const releases = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' && outcome.value.release !== undefined ? [outcome.value.release] : [],
   );
-  const ended = await Promise.allSettled(givesBack.map((giveBack) => attempt(() => giveBack(resolution))));
+  const ended = await Promise.allSettled(releases.map((release) => attempt(() => release(resolution))));
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }

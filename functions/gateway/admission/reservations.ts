@@ -122,6 +122,6 @@ async function admitFirst(
   const { permit } = admission;
   return {
     holdings: { firstCandidate: { candidate, permit, startedAtMs } },
-    giveBack: () => limiter.giveBack(permit),
+    release: () => limiter.release(permit),
   };
 }

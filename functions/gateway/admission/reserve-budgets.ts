@@ -7,21 +7,21 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { isBillable, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
-import { type GiveBack, type Reservation, type ReservationResult, refused } from './reservation.ts';
+import { type Release, type Reservation, type ReservationResult, refused } from './reservation.ts';
 
 export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owner: string): Reservation | undefined {
   const quotes = quotesOf(deps, call, owner);
   if (quotes.length === 0) return undefined;
   const holds: BudgetHold[] = [];
-  const giveBack = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     await Promise.all(holds.map((hold) => deps.counters.settle(hold.counter, hold, 0n)));
   };
   return {
     rank: 'money',
-    reserve: () => takeBudgets(deps, call, quotes, holds, giveBack),
+    reserve: () => takeBudgets(deps, call, quotes, holds, release),
     check: () => checkBudgets(deps, call, quotes),
     // Some may have been taken before another failed.
-    releaseUncertain: giveBack,
+    releaseUncertain: release,
   };
 }
 
@@ -31,7 +31,7 @@ async function takeBudgets(
   call: RoutedCall,
   quotes: readonly Quote[],
   holds: BudgetHold[],
-  giveBack: GiveBack,
+  release: Release,
 ): Promise<ReservationResult> {
   const excluded = new Map<string, GatewayError>();
   await Promise.all(
@@ -44,8 +44,8 @@ async function takeBudgets(
     }),
   );
   const plan = planWithout(call, excluded);
-  if (plan !== undefined) return { giveBack, plan, holdings: { budgetHolds: holds } };
-  return { ...refusedBy(excluded), giveBack };
+  if (plan !== undefined) return { release, plan, holdings: { budgetHolds: holds } };
+  return { ...refusedBy(excluded), release };
 }
 
 async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall, quotes: readonly Quote[]) {
@@ -53,7 +53,7 @@ async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall,
   for (const { provider, hold, error } of quotes) {
     if (error !== undefined) excluded.set(provider, error);
     if (hold === undefined) continue;
-    const available = readAvailable(hold.counter.balances, await counters.giveBackExpired(hold.counter)) ?? hold.amount;
+    const available = readAvailable(hold.counter.balances, await counters.releaseExpired(hold.counter)) ?? hold.amount;
     if (available < hold.amount) excluded.set(provider, budgetExceeded(hold.amount, available));
   }
   return planWithout(call, excluded) === undefined ? refusedBy(excluded) : {};

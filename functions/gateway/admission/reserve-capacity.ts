@@ -29,19 +29,19 @@ export function reserveCapacity(
   if (ofKeyless !== undefined) return reserveKeyless(deps, call, { holder, limits: ofKeyless });
   const levels = levelsOf(call, asked);
   if (levels.length === 0) return undefined;
-  const { slots, add, giveBack } = createPoolSlots(slotPools);
+  const { slots, add, release } = createPoolSlots(slotPools);
   async function reserve(): Promise<ReservationResult> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
     for (const { pools, error } of levels) {
-      if (!(await takeOne(pools))) return { ...refused('capacity', error()), giveBack };
+      if (!(await takeOne(pools))) return { ...refused('capacity', error()), release };
     }
-    return { giveBack, holdings: { slots } };
+    return { release, holdings: { slots } };
   }
   async function takeOne(pools: readonly SlotPool[]): Promise<boolean> {
     for (const pool of pools) if (add(await slotPools.take(pool, holder))) return true;
     return false;
   }
-  return { rank: 'capacity', reserve, releaseUncertain: giveBack };
+  return { rank: 'capacity', reserve, releaseUncertain: release };
 }
 
 interface Level {

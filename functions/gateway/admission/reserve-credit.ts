@@ -35,7 +35,7 @@ export function reserveCredit(
       return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, { asksFunction }));
     }
     const creditHold = take.hold;
-    return { holdings: { creditHold }, giveBack: () => credit.giveBack(creditHold) };
+    return { holdings: { creditHold }, release: () => credit.release(creditHold) };
   }
   async function check(): Promise<ReservationResult> {
     const { available, underSpendLimit } = await credit.show(account);

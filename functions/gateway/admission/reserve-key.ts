@@ -68,13 +68,13 @@ function judge(deps: GatewayDependencies, input: KeyReservationInput, admission:
     return refused('key', error);
   }
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
-  const giveBack = hold && (() => deps.counters.settleKey(hold, 0n));
+  const release = hold && (() => deps.counters.settleKey(hold, 0n));
   if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
   if (admission.kind === 'concurrency') {
     deps.recentRefusals.set(input.credential.publicId, true);
     return refused('capacity', keyConcurrencyError(admission.concurrency));
   }
-  return { holdings: { keyHold: hold }, giveBack };
+  return { holdings: { keyHold: hold }, release };
 }
 
 function refuseSpend(

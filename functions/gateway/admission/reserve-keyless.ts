@@ -21,7 +21,7 @@ export function reserveKeyless(
   const { slotPools, recentRefusals } = deps;
   const { publicId, secretSha256 } = call.credential;
   const { keyless, rest, keySlotsMax } = limits;
-  const { slots, add, giveBack } = createPoolSlots(slotPools);
+  const { slots, add, release } = createPoolSlots(slotPools);
   const take = async (pool: SlotPool): Promise<boolean> => add(await slotPools.take(pool, holder));
 
   /** Of its own owner: where the key has got a spend limit meanwhile, what it holds of that is settled by itself. */
@@ -47,10 +47,10 @@ export function reserveKeyless(
     const hold = admission.kind === 'admitted' ? admission.hold : undefined;
     if (hold !== undefined) add({ counter: keySlots(hold.publicId, hold.slotsMax ?? null), hold });
     if ((await take(rest)) || (await take(keyless))) return taken;
-    return { ...refused('capacity', serviceError(limits, call)), giveBack };
+    return { ...refused('capacity', serviceError(limits, call)), release };
   }
-  const taken = { giveBack, holdings: { slots } };
-  return { rank: 'capacity', reserve, releaseUncertain: giveBack };
+  const taken = { release, holdings: { slots } };
+  return { rank: 'capacity', reserve, releaseUncertain: release };
 }
 
 export function createPoolSlots(slotPools: SlotPools) {
@@ -63,8 +63,8 @@ export function createPoolSlots(slotPools: SlotPools) {
       return slot !== undefined;
     },
     /** Each once, however often it is called. */
-    async giveBack(): Promise<void> {
-      await Promise.all(slots.map((slot) => slotPools.giveBack(slot)));
+    async release(): Promise<void> {
+      await Promise.all(slots.map((slot) => slotPools.release(slot)));
     },
   };
 }

@@ -16,21 +16,21 @@ export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | Open
   if (owners.length === 0 || countsOnly(call.clientInterface.id)) return undefined;
   const tokens = 'plan' in call ? mostTokens(call) : call.execution.estimatedTokens;
   const permits: Permit[] = [];
-  const giveBack = () => Promise.all(permits.map((permit) => limiter.giveBack(permit)));
+  const release = () => Promise.all(permits.map((permit) => limiter.release(permit)));
   // One after the other: a call that its key refuses takes nothing of what others of its workspace could use.
   async function reserve(): Promise<ReservationResult> {
     for (const { owner, tpm, refuse } of owners) {
       const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, tokens);
       if (admission.kind === 'limited') {
         recentRefusals.set(owner, true);
-        return { ...refused('capacity', refuse(Math.ceil(admission.retryAfterMs / 1_000))), giveBack };
+        return { ...refused('capacity', refuse(Math.ceil(admission.retryAfterMs / 1_000))), release };
       }
       permits.push(admission.permit);
     }
-    return { holdings: { tokenPermits: permits }, giveBack };
+    return { holdings: { tokenPermits: permits }, release };
   }
   return {
-    reservations: [{ rank: 'capacity', reserve, releaseUncertain: giveBack }],
+    reservations: [{ rank: 'capacity', reserve, releaseUncertain: release }],
     mayRefuse: owners.some(({ owner }) => recentRefusals.has(owner)),
   };
 }

@@ -8,7 +8,7 @@ import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ProviderCall } from '../provider-call.ts';
 
-export type Verdict =
+export type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
   /** Fails the schema. `mayBeAsked`: whether another answer may be requested; false where it would end the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayBeAsked: boolean };
@@ -18,7 +18,7 @@ export interface OutputCheck {
   readonly check: (
     admitted: AdmittedCandidate,
     answer: JsonAnswer,
-  ) => Promise<{ readonly charge: Charge; readonly verdict: Verdict }>;
+  ) => Promise<{ readonly charge: Charge; readonly verdict: OutputVerdict }>;
   /** Where the last answer failed the schema, if any did. */
   readonly lastMismatch: () => string | undefined;
 }
@@ -29,7 +29,7 @@ export function createOutputCheck({ request, payment }: ProviderCall): OutputChe
   let misses = 0;
   let lastMismatch: string | undefined;
 
-  async function judge(answer: JsonAnswer): Promise<Verdict> {
+  async function judge(answer: JsonAnswer): Promise<OutputVerdict> {
     if (schemaCheck === undefined) return { kind: 'accepted', answer };
     const checked = await schemaCheck.answer(answer, { skipsTruncated, schemaWork });
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };

@@ -23,7 +23,7 @@ import { prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
 /** State of one call, also before it is sent. */
-export interface Connection {
+export interface ProviderConnection {
   readonly watch: Watch;
   readonly silence: Silence;
   isSent: boolean;
@@ -40,7 +40,7 @@ export interface Connection {
 export interface Sending {
   readonly send: Send;
   readonly openPart: OpenPart;
-  readonly connection: Connection;
+  readonly connection: ProviderConnection;
 }
 
 export interface SendOptions {
@@ -144,7 +144,7 @@ function openConnection(
   { provider }: Candidate,
   { silenceLimitMs: limitMs, isTranslated }: SendOptions,
   parts: readonly AnswerMemory[],
-): Connection {
+): ProviderConnection {
   const isStream = request.asked.stream;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
   const { clientGone, stopped } = signals;

@@ -11,13 +11,13 @@ import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../share
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
 import { type AnswerMemory, AnswerNotKept } from './answer-memory.ts';
-import type { Connection } from './create-send.ts';
+import type { ProviderConnection } from './create-send.ts';
 
 /** A failure: the stream broke, or ended, before its first output. */
 export async function openStream(
   { clock, callsUnderWay }: Pick<GatewayDependencies, 'clock' | 'callsUnderWay'>,
   { batches, drain }: EventStream,
-  { watch, silence, memory }: Pick<Connection, 'watch' | 'silence' | 'memory'>,
+  { watch, silence, memory }: Pick<ProviderConnection, 'watch' | 'silence' | 'memory'>,
 ): Promise<OpenStream | NoAnswer> {
   const opening = await readOpening(batches, memory);
   if ('failure' in opening) return { kind: 'failure', failure: opening.failure };
@@ -96,7 +96,7 @@ function causeOfBreak(error: unknown): string {
 /** The same of a call that had no output yet. A provider that accepted it, and was left, charges for what it did. */
 export function readBrokenCall(
   error: unknown,
-  { watch, isAccepted, wasDead }: Connection,
+  { watch, isAccepted, wasDead }: ProviderConnection,
   ranMs: number,
 ): AttemptFailure {
   if (error instanceof AnswerNotKept) {

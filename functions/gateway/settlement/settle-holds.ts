@@ -111,7 +111,7 @@ function heldBy(
     (slot): Held => ({
       kind: 'slots',
       slotsIn: slot.counter,
-      end: unknownOutcome((options) => slotPools.giveBack(slot, options)),
+      end: unknownOutcome((options) => slotPools.release(slot, options)),
     }),
   );
   return [ofKey, ofCredit, ...ofBudgets, ...ofTokens, ...ofPools].filter((one) => one !== undefined);

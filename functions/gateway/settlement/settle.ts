@@ -90,7 +90,7 @@ export async function settle(
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
     step('spans', () => call.scope.trace && addSpans(call.scope.trace, call, attempts)),
-    step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
+    step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', async () => logChargesOverHold(log, call)),

@@ -18,11 +18,11 @@ import { dayMs, instantOf } from '../../../shared/foundation/time/index.ts';
 import { formatTags } from '../../../shared/protocol/wire/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
-import type { ManageRequest, Work } from '../request/manage.ts';
+import type { ManageRequest, RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
 
-export const listKeys: Work<'GET /keys'> = async (deps, { operator, query }) => {
+export const listKeys: RouteWork<'GET /keys'> = async (deps, { operator, query }) => {
   const { workspace, owner, usable, ...page } = query;
   const nowMs = deps.clock.nowMs();
   const isAsked = (key: KeyRecord) =>
@@ -40,7 +40,7 @@ export const listKeys: Work<'GET /keys'> = async (deps, { operator, query }) => 
   return { data: figures.map(keyDocument), next_cursor };
 };
 
-export const makeKey: Work<'POST /keys'> = async (deps, request) => {
+export const makeKey: RouteWork<'POST /keys'> = async (deps, request) => {
   const { workspace, ...written } = request.body;
   const allowed = await allowNewKey(deps, request.operator, workspace, changesOf(written));
   const { publicId, text } = await createKey(deps, { ...allowed, workspace, name: written.name });
@@ -48,7 +48,7 @@ export const makeKey: Work<'POST /keys'> = async (deps, request) => {
   return { data: { ...(await newKeyDocument(deps, publicId)), key: text } };
 };
 
-export const changeKey: Work<'PATCH /keys/{public_id}'> = async (deps, request) => {
+export const changeKey: RouteWork<'PATCH /keys/{public_id}'> = async (deps, request) => {
   const { status, ...written } = request.body;
   const before = await readAllowed(deps, request);
   const changes = { ...changesOf(written), ...(status === undefined ? {} : { status }) };
@@ -60,7 +60,7 @@ export const changeKey: Work<'PATCH /keys/{public_id}'> = async (deps, request) 
   return { data: keyDocument(key) };
 };
 
-export const rotate: Work<'POST /keys/{public_id}/rotate'> = async (deps, request) => {
+export const rotate: RouteWork<'POST /keys/{public_id}/rotate'> = async (deps, request) => {
   const { grace: graceMs = dayMs, expires_at: end } = request.body;
   const former = await readAllowed(deps, request);
   const expiresAtMs = typeof end === 'string' ? Date.parse(end) : end;

@@ -10,10 +10,10 @@ import {
 import type { OperatorRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 
-export const listOperators: Work<'GET /operators'> = async (deps, { query }) => {
+export const listOperators: RouteWork<'GET /operators'> = async (deps, { query }) => {
   const { items, next_cursor } = pageOf(
     await readOperators(deps),
     query,
@@ -23,7 +23,7 @@ export const listOperators: Work<'GET /operators'> = async (deps, { query }) => 
   return { data: items.map(operatorDocument), next_cursor };
 };
 
-export const makeOperator: Work<'POST /operators'> = async (deps, { body, tellChange }) => {
+export const makeOperator: RouteWork<'POST /operators'> = async (deps, { body, tellChange }) => {
   const { name, role = 'owner', workspaces = 'all' } = body;
   for (const id of workspaces === 'all' ? [] : workspaces) await readWorkspace(deps, id);
   const { text, ...record } = await createOperator(deps, name, { role, workspaces });
@@ -31,7 +31,7 @@ export const makeOperator: Work<'POST /operators'> = async (deps, { body, tellCh
   return { data: { ...operatorDocument(record), key: text } };
 };
 
-export const endOperator: Work<'POST /operators/{public_id}/revoke'> = async (deps, { names, tellChange }) => {
+export const endOperator: RouteWork<'POST /operators/{public_id}/revoke'> = async (deps, { names, tellChange }) => {
   const record = await readOperator(deps, names.public_id);
   if (record.status === 'active') {
     await revokeOperator(deps, record);

@@ -14,21 +14,21 @@ import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { mayRead } from '../request/allowed.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 
-export const listWorkspaces: Work<'GET /workspaces'> = async (deps, { operator, query }) => {
+export const listWorkspaces: RouteWork<'GET /workspaces'> = async (deps, { operator, query }) => {
   const seen = (await readWorkspaces(deps)).filter(({ id }) => mayRead(operator, id));
   const { items, next_cursor } = pageOf(seen, query, (workspace) => [workspace.id]);
   const credits = await mapParallel(items, parallelReads, (workspace) => readCredit(deps, workspace));
   return { data: credits.map(workspaceDocument), next_cursor };
 };
 
-export const showWorkspace: Work<'GET /workspaces/{id}'> = async (deps, { names }) => ({
+export const showWorkspace: RouteWork<'GET /workspaces/{id}'> = async (deps, { names }) => ({
   data: workspaceDocument(await readCredit(deps, await readWorkspace(deps, names.id))),
 });
 
-export const changeCredit: Work<'POST /workspaces/{id}/credits'> = async (deps, request) => {
+export const changeCredit: RouteWork<'POST /workspaces/{id}/credits'> = async (deps, request) => {
   const workspace = request.names.id;
   const { amount_usd: written, id: additionId } = request.body;
   const magnitude = parseUsd(written.replace(/^-/, '')) ?? 0n;
@@ -39,7 +39,7 @@ export const changeCredit: Work<'POST /workspaces/{id}/credits'> = async (deps, 
   return { data: { id: additionId, amount_usd, change, workspace: workspaceDocument(credit) } };
 };
 
-export const showCreditHistory: Work<'GET /workspaces/{id}/credits'> = async (deps, { names, query }) => {
+export const showCreditHistory: RouteWork<'GET /workspaces/{id}/credits'> = async (deps, { names, query }) => {
   const workspace = names.id;
   await readWorkspace(deps, workspace);
   // The newest first: pages sort by the later item, and the first grant is the oldest.
@@ -57,13 +57,13 @@ export const showCreditHistory: Work<'GET /workspaces/{id}/credits'> = async (de
   return { data, next_cursor };
 };
 
-export const makeWorkspace: Work<'POST /workspaces'> = async (deps, request) => {
+export const makeWorkspace: RouteWork<'POST /workspaces'> = async (deps, request) => {
   const workspace = await createWorkspace(deps, request.body);
   request.tellChange('workspace created', workspace.id);
   return { data: workspaceDocument(await readCredit(deps, workspace)) };
 };
 
-export const editWorkspace: Work<'PATCH /workspaces/{id}'> = async (deps, request) => {
+export const editWorkspace: RouteWork<'PATCH /workspaces/{id}'> = async (deps, request) => {
   const { id } = request.names;
   const { isChanged, workspace } = await changeWorkspace(deps, { ...request.body, id });
   if (isChanged) request.tellChange('workspace changed', id);

@@ -2,9 +2,9 @@
 // anyway.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 
-export const showSession: Work<'GET /session'> = async (_deps, { operator }) => {
+export const showSession: RouteWork<'GET /session'> = async (_deps, { operator }) => {
   const { name, rights, owner, signInEndsAtMs } = operator;
   const workspacesOf = (role: Role) => {
     const workspaces = rights.workspacesOf(role);

@@ -4,14 +4,14 @@ import type { CatalogueDocument, ModelDocument } from '../../../shared/configura
 import type { ListDifference } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type { Operator } from '../request/identify-operator.ts';
-import { namesOf, type Work } from '../request/manage.ts';
+import { namesOf, type RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { healthDocument, readHealths } from './serve-providers.ts';
 
 /** Loads the model list, and a reader of YAML, which few requests need. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
-export const listCatalogue: Work<'GET /models'> = async (deps, { operator, query }) => {
+export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
   const { items, next_cursor } = pageOf(
     document?.models ?? [],
@@ -67,7 +67,7 @@ const differenceDocument = ({ provider, member, stored, listed, isWritten }: Lis
 });
 
 /** Prices, bounds, features, modalities and interfaces as the list of this release has them. */
-export const takeListOver: Work<'POST /models/update'> = async (deps, request) => {
+export const takeListOver: RouteWork<'POST /models/update'> = async (deps, request) => {
   const { models } = request.body;
   const isDry = request.query.dry_run === 'true';
   const { planListUpdate } = await loadGatewayFile();

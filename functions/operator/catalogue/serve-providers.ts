@@ -13,10 +13,10 @@ import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/
 import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 
-export const listProviders: Work<'GET /providers'> = async (deps, { operator, query }) => {
+export const listProviders: RouteWork<'GET /providers'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
   const { items, next_cursor } = pageOf(
     document?.providers ?? [],
@@ -38,7 +38,7 @@ export const listProviders: Work<'GET /providers'> = async (deps, { operator, qu
 };
 
 export const switchProvider =
-  (status: ProviderDocument['status']): Work<'POST /providers/{id}/enable'> =>
+  (status: ProviderDocument['status']): RouteWork<'POST /providers/{id}/enable'> =>
   async (deps, { names: { id }, tellChange }) => {
     const { isChange, unserved, write } = await planProviderStatus(deps, id, status);
     if (isChange) await write();

@@ -3,13 +3,13 @@
 import { fail } from '../../../shared/errors/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { absent, atMost, equals, or, type Store } from '../../../shared/storage/store/index.ts';
-import { type ManageRequest, namesOf, TextAnswer, type Work } from '../request/manage.ts';
+import { type ManageRequest, namesOf, type RouteWork, TextAnswer } from '../request/manage.ts';
 import { planReplacement, readStored } from './stored-configuration.ts';
 
 /** Lambda gives an answer of 6 MB at the most. */
 const answerMaxBytes = 5_500_000;
 
-export const readConfiguration: Work<'GET /configuration'> = async (deps, { headers: sent }) => {
+export const readConfiguration: RouteWork<'GET /configuration'> = async (deps, { headers: sent }) => {
   const { file, text, etag } = await readStored(deps);
   if (Buffer.byteLength(text) > answerMaxBytes) {
     throw fail('request_too_large', {
@@ -27,7 +27,7 @@ const yamlHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-export const replaceConfiguration: Work<'PUT /configuration'> = async (deps, request) => {
+export const replaceConfiguration: RouteWork<'PUT /configuration'> = async (deps, request) => {
   const isDry = request.query.dry_run === 'true';
   const wanted = ifMatch(request.headers);
   if (wanted === undefined && !isDry) {

@@ -12,7 +12,7 @@ export interface PageFile {
   readonly text: string;
 }
 
-export interface Page {
+export interface ConsolePage {
   /** Where clients call. Absent: where the page is. */
   readonly gatewayUrl?: string | undefined;
   /** Returns undefined when there is no such file, or it is not for browsers. */
@@ -33,7 +33,7 @@ export function pageFile(name: string, text: string): PageFile | undefined {
 }
 
 /** A missing folder has no files. Files that are built into it later are found. */
-export function pageFolder(folder: string, gatewayUrl?: string): Page {
+export function pageFolder(folder: string, gatewayUrl?: string): ConsolePage {
   const files = new Map<string, PageFile>();
   return {
     gatewayUrl,

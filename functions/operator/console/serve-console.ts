@@ -3,13 +3,13 @@
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
-import { indexFile, noticesFile, type Page, type PageFile } from './page-folder.ts';
+import { type ConsolePage, indexFile, noticesFile, type PageFile } from './page-folder.ts';
 
 /** Says where clients call, and where people sign in. */
 const settingsFile = 'settings.json';
 
 /** Nothing from elsewhere, no code or style inside the page, never in a frame. */
-const contentSecurityPolicy = ({ gatewayUrl }: Page, issuer: IssuerEndpoints | undefined): string =>
+const contentSecurityPolicy = ({ gatewayUrl }: ConsolePage, issuer: IssuerEndpoints | undefined): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -39,17 +39,22 @@ const cacheControl = (name: string): string =>
   currentFiles.includes(name) ? 'no-cache' : 'public, max-age=31536000, immutable';
 
 /** GET /console. */
-export const serveConsole = (page: Page, signIn?: SignIn): Endpoint => servePageFile(page, signIn, () => indexFile);
+export const serveConsole = (page: ConsolePage, signIn?: SignIn): Endpoint =>
+  servePageFile(page, signIn, () => indexFile);
 
 /** GET /console/FILE. */
-export const serveConsoleFile = (page: Page, signIn?: SignIn): Endpoint =>
+export const serveConsoleFile = (page: ConsolePage, signIn?: SignIn): Endpoint =>
   servePageFile(page, signIn, ([name = '']) => name);
 
 /** Endpoints of the identity provider; undefined when people do not sign in here, or it does not answer now. */
 const endpointsOf = (signIn: SignIn | undefined): Promise<IssuerEndpoints | undefined> =>
   signIn === undefined ? Promise.resolve(undefined) : signIn.endpoints().catch(() => undefined);
 
-function settingsOf({ gatewayUrl }: Page, signIn: SignIn | undefined, issuer: IssuerEndpoints | undefined): PageFile {
+function settingsOf(
+  { gatewayUrl }: ConsolePage,
+  signIn: SignIn | undefined,
+  issuer: IssuerEndpoints | undefined,
+): PageFile {
   const sign_in = signIn && {
     issuer: signIn.settings.issuer,
     client_id: signIn.settings.clientId,
@@ -63,7 +68,7 @@ function settingsOf({ gatewayUrl }: Page, signIn: SignIn | undefined, issuer: Is
 }
 
 const servePageFile =
-  (page: Page, signIn: SignIn | undefined, nameOf: (pathParameters: readonly string[]) => string): Endpoint =>
+  (page: ConsolePage, signIn: SignIn | undefined, nameOf: (pathParameters: readonly string[]) => string): Endpoint =>
   async (_request, { pathParameters }) => {
     const name = nameOf(pathParameters);
     const isPage = name === indexFile || name === settingsFile;

@@ -2,9 +2,9 @@
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type {
   FunctionRecord,
+  FunctionWithContents,
   RevisionContent,
   RevisionRecord,
-  ShownFunction,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 
@@ -15,7 +15,7 @@ export const functionDocument = (record: FunctionRecord, nowMs: number): Documen
 
 /** Includes the content of each revision, in the words of the gateway file. */
 export const shownFunctionDocument = (
-  { record, contents }: ShownFunction,
+  { record, contents }: FunctionWithContents,
   nowMs: number,
   yamlText: (value: unknown) => string,
 ): Documents['ShownFunction'] => ({

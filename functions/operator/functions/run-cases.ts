@@ -11,13 +11,13 @@ import {
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { canonicalJson, sha256Hex } from '../../../shared/foundation/ids/index.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 import { checkName } from './serve-functions.ts';
 
 type Case = Documents['ManagedCases']['cases'][number];
 type MissingCall = Case['calls'][number];
 
-export const judgeCases: Work<'POST /functions/{workspace}/{id}/cases'> = async (deps, request) => {
+export const judgeCases: RouteWork<'POST /functions/{workspace}/{id}/cases'> = async (deps, request) => {
   const name = checkName(request.names);
   const { revision: revisionId, answers = [] } = request.body;
   const { record, contents } = await showFunction(deps, name);

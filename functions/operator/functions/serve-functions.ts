@@ -5,11 +5,11 @@ import { changeFunction, readFunctions, showFunction } from '../../../shared/con
 import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { mayRead } from '../request/allowed.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { functionDocument, shownFunctionDocument } from './function-documents.ts';
 
-export const listFunctions: Work<'GET /functions'> = async (deps, request) => {
+export const listFunctions: RouteWork<'GET /functions'> = async (deps, request) => {
   const { workspace, ...page } = request.query;
   const seen = (await readFunctions(deps, workspace)).filter((one) => mayRead(request.operator, one.workspace));
   const { items, next_cursor } = pageOf(seen, page, (one) => [one.workspace, one.id]);
@@ -19,14 +19,14 @@ export const listFunctions: Work<'GET /functions'> = async (deps, request) => {
 /** Loads a reader and a writer of YAML. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
-export const readFunction: Work<'GET /functions/{workspace}/{id}'> = async (deps, { names }) => {
+export const readFunction: RouteWork<'GET /functions/{workspace}/{id}'> = async (deps, { names }) => {
   const shown = await showFunction(deps, checkName(names));
   const { yamlText } = await loadGatewayFile();
   return { data: shownFunctionDocument(shown, deps.clock.nowMs(), yamlText) };
 };
 
 export const switchFunction =
-  (kind: 'enable' | 'disable'): Work<'POST /functions/{workspace}/{id}/enable'> =>
+  (kind: 'enable' | 'disable'): RouteWork<'POST /functions/{workspace}/{id}/enable'> =>
   async (deps, request) => {
     const name = checkName(request.names);
     const record = await changeFunction(deps, name, { kind });
@@ -35,7 +35,7 @@ export const switchFunction =
   };
 
 /** Makes a revision the one that serves, and the function serve again. */
-export const activateRevision: Work<'POST /functions/{workspace}/{id}/activate'> = async (deps, request) => {
+export const activateRevision: RouteWork<'POST /functions/{workspace}/{id}/activate'> = async (deps, request) => {
   const name = checkName(request.names);
   const { revision } = request.body;
   const record = await changeFunction(deps, name, { kind: 'activate', revision });
@@ -44,7 +44,7 @@ export const activateRevision: Work<'POST /functions/{workspace}/{id}/activate'>
 };
 
 /** Makes a function where there is none. An activated revision never changes: a new text is a new revision. */
-export const publishRevision: Work<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
+export const publishRevision: RouteWork<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
   const { workspace, id: functionId } = checkName(request.names);
   const { kind, revision, id: revisionId, activate = false, skip_cases: skipsCases = false } = request.body;
   const { formatProblem, planPublication } = await loadGatewayFile();

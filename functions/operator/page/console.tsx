@@ -1,9 +1,9 @@
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { type Address, useAddress, type ViewName } from './connection/address.ts';
+import { useAddress, type ViewAddress, type ViewName } from './connection/address.ts';
 import { useManaged } from './connection/management.ts';
 import { signOut, useCredential } from './connection/operator-session.ts';
-import { type Rights, RightsContext, rightsOf } from './connection/session-rights.ts';
+import { RightsContext, rightsOf, type SessionRights } from './connection/session-rights.ts';
 import { Button } from './parts/button.tsx';
 import { Link } from './parts/link.tsx';
 import { Failure, Reading } from './parts/states.tsx';
@@ -24,13 +24,13 @@ interface View {
   readonly title: string;
   /** A view that is reached from another one is not in the navigation. */
   readonly isIn?: ViewName;
-  readonly isFor: (rights: Rights) => boolean;
-  readonly show: (address: Address) => ComponentChild;
+  readonly isFor: (rights: SessionRights) => boolean;
+  readonly show: (address: ViewAddress) => ComponentChild;
 }
 
 const allRoles = () => true;
-const viewers = ({ holds }: Rights) => holds('viewer');
-const ownersOfAll = ({ holdsInAll }: Rights) => holdsInAll('owner');
+const viewers = ({ holds }: SessionRights) => holds('viewer');
+const ownersOfAll = ({ holdsInAll }: SessionRights) => holdsInAll('owner');
 
 const views: Readonly<Record<ViewName, View>> = {
   overview: { title: 'Overview', isFor: allRoles, show: (address) => <OverviewView address={address} /> },
@@ -69,7 +69,7 @@ const SignedIn = () => {
   );
 };
 
-const Views = ({ rights }: { readonly rights: Rights }) => {
+const Views = ({ rights }: { readonly rights: SessionRights }) => {
   const address = useAddress();
   const { title, isIn, isFor, show } = views[address.view];
   const entries = (Object.keys(views) as ViewName[]).filter(

@@ -16,11 +16,11 @@ import {
 import { fail } from '../../../shared/errors/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
 import { inTurn } from '../request/in-turn.ts';
-import { type ManageRequest, TextAnswer, type Work } from '../request/manage.ts';
+import { type ManageRequest, type RouteWork, TextAnswer } from '../request/manage.ts';
 import { fromCursor, toCursor } from '../request/pages.ts';
 import { seenCalls } from '../request/seen-calls.ts';
 
-export const listCalls: Work<'GET /calls'> = async (deps, request) => {
+export const listCalls: RouteWork<'GET /calls'> = async (deps, request) => {
   const { since, workspace, tag: tags, before, limit, ...filter } = request.query;
   const nowMs = deps.clock.nowMs();
   const query = {
@@ -43,7 +43,7 @@ const csvInTurn = inTurn(callsAsCsv);
 const wantsCsv = ({ headers }: ManageRequest<'GET /calls'>): boolean =>
   (headers.accept ?? []).some((one) => one.includes('text/csv'));
 
-export const showCall: Work<'GET /calls/{id}'> = async (deps, { operator, names: { id: callId } }) => {
+export const showCall: RouteWork<'GET /calls/{id}'> = async (deps, { operator, names: { id: callId } }) => {
   const madeAtMs = timeOfUuidv7(callId.toLowerCase());
   const range = { sinceMs: 0, beforeMs: 0 };
   const found =

@@ -4,11 +4,11 @@ import type { Documents } from '../../../shared/configuration/management/index.t
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { inTurn } from '../request/in-turn.ts';
-import type { Work } from '../request/manage.ts';
+import type { RouteWork } from '../request/manage.ts';
 import { seenCalls } from '../request/seen-calls.ts';
 
 /** It reads many calls. */
-export const overview: Work<'GET /overview'> = inTurn(async (deps, { operator, query: { since, tag } }) => {
+export const overview: RouteWork<'GET /overview'> = inTurn(async (deps, { operator, query: { since, tag } }) => {
   const nowMs = deps.clock.nowMs();
   const seen = await seenCalls(deps, operator);
   // A call that ends in this very millisecond is one of them.

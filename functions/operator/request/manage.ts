@@ -36,14 +36,14 @@ export class TextAnswer {
 }
 
 /** Throws a GatewayError or a ChangeFailed. */
-export type Work<Name extends RouteName> = (
+export type RouteWork<Name extends RouteName> = (
   deps: ManagementDependencies,
   request: ManageRequest<Name>,
 ) => Promise<AnswerOf<Name> | TextAnswer>;
-export type Works = { readonly [Name in RouteName]: Work<Name> };
+export type Works = { readonly [Name in RouteName]: RouteWork<Name> };
 
 export const manage =
-  <Name extends RouteName>(deps: OperatorDependencies, name: Name, work: Work<Name>): Endpoint =>
+  <Name extends RouteName>(deps: OperatorDependencies, name: Name, work: RouteWork<Name>): Endpoint =>
   async (http, scope) => {
     const operator = await identifyOperator(deps, http, scope);
     const { pathParameters, memory } = scope;

@@ -1,5 +1,5 @@
 // Compares two gateways by the same calls in the same turns: the figures, and their ratio.
-import { atLeast, atMost, median, type Table, type Target } from '../report.ts';
+import { atLeast, atMost, median, type SpeedTarget, type Table } from '../report.ts';
 import { timesTarget } from '../targets.ts';
 
 export interface Kind {
@@ -20,10 +20,10 @@ export const figureNames = [
   'added to the first chunk, ms',
 ] as const;
 type FigureName = (typeof figureNames)[number];
-export type Figures = Readonly<Record<FigureName, number>>;
+export type BenchFigures = Readonly<Record<FigureName, number>>;
 
 /** By name of the called gateway. */
-export type BenchTurn = ReadonlyMap<string, Figures>;
+export type BenchTurn = ReadonlyMap<string, BenchFigures>;
 
 export interface ComparedFigure {
   readonly calls: string;
@@ -72,7 +72,7 @@ export interface Beside {
   readonly compared: readonly ComparedFigure[];
 }
 
-export const targetsOf = ({ name, compared }: Beside): Target[] =>
+export const targetsOf = ({ name, compared }: Beside): SpeedTarget[] =>
   compared.flatMap((one) => {
     const what = whatOf(one);
     const limit = timesTarget(what, name);

@@ -4,7 +4,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
-import { type BenchCall, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
+import {
+  type BenchCall,
+  createClient,
+  drive,
+  jsonBody,
+  type MeasuredEndpoint,
+  streamBody,
+} from '../measuring-client.ts';
 import { atMost, machineText, median, sum, tableText } from '../report.ts';
 import { firstChunkMaxMs } from '../targets.ts';
 import { gatewayFileText, models, newKeys } from '../test-bed/bench-file.ts';
@@ -13,9 +20,9 @@ import { flushMs } from '../test-bed/measured-calls.ts';
 import { type PeerChoice, startPeers } from '../test-bed/peer.ts';
 import { startProvider } from '../test-bed/provider.ts';
 import {
+  type BenchFigures,
   type BenchTurn,
   compare,
-  type Figures,
   type Kind,
   type Names,
   summaryOf,
@@ -47,14 +54,14 @@ const pausesMs = { 1: 20, 32: 0 } as const;
 
 interface Contestant {
   readonly name: string;
-  readonly endpoint: Endpoint;
+  readonly endpoint: MeasuredEndpoint;
   readonly model: string;
   readonly key?: string;
   /** Used until now. */
   readonly cpu?: () => Promise<number>;
 }
 
-export interface Comparison {
+export interface AgainstOptions {
   readonly other: { readonly name: string; readonly tree: string };
   readonly peers: PeerChoice;
   readonly isQuick: boolean;
@@ -64,7 +71,7 @@ const here = 'this tree';
 
 /** `folder`: empty, and removed by the caller. */
 export async function runAgainst(
-  { other, peers: choice, isQuick }: Comparison,
+  { other, peers: choice, isQuick }: AgainstOptions,
   folder: string,
   print: (text: string) => void,
   plan: ComparisonPlan = isQuick ? quickPlan : fullPlan,
@@ -100,7 +107,7 @@ export async function runAgainst(
       // A fresh install of Portkey's fails every stream.
       const all = kind.name === 'JSON' ? [...gateways, ...peers] : gateways;
       const first = turn % all.length;
-      const figures = new Map<string, Figures>();
+      const figures = new Map<string, BenchFigures>();
       for (const one of [...all.slice(first), ...all.slice(0, first)]) {
         figures.set(one.name, figuresOf(await callInLoop(one, kind, plan.flushMs), kind, alone));
       }
@@ -172,7 +179,7 @@ async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind:
   return { perSecond, cpuMs, waitMs: median(waits) };
 }
 
-function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: Kind, aloneMs: number): Figures {
+function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: Kind, aloneMs: number): BenchFigures {
   const addedMs = measured.waitMs - aloneMs;
   return {
     'calls a second': measured.perSecond,

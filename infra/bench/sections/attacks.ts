@@ -9,7 +9,7 @@ import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { heapOptions, tasksDefault } from '../../cdk/constructs/task-size.ts';
 import type { BenchPlan } from '../bench-options.ts';
-import { type Client, createClient } from '../measuring-client.ts';
+import { createClient, type MeasuringClient } from '../measuring-client.ts';
 import { atMost, percentile, type SectionReport } from '../report.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import { startHostileProvider } from '../test-bed/hostile-provider.ts';
@@ -151,7 +151,7 @@ async function measure(bed: TestBed, configFile: string, attack: Attack, { key, 
   };
   const times: number[] = [];
   let failed = 0;
-  const callOthers = async (client: Client) => {
+  const callOthers = async (client: MeasuringClient) => {
     for (; !isOver; await sleep(systemClock, lookEveryMs)) {
       const { status, totalMs } = await client.send(honest);
       times.push(totalMs);

@@ -2,8 +2,15 @@
 // the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
 
 import type { BenchPlan } from '../bench-options.ts';
-import { type BenchCall, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
-import { atLeast, atMost, percentile, type SectionReport, sum, type Target } from '../report.ts';
+import {
+  type BenchCall,
+  createClient,
+  drive,
+  jsonBody,
+  type MeasuredEndpoint,
+  streamBody,
+} from '../measuring-client.ts';
+import { atLeast, atMost, percentile, type SectionReport, type SpeedTarget, sum } from '../report.ts';
 import { firstChunkMaxMs, timesTarget } from '../targets.ts';
 import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
@@ -20,7 +27,12 @@ export async function measureLatency(bed: TestBed, plan: BenchPlan): Promise<Sec
   await tracing.stop();
   const stream1 = await measureInTurns(bed, plan, 'stream', 1);
   const stream32 = await measureInTurns(bed, plan, 'stream', 32);
-  const besidePeer = (name: string, rows: typeof json1, figure: 'addedP50Ms' | 'perSecond', what: string): Target[] => {
+  const besidePeer = (
+    name: string,
+    rows: typeof json1,
+    figure: 'addedP50Ms' | 'perSecond',
+    what: string,
+  ): SpeedTarget[] => {
     const limit = timesTarget(what, name);
     if (limit === undefined) return [];
     const times = (rows[1]?.[figure] ?? NaN) / (rows.find((row) => row.name === name)?.[figure] ?? NaN);
@@ -49,7 +61,7 @@ async function measureInTurns(
   tracing?: Gateway,
 ) {
   const [bodyOf, counts] = kind === 'JSON' ? [jsonBody, plan.jsonPerTurn] : [streamBody, plan.streamsPerTurn];
-  const run = (endpoint: Endpoint, call: BenchCall, process?: Gateway) => {
+  const run = (endpoint: MeasuredEndpoint, call: BenchCall, process?: Gateway) => {
     const turns: Awaited<ReturnType<typeof drive>>[] = [];
     return { client: createClient(endpoint, connections), call, process, cpuMs: 0, turns };
   };

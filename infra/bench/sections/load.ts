@@ -2,7 +2,7 @@
 // latency, and its store calls; and the store calls of one on 32 connections.
 
 import type { BenchPlan } from '../bench-options.ts';
-import { createClient, drive, type Endpoint, jsonBody } from '../measuring-client.ts';
+import { createClient, drive, jsonBody, type MeasuredEndpoint } from '../measuring-client.ts';
 import { atLeast, atMost, median, percentile, type SectionReport } from '../report.ts';
 import { limitedCall, models } from '../test-bed/bench-file.ts';
 import * as calls from '../test-bed/measured-calls.ts';
@@ -76,7 +76,7 @@ async function measureFurtherCalls(bed: TestBed, { further, atOnce }: BenchPlan)
 }
 
 async function measureAtOnce({ provider, gateway, keys, peers }: TestBed, count: number, crowd: number) {
-  const measure = async (name: string, endpoint: Endpoint, model: string, callKeys: readonly string[] = []) => {
+  const measure = async (name: string, endpoint: MeasuredEndpoint, model: string, callKeys: readonly string[] = []) => {
     const client = createClient(endpoint, count);
     const body = jsonBody(model, { user: `wait-${waitMs}` });
     const calls = Array.from({ length: count }, (_none, at) => ({ body, key: callKeys[at % callKeys.length] }));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
 import { freePort } from '../../local/free-port.ts';
-import { createClient, type Endpoint, jsonBody } from '../measuring-client.ts';
+import { createClient, jsonBody, type MeasuredEndpoint } from '../measuring-client.ts';
 
 export interface PeerChoice {
   readonly portkey: boolean;
@@ -14,7 +14,7 @@ export interface PeerChoice {
   readonly litellm: string | undefined;
 }
 
-export interface Peer extends Endpoint {
+export interface Peer extends MeasuredEndpoint {
   readonly pid: number;
   /** Memory of calls while it is measured. */
   readonly keeps: string;

@@ -15,7 +15,7 @@ import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openManagement } from '../target/stores.ts';
 import type { CommandLine } from './command-line.ts';
 import { none, type ParseOption, type ParseRepeatedOption, readText, UsageError } from './option-values.ts';
-import { confirm, type Outcome, type Session } from './session.ts';
+import { type CommandOutcome, confirm, type Session } from './session.ts';
 
 /** A request as a line makes it. */
 export interface LineRequest {
@@ -78,7 +78,7 @@ export interface CallCommand<Name extends RouteName> {
   readonly resolves?: (request: LineRequest, deps: ManagementDependencies) => Promise<void>;
   /** Question before a request that removes access; undefined for none. */
   readonly asks?: (request: LineRequest, deps: ManagementDependencies, session: Session) => Promise<string | undefined>;
-  readonly shows: (answer: AnswerOf<Name>, done: Done) => Outcome;
+  readonly shows: (answer: AnswerOf<Name>, done: Done) => CommandOutcome;
 }
 
 interface Done {
@@ -132,7 +132,7 @@ async function call(
   words: CommandWords,
   { takes = [], query = {}, route: otherRoute, checks, resolves, asks, shows }: CallCommand<RouteName>,
   said: readonly unknown[],
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const request = requestOf(session, takes, said);
   Object.assign(request.query, query);
   checks?.(request);
@@ -183,7 +183,7 @@ function put(request: LineRequest, place: string, value: unknown): void {
 /** A list as columns for people, and under its name as JSON. */
 export const shownList =
   <Item>(name: string, fields: readonly Field<Item>[], ifEmpty: string) =>
-  ({ data }: { readonly data: readonly Item[] }): Outcome => ({
+  ({ data }: { readonly data: readonly Item[] }): CommandOutcome => ({
     json: { [name]: data.map((item) => fieldJson(fields, item)) },
     lines: (style) => (data.length === 0 ? [ifEmpty] : fieldTable(fields, data, style)),
   });

@@ -4,12 +4,12 @@ import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } 
 import { nearestOf } from '../../../shared/errors/index.ts';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
-import type { LineByLine, Outcome, Session } from './session.ts';
+import type { CommandOutcome, LineByLine, Session } from './session.ts';
 
 /** Work of a command, with its parsed input: the arguments in their order, then the options. */
-export type Work = (session: Session) => Promise<Outcome | LineByLine>;
+export type CommandWork = (session: Session) => Promise<CommandOutcome | LineByLine>;
 /** Runs the work of the named command. `options`: those of every command among its own. */
-export type Execute = (command: CommandLine, options: CommonOptions, work: Work) => Promise<void>;
+export type Execute = (command: CommandLine, options: CommonOptions, work: CommandWork) => Promise<void>;
 
 export interface CommonOptions extends TargetOptions {
   readonly json?: boolean;
@@ -69,7 +69,9 @@ export class CommandLine extends Command {
   }
 
   /** Comes last: the work of the command, once its arguments and options are parsed. */
-  does<Input extends unknown[]>(work: (session: Session, ...input: Input) => Promise<Outcome | LineByLine>): this {
+  does<Input extends unknown[]>(
+    work: (session: Session, ...input: Input) => Promise<CommandOutcome | LineByLine>,
+  ): this {
     this.isGroup = false;
     this.takesOption('--json', 'one JSON document on standard output, and nothing else');
     for (const { flags, summary, read } of targetOptions) {

@@ -13,15 +13,15 @@ import { type OpenTarget, openTarget } from '../target/open-target.ts';
 import { readTarget } from '../target/target.ts';
 import {
   CommandLine,
+  type CommandWork,
   type CommonOptions,
   type Execute,
   fullName,
   isGroup,
   usageLine,
-  type Work,
 } from './command-line.ts';
 import { UsageError } from './option-values.ts';
-import { Declined, type LineByLine, type Outcome } from './session.ts';
+import { type CommandOutcome, Declined, type LineByLine } from './session.ts';
 
 export type ExitCode = 0 | 1 | 2;
 
@@ -104,7 +104,7 @@ async function execute(
   { terminal, ...circumstances }: Circumstances,
   command: Command,
   options: CommonOptions,
-  work: Work,
+  work: CommandWork,
 ): Promise<ExitCode> {
   const target = readTarget(options);
   let opened: Promise<OpenTarget> | undefined;
@@ -132,7 +132,7 @@ async function execute(
 }
 
 async function report(
-  outcome: Outcome | LineByLine,
+  outcome: CommandOutcome | LineByLine,
   command: Command,
   terminal: Terminal,
   asJson: boolean,

@@ -7,7 +7,7 @@ import type { OpenOptions, OpenTarget } from '../target/open-target.ts';
 import type { Target } from '../target/target.ts';
 import { UsageError } from './option-values.ts';
 
-export interface Outcome {
+export interface CommandOutcome {
   /** The document of `--json`. Amounts are exact decimal strings. */
   readonly json: unknown;
   /** The same for people. */

@@ -19,7 +19,7 @@ import { emptyStore } from '../../../shared/storage/store/index.ts';
 import { revokeBeforeNewProviders } from '../../local/demo/demo-gateway.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
-import { confirm, type Outcome, type Session } from '../args/session.ts';
+import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
 import { readCredentialsFor } from '../target/credential-status.ts';
@@ -51,7 +51,10 @@ interface ApplyCommandOptions {
   readonly dryRun?: boolean;
 }
 
-async function apply(session: Session, { file: path, dryRun: isDry = false }: ApplyCommandOptions): Promise<Outcome> {
+async function apply(
+  session: Session,
+  { file: path, dryRun: isDry = false }: ApplyCommandOptions,
+): Promise<CommandOutcome> {
   const read = await readFileAt(path);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const { file } = read;
@@ -127,7 +130,7 @@ async function planFile(session: Session, opened: OpenTarget, file: GatewayFile)
   }
 }
 
-async function carryOut(session: Session, plan: GatewayFilePlan): Promise<Outcome> {
+async function carryOut(session: Session, plan: GatewayFilePlan): Promise<CommandOutcome> {
   try {
     return applyOutcome({ ...(await plan.apply()), filled: plan.filled, notes: plan.notes, isDry: false });
   } catch (error) {

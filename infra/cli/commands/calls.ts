@@ -29,7 +29,7 @@ import {
   readText,
   UsageError,
 } from '../args/option-values.ts';
-import type { LineByLine, Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, LineByLine, Session } from '../args/session.ts';
 import { type Field, fieldTable, memberLines, table } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { csvLines, followLine, newCalls } from './calls-as-they-come.ts';
@@ -95,7 +95,7 @@ interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags' | 'outcome'
   readonly limit?: number;
 }
 
-async function listCalls(session: Session, options: ListOptions): Promise<Outcome | LineByLine> {
+async function listCalls(session: Session, options: ListOptions): Promise<CommandOutcome | LineByLine> {
   checkTogether(options);
   const { since = sinceDefault, workspace, tag: tags, slow: totalMsMin, refused, faults } = options;
   const { sort: order = 'time', limit = limitDefault } = options;
@@ -145,7 +145,7 @@ async function* mapLines<Value>(values: AsyncIterable<Value>, lineOf: (value: Va
   for await (const value of values) yield lineOf(value);
 }
 
-async function showCall(session: Session, id: string): Promise<Outcome> {
+async function showCall(session: Session, id: string): Promise<CommandOutcome> {
   const administration = await openAdministration(session);
   const nowMs = session.clock.nowMs();
   session.terminal.showProgress('reading records …');

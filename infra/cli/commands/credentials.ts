@@ -6,7 +6,7 @@ import { looksLikeCredential } from '../../../shared/configuration/gateway-file/
 import { credentialName, isProviderCredential } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
-import { confirm, type Outcome, type Session } from '../args/session.ts';
+import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { openAdministration } from '../target/stores.ts';
 import { requireStage } from '../target/target.ts';
 
@@ -33,7 +33,7 @@ function readSecretName(name: string, text: string): string {
   );
 }
 
-async function setCredential(session: Session, name: string): Promise<Outcome> {
+async function setCredential(session: Session, name: string): Promise<CommandOutcome> {
   const { terminal } = session;
   const target = requireStage(
     session.target,

@@ -1,7 +1,7 @@
 // `export`: the gateway file of the store, as text for people and as JSON for programs.
 import { exportGatewayFile, gatewayFileText } from '../../../shared/configuration/gateway-file/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 
 export function addExport(program: CommandLine): void {
@@ -16,7 +16,10 @@ export function addExport(program: CommandLine): void {
     .does(exportFile);
 }
 
-async function exportFile(session: Session, { full: isFull = false }: { readonly full?: boolean }): Promise<Outcome> {
+async function exportFile(
+  session: Session,
+  { full: isFull = false }: { readonly full?: boolean },
+): Promise<CommandOutcome> {
   const opened = await session.open();
   const { connectionStore } = sealingStoresOn(opened.store, opened);
   const stores = { ...(await openAdministration(session)), connectionStore };

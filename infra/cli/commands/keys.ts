@@ -16,7 +16,7 @@ import {
 } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readKeyName, readOwner, readText, UsageError } from '../args/option-values.ts';
-import { confirm, type Outcome, type Session } from '../args/session.ts';
+import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openManagement } from '../target/stores.ts';
 import { expiresForm, keyOptions, readExpires, readGrace } from './key-options.ts';
@@ -43,7 +43,7 @@ async function revoke(
   session: Session,
   written: string | undefined,
   { owner, workspace }: { readonly owner?: string; readonly workspace?: string },
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   if ((written === undefined) === (owner === undefined)) throw new UsageError('give a KEY, or --owner EMAIL');
   const wanted = written === undefined ? undefined : toNamedKey(written, workspace);
   const deps = await openManagement(session, { writes: true });

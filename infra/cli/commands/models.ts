@@ -4,7 +4,7 @@ import type { Documents } from '../../../shared/configuration/management/index.t
 import { addCallCommands, type CallCommands, input, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
-import type { Outcome } from '../args/session.ts';
+import type { CommandOutcome } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 
 export const addModels = (program: CommandLine): void =>
@@ -44,7 +44,7 @@ const fields: readonly Field<Update['differences'][number]>[] = [
   },
 ];
 
-const outcomeOf = ({ list_date, differences }: Update): Outcome & { readonly json: object } => ({
+const outcomeOf = ({ list_date, differences }: Update): CommandOutcome & { readonly json: object } => ({
   json: { list_date, differences: differences.map((one) => fieldJson(fields, one)) },
   lines: (style) =>
     differences.length === 0

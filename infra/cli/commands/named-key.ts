@@ -7,14 +7,14 @@ import {
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { publicIdIn, readKeyName, UsageError } from '../args/option-values.ts';
 
-export type NamedKey = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
+export type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
 
 export const keyNote =
   'KEY is a name with --workspace, or the public id: the 16 characters behind sk-gw-, as keys list shows.';
 export const workspaceOfName = 'where KEY is a name: the workspace that has it';
 
 /** Throws UsageError. */
-export function toNamedKey(key: string, workspace: string | undefined): NamedKey {
+export function toNamedKey(key: string, workspace: string | undefined): KeyReference {
   if (workspace !== undefined) return { workspace, name: readKeyName('KEY', key) };
   const publicId = publicIdIn(key);
   if (publicId !== undefined) return { publicId };
@@ -24,5 +24,5 @@ export function toNamedKey(key: string, workspace: string | undefined): NamedKey
 }
 
 /** Finds the active key of a name. Throws ChangeFailed. */
-export const readNamedKey = (deps: AdministrationDependencies, named: NamedKey): Promise<KeyRecord> =>
+export const readNamedKey = (deps: AdministrationDependencies, named: KeyReference): Promise<KeyRecord> =>
   'publicId' in named ? readKey(deps, named.publicId) : readActiveKey(deps, named);

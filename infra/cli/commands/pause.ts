@@ -1,7 +1,7 @@
 // `pause | resume`: has every process refuse calls, as while tables are put in place of others, and serve them again.
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { confirm, type Outcome, type Session } from '../args/session.ts';
+import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { openAdministration } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
 
@@ -20,7 +20,7 @@ export function addPause(program: CommandLine): void {
     .does((session) => setPaused(session, false));
 }
 
-async function setPaused(session: Session, isPaused: boolean): Promise<Outcome> {
+async function setPaused(session: Session, isPaused: boolean): Promise<CommandOutcome> {
   const target = describeTarget(session.target);
   if (isPaused) await confirm(session, `refuse every call of ${target} until it is resumed`);
   const { catalogues } = await openAdministration(session, { writes: true });

@@ -9,9 +9,9 @@ import {
 } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName } from '../../cdk/resource-names.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { toJsonText } from '../output/format.ts';
-import type { AwsAccount } from '../target/shell-access.ts';
+import type { ShellAccount } from '../target/shell-access.ts';
 import { requireStage, type StageTarget } from '../target/target.ts';
 
 export function addPolicy(program: CommandLine): void {
@@ -44,13 +44,13 @@ export interface PolicyStatement {
 }
 
 interface StagePlace {
-  readonly account: AwsAccount;
+  readonly account: ShellAccount;
   readonly region: string;
   readonly stage: string;
   readonly nameOf: NameTable;
 }
 
-async function policy(session: Session): Promise<Outcome> {
+async function policy(session: Session): Promise<CommandOutcome> {
   const target = requireStage(session.target, 'a local store has no policies');
   const place = await findPlace(target, session.variables.AWS_REGION);
   if (place.account.id === anyPlace || place.region === anyPlace) {

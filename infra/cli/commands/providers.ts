@@ -8,7 +8,7 @@ import { credentialName } from '../../../shared/routing/providers/index.ts';
 import { addCallCommands, type CallCommand, input, type LineInput } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readProviderId } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { readProviders } from './provider-health.ts';
 
@@ -29,7 +29,7 @@ interface ListedProvider {
   readonly states: readonly ProviderState[];
 }
 
-async function listProviders(session: Session): Promise<Outcome> {
+async function listProviders(session: Session): Promise<CommandOutcome> {
   const opened = await session.open();
   session.terminal.showProgress('reading providers …');
   const { document, called, missing, providers, notes } = await readProviders(session, opened);

@@ -4,7 +4,7 @@ import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { createTransport } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, UsageError } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { printable } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import type { Style } from '../output/terminal.ts';
@@ -38,7 +38,7 @@ async function qualify(
   id: string,
   revision: string,
   { url }: { readonly url: string },
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const judged = await judgeRevision(session, url, { names: { workspace, id }, revision });
   const { isQualified, cases } = judged;
   return {

@@ -2,7 +2,7 @@
 import { createAdministration, reconcileKeys } from '../../../shared/configuration/administration/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { openAdministration } from '../target/stores.ts';
 
 /** `none`: the tables without one. */
@@ -24,7 +24,7 @@ export function addReconcile(keys: CommandLine): void {
     .does(reconcile);
 }
 
-async function reconcile(session: Session, { from }: { readonly from: string }): Promise<Outcome> {
+async function reconcile(session: Session, { from }: { readonly from: string }): Promise<CommandOutcome> {
   const present = await openAdministration(session, { writes: true });
   const { clock, randomness } = session;
   const { storeOf } = await session.open();

@@ -6,7 +6,7 @@ import { planPublication } from '../../../shared/configuration/gateway-file/inde
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readText, UsageError } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { problemsOutcome } from '../output/apply-outcome.ts';
 import { functionOutcome } from '../output/stored-functions.ts';
 import { openAdministration } from '../target/stores.ts';
@@ -51,7 +51,7 @@ async function publish(
   id: string,
   path: string,
   { revision: revisionId, activate: activates = false, url, skipCases: skipsCases = false }: PublishOptions,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   if (!activates && (url !== undefined || skipsCases))
     throw new UsageError('--url and --skip-cases go with --activate');
   if (url !== undefined && skipsCases) throw new UsageError('--url runs the cases that --skip-cases leaves out');

@@ -6,7 +6,7 @@ import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import { performOn } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import type { TableStatus } from '../target/open-target.ts';
@@ -23,7 +23,7 @@ export function addStatus(program: CommandLine): void {
     .does(status);
 }
 
-async function status(session: Session): Promise<Outcome> {
+async function status(session: Session): Promise<CommandOutcome> {
   const { terminal, target, clock, open } = session;
   const opened = await open();
   const { describeTables } = opened;

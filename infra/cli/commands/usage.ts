@@ -11,7 +11,7 @@ import { readWorkspaces } from '../../../shared/configuration/administration/ind
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readSince, readText, UsageError } from '../args/option-values.ts';
-import type { Outcome, Session } from '../args/session.ts';
+import type { CommandOutcome, Session } from '../args/session.ts';
 import { bar } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
@@ -49,7 +49,7 @@ interface UsageOptions {
 async function usage(
   session: Session,
   { workspace, since = sinceDefault, by = 'model' }: UsageOptions,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
   const administration = await openAdministration(session);

@@ -4,7 +4,7 @@ import type { Documents } from '../../../shared/configuration/management/index.t
 import { addCallCommands, type CallCommands, input, type LineInput, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsd } from '../args/option-values.ts';
-import type { Outcome } from '../args/session.ts';
+import type { CommandOutcome } from '../args/session.ts';
 import { type Field, memberLines } from '../output/table.ts';
 import { creditFields } from './credits.ts';
 import { checkMemberKeys, workspaceOptions } from './workspace-options.ts';
@@ -20,7 +20,7 @@ type Workspace = Documents['ManagedWorkspace'];
 /** In the words of the gateway file and of the management interface. */
 const documentOf = ({ under_spend_limit_usd: _left, ...workspace }: Workspace) => workspace;
 
-const shown = ({ data }: { readonly data: Workspace }, more: object = {}): Outcome => ({
+const shown = ({ data }: { readonly data: Workspace }, more: object = {}): CommandOutcome => ({
   json: { ...more, ...documentOf(data) },
   lines: () => memberLines(documentOf(data), textOf),
 });

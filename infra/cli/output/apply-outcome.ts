@@ -7,7 +7,7 @@ import {
   type PlannedChange,
   type Problem,
 } from '../../../shared/configuration/gateway-file/index.ts';
-import type { Outcome } from '../args/session.ts';
+import type { CommandOutcome } from '../args/session.ts';
 import { table } from './table.ts';
 
 export interface AppliedFile {
@@ -19,7 +19,7 @@ export interface AppliedFile {
   readonly filled: readonly FilledMembers[];
 }
 
-export function applyOutcome({ changes, createdKeys, notes, isDry, filled }: AppliedFile): Outcome {
+export function applyOutcome({ changes, createdKeys, notes, isDry, filled }: AppliedFile): CommandOutcome {
   return {
     json: {
       dry_run: isDry,
@@ -94,7 +94,7 @@ function summary(changes: readonly PlannedChange[], isDry: boolean): string {
 }
 
 /** A file that cannot be applied. No problem quotes a value of the file. */
-export const problemsOutcome = (path: string, problems: readonly Problem[]): Outcome => ({
+export const problemsOutcome = (path: string, problems: readonly Problem[]): CommandOutcome => ({
   json: { problems },
   lines: () => problems.map((problem) => formatProblem(problem, path)),
   failure: `${path} is not valid: ${problems.length === 1 ? 'one problem' : `${problems.length} problems`}, nothing was done`,

@@ -1,12 +1,12 @@
 // Stored functions as tables and documents.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import type { Outcome } from '../args/session.ts';
+import type { CommandOutcome } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from './table.ts';
 
 type StoredFunction = Documents['ManagedFunction'];
 type Revision = StoredFunction['revisions'][number];
 
-export const functionOutcome = (one: StoredFunction): Outcome & { readonly json: object } => ({
+export const functionOutcome = (one: StoredFunction): CommandOutcome & { readonly json: object } => ({
   json: functionJson(one),
   lines: (style) => fieldTable(functionFields, [one], style),
 });

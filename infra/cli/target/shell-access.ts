@@ -44,7 +44,7 @@ export async function signIn({ stage, profile, region }: StageTarget): Promise<S
   return awsAccess({ region: shellRegion, credentials, connectTimeoutMs, callTimeoutMs: commandCallTimeoutMs });
 }
 
-export interface AwsAccount {
+export interface ShellAccount {
   /** `aws`, or the name of another partition such as `aws-cn`. */
   readonly partition: string;
   readonly id: string;
@@ -54,7 +54,7 @@ export interface AwsAccount {
 const stsAnswerMaxBytes = 64 * 1024;
 
 /** Any identity may ask this of itself, whatever its policies say. */
-export async function readAccount(access: ShellAccess): Promise<AwsAccount> {
+export async function readAccount(access: ShellAccess): Promise<ShellAccount> {
   const client = new STSClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes: stsAnswerMaxBytes }));
   try {
     const { Arn = '', Account = '' } = await client.send(new GetCallerIdentityCommand({}));

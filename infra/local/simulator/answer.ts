@@ -1,7 +1,7 @@
 // A finished answer before a format writes it to the wire, as one JSON value or as the frames of a stream.
 import { tokensOf } from './tokens.ts';
 
-export interface ToolCall {
+export interface SimulatedToolCall {
   readonly id: string;
   readonly name: string;
   /** JSON text. */
@@ -16,7 +16,7 @@ export interface Choice {
   /** Some of the reasoning can be read by its provider alone. */
   readonly hasRedactedReasoning?: boolean;
   readonly refusal?: string;
-  readonly toolCalls: readonly ToolCall[];
+  readonly toolCalls: readonly SimulatedToolCall[];
   readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'content_filter' | null;
   /** The stop sequence that ended the content. */
   readonly stopSequence?: string;
@@ -34,7 +34,7 @@ export interface TokenCounts {
   readonly isReasoningBeside?: boolean;
 }
 
-export interface Completion {
+export interface SimulatedCompletion {
   readonly id: string;
   readonly createdEpochSeconds: number;
   readonly model: string;
@@ -63,10 +63,14 @@ export const totalTokens = ({ input, output, reasoning, isReasoningBeside }: Tok
   input + output + (isReasoningBeside ? reasoning : 0);
 
 /** Choice of a format that has only one. */
-export const choiceOf = ({ choices }: Completion): Choice => choices[0] as Choice;
+export const choiceOf = ({ choices }: SimulatedCompletion): Choice => choices[0] as Choice;
 
 /** The field `name` with the usage as `write` makes it; none where none is reported. */
-export function usageMember(name: string, { usage }: Completion, write: (counts: TokenCounts) => unknown): object {
+export function usageMember(
+  name: string,
+  { usage }: SimulatedCompletion,
+  write: (counts: TokenCounts) => unknown,
+): object {
   if (usage === undefined) return {};
   return { [name]: typeof usage === 'string' ? usage : write(usage) };
 }

@@ -1,6 +1,6 @@
 // Calls to the simulated providers, in order of arrival, with their ends.
 
-export interface ReceivedCall {
+export interface LoggedRequest {
   /** The path segment before `/v1`, or `simulator` where there is none. */
   readonly provider: string;
   readonly method: string;
@@ -8,7 +8,7 @@ export interface ReceivedCall {
   readonly query: string;
   /** All of them as received, credentials included, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The format that was spoken, `messages`; null where the path is none of a format. */
+  /** The format of the call, `messages`; null where the path is none of a format. */
   readonly format: string | null;
   /** The model as received. */
   readonly model: string | null;
@@ -27,20 +27,20 @@ export interface ReceivedCall {
 }
 
 export interface CallLog {
-  readonly calls: ReceivedCall[];
+  readonly calls: LoggedRequest[];
   /** Adds a call; returns how many came before with the same provider and model. */
-  readonly add: (call: ReceivedCall) => number;
+  readonly add: (call: LoggedRequest) => number;
   /** To be called after every change of a call. */
   readonly changed: () => void;
   /** Forgets all calls and the counts of `flaky` and similar behaviours. */
   readonly clear: () => void;
   /** Resolves as soon as the condition is true; rejects when the log closes first. */
-  readonly until: (condition: (calls: readonly ReceivedCall[]) => boolean) => Promise<void>;
+  readonly until: (condition: (calls: readonly LoggedRequest[]) => boolean) => Promise<void>;
   readonly close: () => void;
 }
 
 export function createCallLog(): CallLog {
-  const calls: ReceivedCall[] = [];
+  const calls: LoggedRequest[] = [];
   const counts = new Map<string, number>();
   const waiting = new Set<{ holds: () => boolean; resolve: () => void; reject: (reason: Error) => void }>();
 

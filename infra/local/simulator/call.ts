@@ -1,6 +1,6 @@
 // A behaviour's view of its request, and the request's format: how requests are read and answers written. Answers and
 // faults of a model are the same in all formats.
-import type { Completion, Frame } from './answer.ts';
+import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { Steps } from './step.ts';
 
@@ -10,7 +10,7 @@ export interface SimulatorCall {
   readonly name: string;
   /** Parts after the name, `['3', 'rate_limit_exceeded']` in `error-after-chunks:3:rate_limit_exceeded`. */
   readonly parameters: readonly string[];
-  readonly format: Format;
+  readonly format: SimulatorFormat;
   readonly request: ModelRequest;
   /** The path below the base URL. */
   readonly path: string;
@@ -44,7 +44,7 @@ export interface ErrorAnswer {
   readonly headers?: Record<string, string>;
 }
 
-export interface Format {
+export interface SimulatorFormat {
   readonly name: string;
   /** Pattern of the path below the base URL, with a group `model` where the path names the model. */
   readonly path: RegExp;
@@ -64,19 +64,23 @@ export interface Format {
   readonly answersBlockedPrompts?: true;
   /** A string says why a strict provider refuses the request. */
   readonly read: (received: Received) => ModelRequest | string;
-  readonly json: (call: SimulatorCall, completion: Completion) => object;
+  readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;
   /** Headers of such an answer. */
-  readonly headers?: (completion: Completion) => Record<string, string>;
+  readonly headers?: (completion: SimulatedCompletion) => Record<string, string>;
   /** The stream of an answer. */
-  readonly frames: (call: SimulatorCall, completion: Completion) => readonly Frame[];
+  readonly frames: (call: SimulatorCall, completion: SimulatedCompletion) => readonly Frame[];
   /** A frame on the wire; `position` counts the frames of a stream from 0. */
   readonly encode: (frame: Frame, position: number) => string | Uint8Array;
   /** The body of an error answer; `code` chooses among the errors of that status. */
   readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
   /** Frames that end a stream which fails after its 200. */
-  readonly errorFrames: (call: SimulatorCall, completion: Completion, code: string | undefined) => readonly Frame[];
+  readonly errorFrames: (
+    call: SimulatorCall,
+    completion: SimulatedCompletion,
+    code: string | undefined,
+  ) => readonly Frame[];
   /** A failed answer under status 200, where that is not just the error. */
-  readonly failedJson?: (call: SimulatorCall, completion: Completion, code: string | undefined) => object;
+  readonly failedJson?: (call: SimulatorCall, completion: SimulatedCompletion, code: string | undefined) => object;
 }
 
 /** Answers one call. To add one: write it, name it in its family's table, describe it in README.md. */
@@ -101,8 +105,10 @@ type Headers = Readonly<Record<string, string>>;
  * The credential as received, `Bearer` included. Any provider may get its key in a header of its own: in tests it is
  * this one.
  */
-export const receivedCredential = ({ keyHeader = 'authorization' }: Format, headers: Headers): string | undefined =>
-  headers[keyHeader] ?? headers.authorization ?? headers['x-api-key'];
+export const receivedCredential = (
+  { keyHeader = 'authorization' }: SimulatorFormat,
+  headers: Headers,
+): string | undefined => headers[keyHeader] ?? headers.authorization ?? headers['x-api-key'];
 
-export const isAccepted = (credential: string, { keyHeader }: Format, headers: Headers): boolean =>
+export const isAccepted = (credential: string, { keyHeader }: SimulatorFormat, headers: Headers): boolean =>
   headers.authorization === `Bearer ${credential}` || (keyHeader !== undefined && headers[keyHeader] === credential);

@@ -1,8 +1,14 @@
 // The answer of a simulated model, made once, whatever the format.
-import { type Choice, type Completion, type TokenCounts, type ToolCall, tokenCounts } from './answer.ts';
+import {
+  type Choice,
+  type SimulatedCompletion,
+  type SimulatedToolCall,
+  type TokenCounts,
+  tokenCounts,
+} from './answer.ts';
 import { answerText, lastUserText } from './answer-text.ts';
 import type { SimulatorCall } from './call.ts';
-import type { Tool } from './model-request.ts';
+import type { SimulatorTool } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { countTokens, promptTokens, tokensOf } from './tokens.ts';
 
@@ -16,7 +22,7 @@ export function complete(
   call: SimulatorCall,
   given: Partial<Choice> = {},
   choiceCount = call.request.choiceCount,
-): Completion {
+): SimulatedCompletion {
   const natural: Choice =
     given.content === undefined ? naturalChoice(call) : { content: null, toolCalls: [], finishReason: 'stop' };
   const choices = Array.from({ length: Math.min(choiceCount, choicesHardLimit) }, () => ({ ...natural, ...given }));
@@ -54,14 +60,14 @@ function withinLimits(
 
 function usageOf(call: SimulatorCall, choices: readonly Choice[]): TokenCounts {
   const reasoning = sum(choices, (choice) => countTokens(choice.reasoning ?? ''));
-  const spoken = sum(
+  const output = sum(
     choices,
     (choice) =>
       countTokens(choice.content ?? '') +
       countTokens(choice.refusal ?? '') +
       choice.toolCalls.reduce((tokens, toolCall) => tokens + countTokens(`${toolCall.name} ${toolCall.arguments}`), 0),
   );
-  return tokenCounts(promptTokens(call.request), spoken + reasoning, { reasoning });
+  return tokenCounts(promptTokens(call.request), output + reasoning, { reasoning });
 }
 
 const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
@@ -73,7 +79,7 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
 const parallelCalls = 2;
 
 /** The calls of this turn: none where the request offers no tool, forbids them, does not ask, or brings results and leaves it open. */
-function toolCallsFor(call: SimulatorCall): readonly ToolCall[] {
+function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { tools, toolChoice, turns, isParallel } = call.request;
   if (tools.length === 0 || toolChoice === 'none') return [];
   if (typeof toolChoice === 'object')
@@ -86,16 +92,16 @@ function toolCallsFor(call: SimulatorCall): readonly ToolCall[] {
   // Who has to call the only tool calls it once: clients ask for JSON so.
   const isSingle = !isParallel || (isRequired && tools.length === 1);
   const count = isSingle ? 1 : parallelCalls;
-  return Array.from({ length: count }, (_, index) => callOf(call, tools[index % tools.length] as Tool));
+  return Array.from({ length: count }, (_, index) => callOf(call, tools[index % tools.length] as SimulatorTool));
 }
 
 /** A person asks for a tool by its name or by the word. */
-function asksForTool(call: SimulatorCall, tools: readonly Tool[]): boolean {
+function asksForTool(call: SimulatorCall, tools: readonly SimulatorTool[]): boolean {
   const text = lastUserText(call.request).toLowerCase();
   return /\b(tools?|functions?)\b/.test(text) || tools.some(({ name }) => text.includes(name.toLowerCase()));
 }
 
-const callOf = (call: SimulatorCall, { name, parameters }: Tool): ToolCall => ({
+const callOf = (call: SimulatorCall, { name, parameters }: SimulatorTool): SimulatedToolCall => ({
   id: call.newId('call_'),
   name,
   arguments: JSON.stringify(schemaInstance(parameters ?? { type: 'object' })),

@@ -1,8 +1,8 @@
 // The frames of a streamed answer, each labelled by its content, so that a fault can say "after the role" or "before
 // the finish reason" by removing frames. Frames are data; each format makes and writes its own.
-import type { Completion, Frame } from './answer.ts';
+import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { SimulatorCall } from './call.ts';
-import { end, head, json, type Step, type Steps, wait, write } from './step.ts';
+import { end, head, json, type SimulatorStep, type Steps, wait, write } from './step.ts';
 
 export const jsonFrame = (carries: Frame['carries'], value: unknown, event?: string): Frame => ({
   carries,
@@ -28,14 +28,14 @@ export function throughOutput(frames: readonly Frame[], outputs: number): readon
   return frames.slice(0, last + 1);
 }
 
-export const streamHead = ({ format }: SimulatorCall): Step =>
+export const streamHead = ({ format }: SimulatorCall): SimulatorStep =>
   head(200, { 'content-type': format.streamType, 'cache-control': 'no-cache' });
 
 /** Sends frames, one write each, and then ends the body or runs `ending`. `rewrite` may change a text on the wire. */
 export function* streamSteps(
   call: SimulatorCall,
   frames: Iterable<Frame>,
-  { ending = end, rewrite = (text) => text }: { ending?: Step; rewrite?: (text: string) => string } = {},
+  { ending = end, rewrite = (text) => text }: { ending?: SimulatorStep; rewrite?: (text: string) => string } = {},
 ): Steps {
   yield streamHead(call);
   let position = 0;
@@ -49,7 +49,7 @@ export function* streamSteps(
 }
 
 /** An answer in the form the request asks for. */
-export const respond = (call: SimulatorCall, completion: Completion): Steps =>
+export const respond = (call: SimulatorCall, completion: SimulatedCompletion): Steps =>
   call.request.isStream
     ? streamSteps(call, call.format.frames(call, completion))
     : json(200, call.format.json(call, completion), call.format.headers?.(completion));

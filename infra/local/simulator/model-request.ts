@@ -10,7 +10,7 @@ export interface RequestTurn {
   readonly toolArguments?: readonly string[];
 }
 
-export interface Tool {
+export interface SimulatorTool {
   readonly name: string;
   /** A JSON Schema; undefined: no parameters. */
   readonly parameters?: unknown;
@@ -20,7 +20,7 @@ export interface ModelRequest {
   readonly model: string;
   readonly isStream: boolean;
   readonly turns: readonly RequestTurn[];
-  readonly tools: readonly Tool[];
+  readonly tools: readonly SimulatorTool[];
   readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string };
   /** Several tool calls in one answer are welcome. */
   readonly isParallel: boolean;

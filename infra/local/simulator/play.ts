@@ -1,7 +1,7 @@
 // Performs steps on a real HTTP answer. Stops at once when the client leaves; never rejects because of that.
 import type { ServerResponse } from 'node:http';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
-import type { Step, Steps } from './step.ts';
+import type { SimulatorStep, Steps } from './step.ts';
 
 export interface Wire {
   readonly response: ServerResponse;
@@ -19,7 +19,7 @@ export async function play(steps: Steps, wire: Wire): Promise<void> {
   }
 }
 
-function perform(step: Step, { response, clock, gone, breaking }: Wire): Promise<void> {
+function perform(step: SimulatorStep, { response, clock, gone, breaking }: Wire): Promise<void> {
   switch (step.kind) {
     case 'head':
       return unlessGone(gone, (done) => {

@@ -1,7 +1,7 @@
 // Refusals of real providers for requests that their formats can express: each rule with the public report, or the
 // page, that documents it. Every valid request is checked against all of them.
 
-import { historyRefusals, type Refusal } from './refused-histories.ts';
+import { type HistoryRefusal, historyRefusals } from './refused-histories.ts';
 import { lacksRequired, looseSchema, optionalIn, unsupportedByClaude } from './refused-schemas.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
 
@@ -72,7 +72,7 @@ const strictToolsMax = 20;
 const optionalMax = 24;
 const documentsMax = 5;
 
-const refusals: readonly Refusal<FormatBody>[] = [
+const refusals: readonly HistoryRefusal<FormatBody>[] = [
   {
     formats: ['chat-completions'],
     source: 'https://github.com/BerriAI/litellm/issues/34569',
@@ -172,7 +172,7 @@ const effortIn = ({ reasoning_effort: effort }: FormatBody, model: string): stri
 /** Returns undefined where its provider would accept it. `model`: from the path or the body. */
 export function providerRefusal(format: string, body: unknown, model: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  for (const { formats, why } of [...refusals, ...(historyRefusals as readonly Refusal<FormatBody>[])]) {
+  for (const { formats, why } of [...refusals, ...(historyRefusals as readonly HistoryRefusal<FormatBody>[])]) {
     const words = formats.includes(format) ? why(body as FormatBody, model) : undefined;
     if (words !== undefined) return words;
   }

@@ -1,7 +1,7 @@
 // Refusals of real providers for a conversation that is sent again: results without their calls, and thinking without
 // its signature.
 
-export interface Refusal<FormatBody> {
+export interface HistoryRefusal<FormatBody> {
   readonly formats: readonly string[];
   /** The public report, or the page, that documents it. */
   readonly source: string;
@@ -54,7 +54,7 @@ interface HistoryPart {
 const blocksOf = (message: HistoryMessage | undefined): readonly HistoryBlock[] =>
   Array.isArray(message?.content) ? (message.content as readonly HistoryBlock[]) : [];
 
-export const historyRefusals: readonly Refusal<History>[] = [
+export const historyRefusals: readonly HistoryRefusal<History>[] = [
   {
     formats: ['messages'],
     source: 'https://github.com/anthropics/claude-code/issues/13460',

@@ -5,7 +5,7 @@ import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { chooseBehaviour } from './behaviours/registry.ts';
 import { isAccepted, type SimulatorCall } from './call.ts';
-import type { CallLog, ReceivedCall } from './call-log.ts';
+import type { CallLog, LoggedRequest } from './call-log.ts';
 import { errorBody } from './error-bodies.ts';
 import { refuse } from './frames.ts';
 import { play } from './play.ts';
@@ -81,7 +81,7 @@ export function serveLog(state: ServerState, request: IncomingMessage, response:
   return perform(state, json(200, state.log.calls), response);
 }
 
-function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number): ReceivedCall {
+function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number): LoggedRequest {
   const { chosen, pathBelowBase: _partOfPath, isTooLarge: _refused, ...received } = read;
   const model = chosen?.fromPath.model ?? (read.body as { model?: unknown } | null | undefined)?.model;
   return {
@@ -96,7 +96,7 @@ function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number
   };
 }
 
-function perform(state: ServerState, steps: Steps, response: ServerResponse, call?: ReceivedCall): Promise<void> {
+function perform(state: ServerState, steps: Steps, response: ServerResponse, call?: LoggedRequest): Promise<void> {
   const gone = new AbortController();
   let isBreaking = false;
   const leave = () => {

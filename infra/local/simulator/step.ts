@@ -1,7 +1,7 @@
 // Actions of a simulated provider on the wire, as data: a behaviour is a list of these steps, and play.ts performs
 // them.
 
-export type Step =
+export type SimulatorStep =
   /** Status line and headers. They leave at once, so that a client can see them before the first byte of a body. */
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   /** One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step. */
@@ -18,19 +18,19 @@ export type Step =
   /** Resets the connection (RST); the client may also lose earlier writes. */
   | { readonly kind: 'reset' };
 
-export type Steps = Iterable<Step>;
+export type Steps = Iterable<SimulatorStep>;
 
-export const end: Step = { kind: 'end' };
-export const cut: Step = { kind: 'cut' };
-export const reset: Step = { kind: 'reset' };
-export const silence: Step = { kind: 'silence' };
-export const raw = (text: string): Step => ({ kind: 'raw', text });
+export const end: SimulatorStep = { kind: 'end' };
+export const cut: SimulatorStep = { kind: 'cut' };
+export const reset: SimulatorStep = { kind: 'reset' };
+export const silence: SimulatorStep = { kind: 'silence' };
+export const raw = (text: string): SimulatorStep => ({ kind: 'raw', text });
 /** A timer of Node that is set for longer fires at once. */
 const delayMaxMs = 2 ** 31 - 1;
 
-export const wait = (delayMs: number): Step => ({ kind: 'wait', delayMs: Math.min(delayMs, delayMaxMs) });
-export const write = (bytes: string | Uint8Array): Step => ({ kind: 'write', bytes });
-export const head = (status: number, headers: Readonly<Record<string, string>>): Step => ({
+export const wait = (delayMs: number): SimulatorStep => ({ kind: 'wait', delayMs: Math.min(delayMs, delayMaxMs) });
+export const write = (bytes: string | Uint8Array): SimulatorStep => ({ kind: 'write', bytes });
+export const head = (status: number, headers: Readonly<Record<string, string>>): SimulatorStep => ({
   kind: 'head',
   status,
   headers,

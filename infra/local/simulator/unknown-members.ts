@@ -1,13 +1,13 @@
 // An answer that no serializer would write: a reader that parses it and writes it again cannot hide that.
 
 import type { Frame } from './answer.ts';
-import { type Completion, tokenCounts } from './answer.ts';
-import type { Format, SimulatorCall } from './call.ts';
+import { type SimulatedCompletion, tokenCounts } from './answer.ts';
+import type { SimulatorCall, SimulatorFormat } from './call.ts';
 import { formats } from './formats/known-formats.ts';
 
 const extraMembers = '"x_vendor" : {"score":1.50, "big":12345678901234567890, "tiny":1E-7,"list":[ ]}';
 
-const oddCompletion: Completion = {
+const oddCompletion: SimulatedCompletion = {
   id: 'odd-1',
   createdEpochSeconds: 1,
   model: 'odd',
@@ -17,7 +17,7 @@ const oddCompletion: Completion = {
 
 /** The answer in a format. Ids are the same in every answer, so that a test knows the texts before they are sent. */
 export function unknownMembersAnswer(
-  format: Format,
+  format: SimulatorFormat,
   body: unknown,
 ): { readonly json: string; readonly frames: readonly Frame[] } {
   const call = { format, body, newId: (prefix: string) => `${prefix}odd` } as SimulatorCall;

@@ -41,7 +41,7 @@ const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string
   replay_of: 'The id of the call whose stored answer this one got.',
   model: 'Null: no model answered.',
   interface: '`chat-completions`, `messages`, `count-tokens`, `responses` or `embeddings`.',
-  format: 'The interface that was spoken to the provider. Null: none answered.',
+  format: 'The format in which the provider was called. Null: none answered.',
   left_out: 'Members of the request that this format has no words for, as paths. Null: none.',
   base_path: 'Of the base URL of the call: `/v1` or `/openai/v1`.',
   model_asked: 'Null: the body names none that could be read.',

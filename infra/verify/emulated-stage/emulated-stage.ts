@@ -6,9 +6,9 @@ import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
 import { ministackRequirement, startEmulator } from '../emulator.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
-import { pythonProgram, type Step } from '../verify-step.ts';
+import { pythonProgram, type VerifyStep } from '../verify-step.ts';
 import { account, otherRegion, region } from './emulated-account.ts';
-import { createOperator, type Operator } from './operator-commands.ts';
+import { createOperator, type OperatorCommands } from './operator-commands.ts';
 import { copyProject, type ProjectCopy } from './project-copy.ts';
 import { liveProtected } from './protected-stage.ts';
 
@@ -18,7 +18,7 @@ const weaker =
 const preload = join(import.meta.dirname, 'lambda-globals.cjs');
 const pythonPath = join(import.meta.dirname, 'python');
 
-export const emulatedStage: Step = {
+export const emulatedStage: VerifyStep = {
   name: 'stage',
   async run() {
     const program = await pythonProgram(ministackRequirement, 'ministack');
@@ -53,7 +53,7 @@ export const emulatedStage: Step = {
 // From the first deployment to the last, of a stage whose data may go.
 const changedMemoryMb = 1_024;
 
-async function liveDisposably(operator: Operator, project: ProjectCopy): Promise<void> {
+async function liveDisposably(operator: OperatorCommands, project: ProjectCopy): Promise<void> {
   await operator.deploy('dev');
   const key = await operator.configure('dev');
   await operator.smoke('dev', key);
@@ -83,13 +83,13 @@ async function liveDisposably(operator: Operator, project: ProjectCopy): Promise
 /**
  * As after the loss of a region: the former stage of the same name still has the names that are unique in an account.
  */
-async function liveBeside(operator: Operator): Promise<void> {
+async function liveBeside(operator: OperatorCommands): Promise<void> {
   await operator.deploy('dev');
   await operator.smoke('dev', await operator.configure('dev'));
 }
 
 /** A bucket that is not empty cannot be deleted, unless the stage empties it. */
-async function tagBucket({ s3, readStack }: Operator): Promise<void> {
+async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   const { SpillBucketName: Bucket } = (await readStack(dataStackName('dev'))).outputs;
   // The emulator drops the tags of a bucket in a template, and CDK's function empties only buckets with this one.
   const TagSet = [{ Key: 'aws-cdk:auto-delete-objects', Value: 'true' }];

@@ -27,7 +27,7 @@ const largeResultBytes = 600_000;
 const lookIntervalMs = 500;
 const effectMaxMs = 10_000;
 
-export type Operator = ReturnType<typeof createOperator>;
+export type OperatorCommands = ReturnType<typeof createOperator>;
 
 interface Access {
   readonly emulatorUrl: string;

@@ -4,7 +4,7 @@ import { tableNames, tableNaming, unrecoveredTables } from '../../../shared/foun
 import { dataStackName } from '../../cdk/resource-names.ts';
 import type { StageSettings } from '../../cdk/settings-schema.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
-import type { Operator } from './operator-commands.ts';
+import type { OperatorCommands } from './operator-commands.ts';
 import { failingDeployment, type ProjectCopy } from './project-copy.ts';
 
 const stage = 'prod';
@@ -15,14 +15,14 @@ const settings: Partial<StageSettings> = {
   terminationProtection: false,
 };
 
-export async function liveProtected(operator: Operator, project: ProjectCopy): Promise<void> {
+export async function liveProtected(operator: OperatorCommands, project: ProjectCopy): Promise<void> {
   const key = await deployFirst(operator, project);
   const adopted = await adopt(operator, project, key);
   await restore(operator, project, { key, adopted });
 }
 
 /** Gives the API key. */
-async function deployFirst(operator: Operator, project: ProjectCopy): Promise<string> {
+async function deployFirst(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
   project.writeSettings({ [stage]: { ...settings, terminationProtection: true } });
   const failed = await operator.tryDeploy(stage, failingDeployment);
   expectThat(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
@@ -42,7 +42,7 @@ async function deployFirst(operator: Operator, project: ProjectCopy): Promise<st
  * Destroys the stage and adopts its retained resources, as the refusal of the next deployment advises. Returns the
  * settings for it.
  */
-async function adopt(operator: Operator, project: ProjectCopy, key: string): Promise<Partial<StageSettings>> {
+async function adopt(operator: OperatorCommands, project: ProjectCopy, key: string): Promise<Partial<StageSettings>> {
   project.writeSettings({ [stage]: settings });
   await operator.deploy(stage);
   await operator.destroy(stage);
@@ -70,7 +70,7 @@ const restored = tableNames.filter((table) => !unrecoveredTables.has(table));
  * The steps of guides/restoring.md. The emulator restores the present, so the change to undo is made after its copy.
  */
 async function restore(
-  operator: Operator,
+  operator: OperatorCommands,
   project: ProjectCopy,
   { key, adopted }: { readonly key: string; readonly adopted: Partial<StageSettings> },
 ): Promise<void> {

@@ -10,7 +10,7 @@ import { startSimulator } from '../../local/simulator/index.ts';
 import { smokeChecks } from '../smoke/checks.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
-import { applyFile, projectRoot, Skipped, type Step, tryCommand } from '../verify-step.ts';
+import { applyFile, projectRoot, Skipped, tryCommand, type VerifyStep } from '../verify-step.ts';
 import { rawEventPath, startFunction } from './start-function.ts';
 
 /** Pause between the chunks of the provider: enough for each to leave by itself. */
@@ -19,7 +19,7 @@ const paceMs = 10;
 const [model, cutModel] = ['test/echo', 'test/cut:3'];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-export const runtime: Step = {
+export const runtime: VerifyStep = {
   name: 'runtime',
   async run() {
     const client = await findRuntimeClient();

@@ -2,9 +2,16 @@
 import { headerNames, plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
-import { type Access, type Answer, type Arrival, createClient, describeArrival, expectThat } from './smoke-client.ts';
+import {
+  type Arrival,
+  createClient,
+  describeArrival,
+  expectThat,
+  type SmokeAccess,
+  type SmokeAnswer,
+} from './smoke-client.ts';
 
-export interface SmokeOptions extends Access {
+export interface SmokeOptions extends SmokeAccess {
   readonly model: string;
   /** A stored function and an input it accepts; undefined skips that check, which then says so. */
   readonly storedFunction?: { readonly id: string; readonly input: string } | undefined;
@@ -147,7 +154,7 @@ function answerChecks({ options: { model, storedFunction }, client, chat, descri
     },
     async replay() {
       const headers = { 'idempotency-key': systemRandomness.uuid() };
-      const [first, second]: Answer[] = [await chat({}, headers), await chat({}, headers)];
+      const [first, second]: SmokeAnswer[] = [await chat({}, headers), await chat({}, headers)];
       expectThat(first?.headers.get('idempotent-replayed') === null, 'the first answer is a replay');
       expectThat(second?.headers.get('idempotent-replayed') === 'true', 'the second answer is not a replay');
       expectThat(second.body === first.body, 'the replay differs from the answer');

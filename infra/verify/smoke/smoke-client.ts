@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../shared/foundation/time/index.t
 /** Longer than the budget of a call, and than the longest stream of a stage that has the default budget. */
 const answerTimeoutMs = 70_000;
 
-export interface Access {
+export interface SmokeAccess {
   /** Ends in /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -12,7 +12,7 @@ export interface Access {
   readonly clock?: Clock;
 }
 
-export interface Answer {
+export interface SmokeAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -31,7 +31,7 @@ export function expectThat(isTrue: boolean, found: string): asserts isTrue {
   if (!isTrue) throw new Error(found);
 }
 
-export function createClient({ baseUrl, apiKey, send = fetch, clock = systemClock }: Access) {
+export function createClient({ baseUrl, apiKey, send = fetch, clock = systemClock }: SmokeAccess) {
   let requests = 0;
   const start = (path: string, body?: object, headers: Record<string, string> = {}): Promise<Response> => {
     requests += 1;
@@ -42,18 +42,18 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
       signal: AbortSignal.timeout(answerTimeoutMs),
     });
   };
-  const request = async (...call: Parameters<typeof start>): Promise<Answer> => {
+  const request = async (...call: Parameters<typeof start>): Promise<SmokeAnswer> => {
     const response = await start(...call);
     return { status: response.status, headers: response.headers, body: await response.text() };
   };
-  const expectSuccess = ({ status, body }: Pick<Answer, 'status' | 'body'>) =>
+  const expectSuccess = ({ status, body }: Pick<SmokeAnswer, 'status' | 'body'>) =>
     expectThat(status === 200, `status ${status}: ${body.slice(0, 300)}`);
   return {
     /** Requests that the gateway got, whatever it answered. */
     requestCount: () => requests,
     /** Whatever the status is. */
     request,
-    async call(...call: Parameters<typeof start>): Promise<Answer> {
+    async call(...call: Parameters<typeof start>): Promise<SmokeAnswer> {
       const answer = await request(...call);
       expectSuccess(answer);
       return answer;

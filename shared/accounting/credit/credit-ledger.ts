@@ -3,7 +3,7 @@ import { createCache } from '../../foundation/cache/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { batchRuns } from '../../storage/store/index.ts';
 import { type CreditOptions, type CreditPayments, createCreditPayments } from './credit-payments.ts';
-import { type Addition, addCredit, type CreditAddition, createCredit, readAdditions } from './grants.ts';
+import { type Addition, addCredit, createCredit, type RecordedAddition, readAdditions } from './grants.ts';
 
 export interface CreditLedger extends CreditPayments {
   /** Sets the credit of a new workspace; one that exists keeps its own. */
@@ -13,7 +13,7 @@ export interface CreditLedger extends CreditPayments {
   /**
    * Grants, the newest first: additions and removals of 30 days, and before them the first grant with all older ones.
    */
-  additions(workspace: string): Promise<CreditAddition[]>;
+  additions(workspace: string): Promise<RecordedAddition[]>;
 }
 
 type AdditionOutcome = ReturnType<typeof addCredit>;

@@ -16,7 +16,7 @@ export interface CreditPayments {
   /** Charges the real cost and releases the rest, exactly once. Throws StoreUnavailable; calling it again is safe. */
   settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome>;
   /** Releases all of it. */
-  giveBack(hold: CreditHold): Promise<SettlementOutcome>;
+  release(hold: CreditHold): Promise<SettlementOutcome>;
   /** Exact while nothing moves between shards. */
   show(account: CreditAccount): Promise<CreditSummary>;
 }
@@ -43,7 +43,7 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
   return {
     take: createCreditTake(options),
     settle,
-    giveBack: (hold) => settle(hold, 0n),
+    release: (hold) => settle(hold, 0n),
     show: async (account) => summarize(account, await readAll({ store, account }), clock.nowMs()),
   };
 }

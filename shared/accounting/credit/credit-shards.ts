@@ -29,7 +29,7 @@ export async function readShards(context: ShardContext): Promise<readonly Shard[
   const { account, counters } = context;
   const shards = await forEachShard(context, async (index) => ({
     index,
-    item: await counters.giveBackExpired(creditCounter(account, index)),
+    item: await counters.releaseExpired(creditCounter(account, index)),
   }));
   const transfers = shards.flatMap(({ index, item }) => readTransfer(index, item) ?? []);
   if (transfers.length === 0) return shards;

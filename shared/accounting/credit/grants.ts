@@ -177,7 +177,7 @@ const grant = (amount: PicoUsd): Changes => ({
   add: { [creditAttributes.granted]: amount, [creditAttributes.balance]: amount },
 });
 
-export interface CreditAddition {
+export interface RecordedAddition {
   /** Null: the first grant, with all that was added so long ago that it is not remembered. */
   readonly id: string | null;
   /** Below 0 for a removal. */
@@ -187,7 +187,7 @@ export interface CreditAddition {
 }
 
 /** Grants, additions and removals, the newest first; their sum is the granted total. Empty when there is no credit. */
-export async function readAdditions(store: Store, workspace: string): Promise<CreditAddition[]> {
+export async function readAdditions(store: Store, workspace: string): Promise<RecordedAddition[]> {
   for (let tried = 0; tried < readTriesMax; tried += 1) {
     const noted = (await store.get('ledger', additionsKey(workspace))) ?? {};
     const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};

@@ -25,7 +25,7 @@ export class BalanceChange {
   /** All balances of a kind move alike. */
   #returned = 0n;
   #taken = 0n;
-  #givesBack = false;
+  #releases = false;
   readonly #outOfBuckets = new Map<string, bigint>();
   readonly #floors = new Map<string, bigint>();
 
@@ -36,8 +36,8 @@ export class BalanceChange {
   }
 
   /** Whether expired reservations are released, whatever else is requested. */
-  get givesBack(): boolean {
-    return this.#givesBack;
+  get releases(): boolean {
+    return this.#releases;
   }
 
   /** By the item's state after the reservation; if unknown, the bucket is expected to have it. */
@@ -67,7 +67,7 @@ export class BalanceChange {
    * Releases buckets that had expired when the item was seen; those that others may have changed since wait for a newer
    * copy.
    */
-  giveBackExpired(attributes: ReadonlySet<string>, bucketsInUse: readonly (string | undefined)[]): void {
+  releaseExpired(attributes: ReadonlySet<string>, bucketsInUse: readonly (string | undefined)[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
     const { item, atMs: seenAtMs } = this.#seen;
@@ -79,7 +79,7 @@ export class BalanceChange {
       draft.require(amount === 0n ? or(absent(name), equals(name, amount)) : equals(name, amount));
       for (const attribute of attributes) draft.add(attribute, amount);
       this.#returned += amount;
-      this.#givesBack ||= amount !== 0n;
+      this.#releases ||= amount !== 0n;
     }
   }
 

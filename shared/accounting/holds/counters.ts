@@ -47,7 +47,7 @@ export interface Counters {
     options?: Pick<Settlement, 'needsItem'> & SettlementOptions,
   ): Promise<SettlementOutcome>;
   /** Releases expired reservations. Returns the item afterwards. */
-  giveBackExpired(counter: Counter): Promise<Item>;
+  releaseExpired(counter: Counter): Promise<Item>;
   /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
   admitKey(request: PaidKeyRequest): Promise<KeyAdmission>;
   /** The same for a request that reserves no money. */
@@ -136,7 +136,7 @@ export function createCounters({
 
     take,
 
-    async giveBackExpired({ table, key, balances }) {
+    async releaseExpired({ table, key, balances }) {
       for (let look = 1; ; look += 1) {
         const { item } = await writer.reserve({ table, key }, () => ({ balances, needsItem: true }));
         const isOver = ({ amount, expiresAtMs }: HeldAmount) => amount > 0n && expiresAtMs <= clock.nowMs();

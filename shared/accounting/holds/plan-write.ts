@@ -71,7 +71,7 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   const assessed = reservations.map((reservation) => ({ reservation, assessment: reservation.assess(seen, nowMs) }));
   const counters = settlements.flatMap(({ settlement }) => (settlement.kind === 'settle' ? settlement.counter : []));
   const demands = assessed.flatMap(({ assessment }) => (isDemand(assessment) ? assessment : []));
-  group.giveBackExpired([...counters, ...demands]);
+  group.releaseExpired([...counters, ...demands]);
   const answered: [Reservation, ReservationOutcome][] = [];
   const reserved: Reservation[] = [];
   let needsItem = settled.some(

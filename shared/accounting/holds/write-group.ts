@@ -50,18 +50,18 @@ export class WriteGroup {
   }
 
   /** Slots are released with every write, amounts with one that knows their balances. */
-  giveBackExpired(wanted: readonly Pick<Demand, 'balances' | 'hold' | 'slot'>[]): void {
+  releaseExpired(wanted: readonly Pick<Demand, 'balances' | 'hold' | 'slot'>[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
     for (const kind of ['evenMarks', 'oddMarks'] as const) {
       for (const { name, atMs } of readTimed(this.#seen.item, kind)) if (atMs <= this.#nowMs) draft.remove(name);
     }
     const attributes = new Set(wanted.flatMap(({ balances = [] }) => balances.map(({ attribute }) => attribute)));
-    this.#amounts.giveBackExpired(
+    this.#amounts.releaseExpired(
       attributes,
       wanted.map(({ hold }) => hold?.bucket),
     );
-    this.#slots.giveBackExpired(
+    this.#slots.releaseExpired(
       slotAttributes,
       wanted.map(({ slot }) => slot?.bucket),
     );
@@ -72,7 +72,7 @@ export class WriteGroup {
     const { hold, balances = [], slot, counts = [] } = demand;
     const takesNothing =
       hold === undefined && slot === undefined && counts.every(({ isCounted }) => isCounted === false);
-    const wantsNoWrite = takesNothing && !isWriting && !this.#amounts.givesBack && !this.#slots.givesBack;
+    const wantsNoWrite = takesNothing && !isWriting && !this.#amounts.releases && !this.#slots.releases;
     if ((wantsNoWrite || counts.length > 0) && this.#seen === undefined) return 'look';
     const item = this.#seen?.item ?? {};
     const waits = counts.map((count) => this.#waitOf(count));

@@ -69,9 +69,9 @@ export interface Claimant {
 }
 
 /** 'own': the claimant's first try was written, but its answer was lost. */
-export type Verdict = 'own' | 'conflict' | 'running' | 'done';
+export type ClaimVerdict = 'own' | 'conflict' | 'running' | 'done';
 
-export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
+export function judge(record: IdempotencyRecord, claimant: Claimant): ClaimVerdict {
   if (record.state === 'running' && record.owner === claimant.owner) return 'own';
   // A conflict wins over a call that runs or is done.
   if (record.fingerprint !== claimant.fingerprint.hashOf(record.fingerprintVersion)) return 'conflict';

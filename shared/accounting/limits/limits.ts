@@ -8,7 +8,7 @@ export interface LimitedEntry {
 }
 
 /** Owner of limits: a provider entry, or an owner of limits of the gateway's own, such as `key#…`. */
-export type Limited = LimitedEntry | { readonly owner: string };
+export type LimitOwner = LimitedEntry | { readonly owner: string };
 
 /** Requests per minute, tokens per minute, tokens per day; at least 1 each. Null: no such limit. */
 export interface EntryLimits {
@@ -25,7 +25,7 @@ export interface LimitDemand {
 }
 
 /** Key of the item in the table `limits` that counts one shard. */
-export const limitItemKey = (limited: Limited, shard: number): string =>
+export const limitItemKey = (limited: LimitOwner, shard: number): string =>
   'owner' in limited ? `${limited.owner}#${shard}` : `provider#${limited.provider}#${limited.model}#${shard}`;
 
 export const hasNoLimit = ({ rpm, tpm, tpd }: EntryLimits): boolean => rpm === null && tpm === null && tpd === null;

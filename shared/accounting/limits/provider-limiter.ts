@@ -12,7 +12,7 @@ import {
   type EntryLimits,
   hasNoLimit,
   type LimitDemand,
-  type Limited,
+  type LimitOwner,
   limitItemKey,
   shardCountOf,
   shardLimitsOf,
@@ -33,17 +33,17 @@ export type Admission =
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 /**
- * All three reject with StoreUnavailable. `settle` and `giveBack` count once per permit, whichever comes first, and do
+ * All three reject with StoreUnavailable. `settle` and `release` count once per permit, whichever comes first, and do
  * nothing after that; one that was rejected may be called again. A permit that is never settled counts until its window
  * is over.
  */
 export interface ProviderLimiter {
   /** Without any limit the store is not asked. An estimate above a limit is cut to it. */
-  admit(limited: Limited, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
+  admit(limited: LimitOwner, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
   /** Corrects the counts to the call's real tokens after the provider was called: 0 is a count. */
   settle(permit: Permit, actualTokens: number, options?: SettlementOptions): Promise<void>;
   /** The provider was never called: its tokens count no more, and nor does the request where it was made just now. */
-  giveBack(permit: Permit): Promise<void>;
+  release(permit: Permit): Promise<void>;
 }
 
 export interface ProviderLimiterOptions {
@@ -59,7 +59,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   const closed = new WeakSet<Permit>();
 
   async function admitOn(
-    [limited, limits, tokens]: readonly [Limited, EntryLimits, number],
+    [limited, limits, tokens]: readonly [LimitOwner, EntryLimits, number],
     shard: number,
     shardCount: number,
   ): Promise<Admission> {
@@ -111,7 +111,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
       return close(permit, ({ window, amount }) => (window === requestsPerMinute ? amount : actual), isAwaited);
     },
 
-    giveBack: (permit) => close(permit, () => 0n, true),
+    release: (permit) => close(permit, () => 0n, true),
   };
 }
 

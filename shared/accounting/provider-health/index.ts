@@ -1,4 +1,4 @@
 export { type Cooldowns, createCooldowns } from './cooldowns.ts';
 export { awaitStatistics, createStatisticsReader, type StatisticsReader } from './reader.ts';
-export { createStatisticsRecorder, type ProviderCall, type StatisticsRecorder } from './recorder.ts';
-export { type Figures, noStatistics, type Statistics } from './statistics.ts';
+export { createStatisticsRecorder, type ObservedCall, type StatisticsRecorder } from './recorder.ts';
+export { type HealthFigures, noStatistics, type Statistics } from './statistics.ts';

@@ -7,7 +7,7 @@ import { type CounterShards, createCounterShards } from './counter-shards.ts';
 import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, windowMs } from './layout.ts';
 import { bucketOf } from './statistics.ts';
 
-export interface ProviderCall {
+export interface ObservedCall {
   /** Catalogue ids. */
   readonly model: string;
   readonly provider: string;
@@ -25,7 +25,7 @@ export interface ProviderCall {
 
 export interface StatisticsRecorder {
   /** Notes one call to a provider, in memory. */
-  record(call: ProviderCall): void;
+  record(call: ObservedCall): void;
   /**
    * Resolves when everything noted before it was written or given up, within two store calls' time. To be awaited after
    * the last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count
@@ -109,7 +109,7 @@ const inPieces = <Value>(values: readonly Value[], sizeMax: number): Value[][] =
     values.slice(piece * sizeMax, (piece + 1) * sizeMax),
   );
 
-function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: ProviderCall): string[] {
+function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: ObservedCall): string[] {
   const name = candidateNameOf(model, provider);
   const counters = {
     ok: () => [counterName(name, 'latency', bucketOf(latencyMs))],

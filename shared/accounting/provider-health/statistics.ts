@@ -40,7 +40,7 @@ export function medianOf(histogram: Histogram): number | undefined {
   return undefined;
 }
 
-export interface Figures {
+export interface HealthFigures {
   /** Of successful calls, to the last byte, in whole milliseconds; undefined when none succeeded lately. */
   readonly medianLatencyMs: number | undefined;
   /** Of streams, in whole milliseconds. */
@@ -62,7 +62,7 @@ interface UnsuccessfulCalls {
 }
 
 /** With a measured latency. */
-export interface MeasuredFigures extends Figures {
+export interface MeasuredFigures extends HealthFigures {
   readonly medianLatencyMs: number;
 }
 
@@ -77,9 +77,9 @@ export interface Statistics {
   /**
    * The same, but also for a provider that only fails or limits; undefined when there was no call of any kind lately.
    */
-  ofCandidate(model: string, provider: string): Figures | undefined;
+  ofCandidate(model: string, provider: string): HealthFigures | undefined;
   /** Over all providers of the model; undefined when no call succeeded or failed lately. */
-  ofModel(model: string): Figures | undefined;
+  ofModel(model: string): HealthFigures | undefined;
 }
 
 export interface Counts {
@@ -90,7 +90,7 @@ export interface Counts {
   rateLimited: number;
 }
 
-export function figuresOf(counts: Counts, minutes: number): Figures {
+export function figuresOf(counts: Counts, minutes: number): HealthFigures {
   const { latency, firstToken, failed, refused, rateLimited } = counts;
   const succeeded = totalOf(latency);
   return {
@@ -107,8 +107,8 @@ const wholeMs = (durationMs: number | undefined): number | undefined =>
 
 /** Figures by short name (layout.ts), as they are stored. */
 export interface FigureTables {
-  readonly models: Readonly<Record<string, Figures>>;
-  readonly candidates: Readonly<Record<string, Figures>>;
+  readonly models: Readonly<Record<string, HealthFigures>>;
+  readonly candidates: Readonly<Record<string, HealthFigures>>;
 }
 
 export function createStatistics(measuredAtMs: number, tables: FigureTables): Statistics {
@@ -125,7 +125,7 @@ export function createStatistics(measuredAtMs: number, tables: FigureTables): St
   };
 }
 
-const isMeasured = (figures: Figures): figures is MeasuredFigures => figures.medianLatencyMs !== undefined;
+const isMeasured = (figures: HealthFigures): figures is MeasuredFigures => figures.medianLatencyMs !== undefined;
 
 export const noStatistics: Statistics = {
   measuredAtMs: undefined,

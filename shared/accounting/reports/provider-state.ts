@@ -1,5 +1,5 @@
 // State of each provider of each model in one word, which an operator sees first in an outage. Pure.
-import type { Cooldowns, Figures, Statistics } from '../provider-health/index.ts';
+import type { Cooldowns, HealthFigures, Statistics } from '../provider-health/index.ts';
 
 /** A model at one of its providers, as it is configured. */
 export interface ConfiguredProvider {
@@ -22,7 +22,7 @@ export interface ProviderHealth extends ConfiguredProvider {
   /** Workspaces, or all, in whose plans it comes last, because it failed or was rate limited lately. */
   readonly coolingFor: 'all' | readonly string[];
   /** Undefined when no call succeeded, failed or was limited lately. */
-  readonly figures: Figures | undefined;
+  readonly figures: HealthFigures | undefined;
 }
 
 export interface MeasuredHealth {
@@ -47,7 +47,7 @@ export function readProviderHealth(
 /** The operator's settings outweigh recent events. `cause`: of the cooldown. */
 function stateOf(
   { isDisabled, lacksCredential }: ConfiguredProvider,
-  figures: Figures | undefined,
+  figures: HealthFigures | undefined,
   cause: 'limited' | 'failing' | undefined,
 ): ProviderState {
   if (isDisabled) return 'disabled';
@@ -59,7 +59,7 @@ function stateOf(
 }
 
 /** Of equally frequent ones, the one on which the operator must act. */
-function mostFrequent({ unsuccessful }: Figures): ProviderState {
+function mostFrequent({ unsuccessful }: HealthFigures): ProviderState {
   const { refused, rateLimited } = unsuccessful;
   const failed = unsuccessful.failed - refused;
   if (refused > 0 && refused >= Math.max(failed, rateLimited)) return 'refusing';

@@ -30,7 +30,7 @@ export interface UsageSummary {
   readonly firstOutputMs: Percentiles;
 }
 
-export interface UsageReport {
+export interface GroupedUsage {
   /** One per group, ordered by group, null first. */
   readonly groups: readonly UsageSummary[];
   /** Every call once, also where it counts in several groups. */
@@ -44,7 +44,7 @@ export interface UsageReport {
 export async function summarizeUsage(
   records: Iterable<CountedCall> | AsyncIterable<CountedCall>,
   by: UsageGrouping,
-): Promise<UsageReport> {
+): Promise<GroupedUsage> {
   const groups = createUsageGroups((record) => sharesOf(record, by));
   const total = createUsageGroups((record) => [shareOf(record, null)]);
   for await (const record of records) {
@@ -170,7 +170,7 @@ interface UsageQuery extends CallRange {
 }
 
 /** Groups are sorted by cost, then by the number of calls; days in their order. */
-export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQuery): Promise<UsageReport> {
+export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQuery): Promise<GroupedUsage> {
   let done = 0;
   const onDay = (all: number) => {
     done += 1;

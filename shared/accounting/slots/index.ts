@@ -40,7 +40,7 @@ export interface SlotPools {
   /** A hint: this process has found it full within the last second. */
   wasFull(pool: SlotPool): boolean;
   /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
-  giveBack(slot: SlotHold, options?: SettlementOptions): Promise<void>;
+  release(slot: SlotHold, options?: SettlementOptions): Promise<void>;
 }
 
 interface SlotPoolsOptions {
@@ -74,7 +74,7 @@ export function createSlotPools({ counters, clock, randomness }: SlotPoolsOption
 
     wasFull: ({ key }) => fullPools.get(key) === true,
 
-    async giveBack({ counter, hold }, options) {
+    async release({ counter, hold }, options) {
       await counters.settle(counter, hold, 0n, options);
     },
   };

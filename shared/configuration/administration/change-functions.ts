@@ -1,6 +1,6 @@
 // Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
 import { collect } from '../../foundation/parallel/index.ts';
-import type { FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
+import type { FunctionRecord, FunctionWithContents } from '../stored-functions/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -30,7 +30,7 @@ export async function readFunctions(
 export const showFunction = async (
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   name: FunctionName,
-): Promise<ShownFunction> => present(await functionStore.show(name.workspace, name.id), name);
+): Promise<FunctionWithContents> => present(await functionStore.show(name.workspace, name.id), name);
 
 /** Throws ChangeFailed where there is none. */
 export const readFunction = async (

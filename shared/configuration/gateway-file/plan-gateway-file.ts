@@ -14,13 +14,13 @@ import { keyMembers } from './describe-changes.ts';
 import { planKeys } from './plan-keys.ts';
 import { planWorkspace } from './plan-workspace.ts';
 import {
-  type ApplyOptions,
+  type ApplyStep,
   type CreatedKey,
   changeOf,
   describe,
+  type FileApplyOptions,
   type PlannedChange,
   type Planning,
-  type Step,
 } from './planning.ts';
 import { formatProblem, type Problem, toProblem } from './problems.ts';
 import { withModelIds } from './with-model-ids.ts';
@@ -79,11 +79,11 @@ export class ChangedMeanwhile extends Error {
 }
 
 /** Throws GatewayFileRefused before anything is written, ApplyInterrupted after that. */
-export const applyGatewayFile = async (options: ApplyOptions): Promise<ApplyReport> =>
+export const applyGatewayFile = async (options: FileApplyOptions): Promise<ApplyReport> =>
   (await planGatewayFile(options)).apply();
 
 /** Reads only. Throws GatewayFileRefused. */
-export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFilePlan> {
+export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayFilePlan> {
   const modelList = asked.modelList ?? (await loadModelList());
   const options = { ...asked, modelList, region: asked.region ?? asked.readVariable?.('AWS_REGION') };
   const { readBefore } = options;
@@ -109,7 +109,7 @@ export async function planGatewayFile(asked: ApplyOptions): Promise<GatewayFileP
   return { catalogue, changes, filled, notes, apply: () => carryOut(steps, notes) };
 }
 
-async function carryOut(steps: readonly Step[], notes: readonly string[]): Promise<ApplyReport> {
+async function carryOut(steps: readonly ApplyStep[], notes: readonly string[]): Promise<ApplyReport> {
   const report: ApplyReport = { changes: [], createdKeys: [], notes };
   try {
     for (const { planned, write, createdKey } of steps) {
@@ -129,7 +129,7 @@ async function carryOut(steps: readonly Step[], notes: readonly string[]): Promi
   return report;
 }
 
-function planCatalogue(planning: Planning, former: CatalogueDocument | undefined, next: CatalogueDocument): Step {
+function planCatalogue(planning: Planning, former: CatalogueDocument | undefined, next: CatalogueDocument): ApplyStep {
   const { file, stores, nowMs, readBefore } = planning;
   const members = changedMembers(former && shownCatalogue(former), shownCatalogue(next));
   return {
@@ -145,7 +145,7 @@ function planCatalogue(planning: Planning, former: CatalogueDocument | undefined
 }
 
 /** A file that has `access` replaces it whole, one without keeps it. */
-async function planAccess({ file: { access: rules }, stores: { access } }: Planning): Promise<Step[]> {
+async function planAccess({ file: { access: rules }, stores: { access } }: Planning): Promise<ApplyStep[]> {
   if (rules === undefined) return [];
   const former = await access.read();
   const members = changedMembers({ access: former }, { access: rules });
@@ -172,12 +172,12 @@ const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument)
   })),
 });
 
-async function planKeySteps(planning: Planning): Promise<Step[]> {
+async function planKeySteps(planning: Planning): Promise<ApplyStep[]> {
   const { file, stores, randomness, nowMs, keepsRevoked = false } = planning;
   const plan = await planKeys({ file, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked });
   planning.issues.push(...plan.issues);
   planning.notes.push(...plan.notes);
-  return plan.keys.map(({ former, wanted, createdText }): Step => {
+  return plan.keys.map(({ former, wanted, createdText }): ApplyStep => {
     const { name, workspace } = wanted;
     const isChanged = former !== undefined && changedSettings(former, wanted).length > 0;
     const change = former === undefined ? 'created' : isChanged ? 'changed' : 'unchanged';

@@ -6,10 +6,10 @@ import { mergeWorkspace, type PresetDocument, type WorkspaceDocument } from '../
 import { changedMembers } from './changed-members.ts';
 import { connectionMembers, functionMembers } from './describe-changes.ts';
 import { settingsOf, type WorkspaceInFile } from './gateway-file.ts';
-import { attempt, changeOf, describe, type Planning, type Step } from './planning.ts';
+import { type ApplyStep, attempt, changeOf, describe, type Planning } from './planning.ts';
 import { formatPath, type Issue, type Path, quote, suggest } from './problems.ts';
 
-export async function planWorkspace(planning: Planning, workspace: WorkspaceInFile, path: Path): Promise<Step[]> {
+export async function planWorkspace(planning: Planning, workspace: WorkspaceInFile, path: Path): Promise<ApplyStep[]> {
   return [
     await planSettings(planning, workspace, path),
     await planConnections(planning, workspace, path),
@@ -100,7 +100,7 @@ async function planFunctions(
   path: Path,
 ) {
   const { functionStore } = stores;
-  const steps: Step[] = [];
+  const steps: ApplyStep[] = [];
   for (const [index, declared] of functions.entries()) {
     const place = [...path, 'functions', index];
     const planned = await attempt(issues, place, () => functionStore.plan(id, declared, nowMs));

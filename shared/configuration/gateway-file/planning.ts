@@ -18,7 +18,7 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
   readonly cell?: string | undefined;
 }
 
-export interface ApplyOptions {
+export interface FileApplyOptions {
   readonly file: GatewayFile;
   readonly stores: ConfigurationStores;
   /** Reads a variable that the file names, for keys of BYOK connections. If absent, none is read. */
@@ -61,14 +61,14 @@ export interface CreatedKey {
 }
 
 /** Changes that one write makes, and that write. */
-export interface Step {
+export interface ApplyStep {
   readonly planned: readonly PlannedChange[];
   /** Returns the changes that were made: another writer of the same file may have been faster. */
   write(): Promise<readonly ChangeKind[]>;
   readonly createdKey?: CreatedKey | undefined;
 }
 
-export interface Planning extends ApplyOptions {
+export interface Planning extends FileApplyOptions {
   readonly modelList: ModelList;
   readonly issues: Issue[];
   readonly notes: string[];

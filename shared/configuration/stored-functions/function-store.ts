@@ -5,10 +5,10 @@ import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import { createFunctionReads, type FunctionReads } from './function-reader.ts';
 import { type FunctionRecord, fromItem, isFunctionItem } from './function-record.ts';
-import { type ApplyOptions, planApply } from './plan-apply.ts';
+import { type FunctionApplyOptions, planApply } from './plan-apply.ts';
 import { contentPut } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
-import { changeOf, type FunctionChange, writeFunction } from './write-function.ts';
+import { changeOf, type FunctionWriteOutcome, writeFunction } from './write-function.ts';
 
 export interface QualifiedRevision {
   readonly revisionId: string;
@@ -16,14 +16,14 @@ export interface QualifiedRevision {
   readonly textSha256: string;
 }
 
-export interface ShownFunction {
+export interface FunctionWithContents {
   readonly record: FunctionRecord;
   /** By revision id. */
   readonly contents: ReadonlyMap<string, RevisionContent>;
 }
 
 export interface PlannedFunction {
-  readonly change: FunctionChange;
+  readonly change: FunctionWriteOutcome;
   readonly former: FunctionRecord | undefined;
   readonly next: FunctionRecord;
 }
@@ -33,7 +33,12 @@ export interface FunctionStore extends FunctionReads {
   /** Change that `apply` would make now. Throws its errors. */
   plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
   /** Writes a checked function of the gateway file; writes nothing where it is unchanged. */
-  apply(workspace: string, declared: FunctionDocument, nowMs: number, options?: ApplyOptions): Promise<FunctionChange>;
+  apply(
+    workspace: string,
+    declared: FunctionDocument,
+    nowMs: number,
+    options?: FunctionApplyOptions,
+  ): Promise<FunctionWriteOutcome>;
   /** Makes a revision the active one and enables the function. */
   activate(workspace: string, id: string, revisionId: string, nowMs: number): Promise<FunctionRecord>;
   /** After every test case of the revision passed. */
@@ -42,7 +47,7 @@ export interface FunctionStore extends FunctionReads {
   enable(workspace: string, id: string): Promise<FunctionRecord>;
   /** Functions of one workspace, or of all. For the operator: reads the whole table. */
   list(workspace?: string): AsyncIterable<FunctionRecord>;
-  show(workspace: string, id: string): Promise<ShownFunction | undefined>;
+  show(workspace: string, id: string): Promise<FunctionWithContents | undefined>;
 }
 
 export function createFunctionStore(store: Store): FunctionStore {

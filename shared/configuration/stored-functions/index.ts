@@ -4,7 +4,12 @@ export type * from './function-document.ts';
 export { createFunctionList, type FunctionList, isCallable, type ListedFunction } from './function-list.ts';
 export { createFunctionReader, createFunctionReads, type FunctionReader } from './function-reader.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
-export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
+export {
+  createFunctionStore,
+  type FunctionStore,
+  type FunctionWithContents,
+  type PlannedFunction,
+} from './function-store.ts';
 export { judgeCase, runCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export { type OpenRevision, openRevision, parseFunctionAlias } from './open-revision.ts';

@@ -6,7 +6,7 @@ import { type FunctionRecord, type RevisionRecord, revisionsMax } from './functi
 import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
 import { activateRevision, checkQualified } from './transitions.ts';
 
-export interface ApplyOptions {
+export interface FunctionApplyOptions {
   /** A draft with test cases is activated only after they were passed. A gateway file activates it without. */
   readonly needsQualified?: boolean;
 }
@@ -23,7 +23,7 @@ export function planApply(
   workspace: string,
   declared: FunctionDocument,
   nowMs: number,
-  options: ApplyOptions = {},
+  options: FunctionApplyOptions = {},
 ): ApplyPlan {
   const name = `function ${declared.id} of ${workspace}`;
   if (former !== undefined && former.revisions.size > 0 && former.kind !== declared.kind) {
@@ -55,7 +55,7 @@ function planRevision(
   declared: DeclaredRevision,
   text: RevisionText,
   nowMs: number,
-  { needsQualified = false }: ApplyOptions,
+  { needsQualified = false }: FunctionApplyOptions,
 ): RevisionRecord {
   if (former?.state === 'activated') {
     if (former.contentSha256 === text.contentSha256) return former;

@@ -9,11 +9,11 @@ import { fromItem, functionKey, toItem, versionOf } from './function-record.ts';
 import type { ApplyPlan } from './plan-apply.ts';
 import { contentPut } from './revision-content.ts';
 
-export type FunctionChange = 'created' | 'changed' | 'unchanged';
+export type FunctionWriteOutcome = 'created' | 'changed' | 'unchanged';
 
 export interface WrittenFunction {
   readonly record: FunctionRecord;
-  readonly change: FunctionChange;
+  readonly change: FunctionWriteOutcome;
 }
 
 /** `plan` throws to refuse. Throws an Error for the operator when other writes keep coming in between. */
@@ -46,7 +46,7 @@ export function writeFunction(
   });
 }
 
-export function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): FunctionChange {
+export function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): FunctionWriteOutcome {
   if (former === undefined) return 'created';
   return canonicalJson(toItem(former, 0)) === canonicalJson(toItem(next, 0)) ? 'unchanged' : 'changed';
 }

@@ -16,7 +16,7 @@ export interface ProxyServer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Target {
+export interface Destination {
   readonly protocol: string;
   /** An IPv6 address with or without brackets. */
   readonly hostname: string;
@@ -25,7 +25,7 @@ export interface Target {
 
 export interface Proxies {
   /** Returns undefined when the target is called directly. */
-  of(target: Target): ProxyServer | undefined;
+  of(target: Destination): ProxyServer | undefined;
 }
 
 export function createProxies({ https, http, except }: ProxyEnvironment): Proxies {

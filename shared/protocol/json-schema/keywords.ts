@@ -2,9 +2,9 @@
 // the copy for the validator does without it, because the validator mixes drafts.
 import { isObject, UnusableSchema } from './json-value.ts';
 
-export type Draft = '2020-12' | '2019-09' | '7' | '6' | '4';
+export type SchemaDraft = '2020-12' | '2019-09' | '7' | '6' | '4';
 
-const drafts: ReadonlyMap<unknown, Draft> = new Map([
+const drafts: ReadonlyMap<unknown, SchemaDraft> = new Map([
   ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
   ['https://json-schema.org/draft/2019-09/schema', '2019-09'],
   ['http://json-schema.org/draft-07/schema', '7'],
@@ -13,7 +13,7 @@ const drafts: ReadonlyMap<unknown, Draft> = new Map([
 ]);
 
 /** All are commonly written with the other protocol too, and with or without the empty fragment. */
-function draftOf(uri: unknown): Draft | undefined {
+function draftOf(uri: unknown): SchemaDraft | undefined {
   if (typeof uri !== 'string') return undefined;
   const [withoutFragment = '', fragment = ''] = uri.split('#', 2);
   if (fragment !== '') return undefined;
@@ -23,20 +23,20 @@ function draftOf(uri: unknown): Draft | undefined {
 const swapProtocol = (protocol: string): string => (protocol === 'http' ? 'https' : 'http');
 
 /** Returns undefined where `$schema` is absent. Throws UnusableSchema when it names any other draft. */
-export function readDraft(schema: unknown): Draft | undefined {
+export function readDraft(schema: unknown): SchemaDraft | undefined {
   if (!isObject(schema) || schema.$schema === undefined) return undefined;
   const draft = draftOf(schema.$schema);
   if (draft === undefined) throw new UnusableSchema('/$schema', 'must name draft 2020-12, 2019-09, 7, 6 or 4');
   return draft;
 }
 
-export const isDraft = (uri: unknown, draft: Draft): boolean => draftOf(uri) === draft;
+export const isDraft = (uri: unknown, draft: SchemaDraft): boolean => draftOf(uri) === draft;
 
 /** Whether keywords beside a `$ref` mean nothing. */
-export const refIsAlone = (draft: Draft): boolean => validatorDraft(draft) === '7';
+export const refIsAlone = (draft: SchemaDraft): boolean => validatorDraft(draft) === '7';
 
 /** Draft that the validator uses: differences of drafts 6 and 4 are rewritten to draft 7. */
-export const validatorDraft = (draft: Draft): '2020-12' | '2019-09' | '7' =>
+export const validatorDraft = (draft: SchemaDraft): '2020-12' | '2019-09' | '7' =>
   draft === '6' || draft === '4' ? '7' : draft;
 
 export interface Keyword {
@@ -212,7 +212,7 @@ const draft4: Readonly<Record<string, Keyword>> = {
   exclusiveMaximum: isExclusive,
 };
 
-const tables: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
+const tables: Readonly<Record<SchemaDraft, ReadonlyMap<string, Keyword>>> = {
   '2020-12': new Map(Object.entries(draft202012)),
   '2019-09': new Map(Object.entries(draft201909)),
   '7': new Map(Object.entries(draft7)),
@@ -220,4 +220,4 @@ const tables: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
   '4': new Map(Object.entries(draft4)),
 };
 
-export const keywordOf = (draft: Draft, name: string): Keyword | undefined => tables[draft].get(name);
+export const keywordOf = (draft: SchemaDraft, name: string): Keyword | undefined => tables[draft].get(name);

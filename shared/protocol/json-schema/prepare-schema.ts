@@ -1,7 +1,7 @@
 // From a schema as a client sent it to one that values can be checked against. Plain synchronous work: the caller bounds it.
 import { dereference, type Schema, validate } from '@cfworker/json-schema';
 import { joinPath, jsonText, nestsDeeperThan, UnusableSchema } from './json-value.ts';
-import { type Draft, readDraft, validatorDraft } from './keywords.ts';
+import { readDraft, type SchemaDraft, validatorDraft } from './keywords.ts';
 import { probePattern, weightOf } from './patterns.ts';
 import { type ReadSchema, readSchema } from './read-schema.ts';
 import { schemaMaxBytes, schemaMaxDepth } from './schema-bounds.ts';
@@ -51,7 +51,7 @@ export function prepareSchema(value: unknown, preparing: Preparing): PreparedSch
   return { schema: read.read.schema, draft: validatorDraft(read.draft), lookup, wantUnique };
 }
 
-function copySchema(value: unknown): { readonly schema: unknown; readonly draft: Draft | undefined } {
+function copySchema(value: unknown): { readonly schema: unknown; readonly draft: SchemaDraft | undefined } {
   if (nestsDeeperThan(value, schemaMaxDepth)) {
     throw new UnusableSchema('', `must not nest deeper than ${schemaMaxDepth} levels`);
   }
@@ -67,9 +67,9 @@ function copySchema(value: unknown): { readonly schema: unknown; readonly draft:
 /** Without `$schema` it is 2020-12, or else draft 7 where its `items` are a list, as 2020-12 has them not. */
 function readAsDraft(
   schema: unknown,
-  named: Draft | undefined,
+  named: SchemaDraft | undefined,
   beforePattern: (source: string, path: string) => void,
-): { readonly read: ReadSchema; readonly draft: Draft } {
+): { readonly read: ReadSchema; readonly draft: SchemaDraft } {
   const draft = named ?? '2020-12';
   try {
     return { read: readSchema(schema, draft, beforePattern), draft };
@@ -79,7 +79,7 @@ function readAsDraft(
   }
 }
 
-function resolveReferences({ schema, places }: ReadSchema, draft: Draft): Lookup {
+function resolveReferences({ schema, places }: ReadSchema, draft: SchemaDraft): Lookup {
   const lookup = findSchemas(schema);
   for (const [place, path] of places) {
     if (place.$ref !== undefined && referenceTarget(place, lookup) === undefined) {

@@ -3,7 +3,7 @@
 // depth is bounded before.
 import type { Schema } from '@cfworker/json-schema';
 import { isObject, type JsonObject, joinPath, UnusableSchema } from './json-value.ts';
-import { type Draft, isDraft, type Keyword, keywordOf, refIsAlone } from './keywords.ts';
+import { isDraft, type Keyword, keywordOf, refIsAlone, type SchemaDraft } from './keywords.ts';
 import { readPattern } from './patterns.ts';
 
 export interface ReadSchema {
@@ -15,7 +15,7 @@ export interface ReadSchema {
 }
 
 interface SchemaScan {
-  readonly draft: Draft;
+  readonly draft: SchemaDraft;
   /** Called with each pattern before it is compiled. */
   readonly beforePattern: (source: string, path: string) => void;
   readonly places: Map<Schema, string>;
@@ -26,7 +26,7 @@ interface SchemaScan {
 }
 
 /** Throws UnusableSchema at the first invalid keyword, and the errors of `beforePattern`. */
-export function readSchema(value: unknown, draft: Draft, beforePattern: SchemaScan['beforePattern']): ReadSchema {
+export function readSchema(value: unknown, draft: SchemaDraft, beforePattern: SchemaScan['beforePattern']): ReadSchema {
   const reading: SchemaScan = { draft, beforePattern, places: new Map(), patterns: new Map() };
   const schema = readSubschema(value, '', reading);
   // Which schema a dynamic reference means then depends on the way there. In a single resource it is a plain one.
@@ -92,7 +92,7 @@ function notePattern(text: string, path: string, reading: SchemaScan): string {
 type CopiedSchema = Record<string, unknown>;
 
 /** Changes the copy of one subschema. Returns the schemas it added, to be counted like any other. */
-function adaptKeywords(copy: CopiedSchema, path: string, draft: Draft): Schema[] {
+function adaptKeywords(copy: CopiedSchema, path: string, draft: SchemaDraft): Schema[] {
   const additions: Schema[] = [];
   if (draft === '4') adaptDraft4(copy);
   // Keywords beside a $ref are absent in these drafts, but the validator would use the $id.

@@ -90,7 +90,7 @@ export interface AnthropicModelPage {
   last_id: string | null;
 }
 
-export type ListedModel = typeof autoModelObject | ModelObject | FunctionModelObject;
+export type ModelListItem = typeof autoModelObject | ModelObject | FunctionModelObject;
 
 export interface ModelListObject {
   object: 'list';

@@ -1,13 +1,13 @@
 // The list of models as clients of Anthropic's interface read it, in pages.
 import { fail } from '../../errors/index.ts';
 import { instantOf } from '../../foundation/time/index.ts';
-import type { AnthropicModelObject, AnthropicModelPage, ListedModel } from '../../protocol/wire/index.ts';
+import type { AnthropicModelObject, AnthropicModelPage, ModelListItem } from '../../protocol/wire/index.ts';
 
 const limitDefault = 20;
 const limitMax = 1_000;
 const msPerSecond = 1_000;
 
-export function toAnthropicModel(model: ListedModel): AnthropicModelObject {
+export function toAnthropicModel(model: ModelListItem): AnthropicModelObject {
   const outputs = 'providers' in model ? model.providers.map((entry) => entry.max_output_tokens) : [];
   return {
     type: 'model',
@@ -25,7 +25,7 @@ export function toAnthropicModel(model: ListedModel): AnthropicModelObject {
 }
 
 /** Throws invalid_request for a page that there cannot be. */
-export function toAnthropicPage(models: readonly ListedModel[], query: string): AnthropicModelPage {
+export function toAnthropicPage(models: readonly ModelListItem[], query: string): AnthropicModelPage {
   const asked = new URLSearchParams(query);
   const limit = readLimit(asked.get('limit'));
   const [after, before] = [placeOf(models, asked, 'after_id'), placeOf(models, asked, 'before_id')];
@@ -50,7 +50,7 @@ function readLimit(written: string | null): number {
   throw fail('invalid_request', { message: `limit: must be a whole number from 1 to ${limitMax}.` });
 }
 
-function placeOf(models: readonly ListedModel[], asked: URLSearchParams, name: string): number | undefined {
+function placeOf(models: readonly ModelListItem[], asked: URLSearchParams, name: string): number | undefined {
   const id = asked.get(name);
   if (id === null) return undefined;
   const place = models.findIndex((model) => model.id === id);

@@ -1,7 +1,7 @@
 // The models a workspace can route to, as wire objects. Whether a credential is configured does not count here: that is
 // provider_not_configured on use, while `routable: false` means model_not_routable on use.
 
-import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
+import type { HealthFigures, Statistics } from '../../accounting/provider-health/index.ts';
 import {
   type Candidate,
   type Catalogue,
@@ -102,7 +102,7 @@ function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 't
   };
 }
 
-const toStats = (figures: Figures | undefined): StatsObject =>
+const toStats = (figures: HealthFigures | undefined): StatsObject =>
   figures === undefined
     ? noStats
     : {

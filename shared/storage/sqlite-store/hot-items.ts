@@ -3,14 +3,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Item } from '../store/index.ts';
-import type { Address } from './table-rows.ts';
+import type { RowAddress } from './table-rows.ts';
 
 /** Characters of their texts: some thousand accounts and keys with their reservations. */
 const charactersMax = 8 * 1024 * 1024;
 /** A larger one is read again: it would displace many. */
 const itemMaxCharacters = 64 * 1024;
 
-export const addressText = ({ table, key, sortKey }: Address): string => `${table}\0${key}\0${sortKey}`;
+export const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0${key}\0${sortKey}`;
 
 export function createHotItems(database: DatabaseSync, isShared: boolean) {
   const items = createCache<Item>({ sizeMax: charactersMax });

@@ -6,7 +6,7 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { Item } from '../store/index.ts';
 import { addressText, createHotItems } from './hot-items.ts';
 import { readItem, writeItem } from './stored-item.ts';
-import { type Address, createTableRows, type TableRows } from './table-rows.ts';
+import { createTableRows, type RowAddress, type TableRows } from './table-rows.ts';
 
 /** How many expired items go with one transaction. Where there were so many, the next one takes more. */
 const expiredPerTransactionMax = 50;
@@ -17,7 +17,7 @@ const pagesPerRow = 3;
 const pageBytes = 4096;
 
 export interface ItemWrite {
-  readonly address: Address;
+  readonly address: RowAddress;
   /** Undefined when it is removed. */
   readonly item: Item | undefined;
   readonly text: string;
@@ -41,11 +41,11 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
   >;
   const written = new Map<string, ItemWrite>();
   const nextExpired = createExpiry(rows, clock);
-  let removed: readonly Address[] = [];
+  let removed: readonly RowAddress[] = [];
 
   const given = (item: Item): Item => (freezes ? frozen(item) : item);
 
-  function readCommitted(address: Address, id: string): Item | undefined {
+  function readCommitted(address: RowAddress, id: string): Item | undefined {
     const known = hot.get(id);
     if (known !== undefined) return known;
     const text = rows[address.table].read(address);
@@ -67,23 +67,24 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     begin: (): void => hot.check(),
 
     /** Outside of a transaction. */
-    readNow(address: Address): Item | undefined {
+    readNow(address: RowAddress): Item | undefined {
       hot.check();
       return readCommitted(address, addressText(address));
     },
 
-    read(address: Address): Item | undefined {
+    read(address: RowAddress): Item | undefined {
       const id = addressText(address);
       const own = written.get(id);
       return own === undefined ? readCommitted(address, id) : own.item;
     },
 
     /** `item` is a stored form. Throws a TypeError where it is too large. */
-    writeOf: (address: Address, item: Item): ItemWrite => ({ address, item: given(item), text: writeItem(item) }),
+    writeOf: (address: RowAddress, item: Item): ItemWrite => ({ address, item: given(item), text: writeItem(item) }),
 
     write: (write: ItemWrite): void => void written.set(addressText(write.address), write),
 
-    remove: (address: Address): void => void written.set(addressText(address), { address, item: undefined, text: '' }),
+    remove: (address: RowAddress): void =>
+      void written.set(addressText(address), { address, item: undefined, text: '' }),
 
     end(): void {
       for (const { address, item, text } of written.values()) {
@@ -112,10 +113,10 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 }
 
 /** Removes expired items, of one table after the other, so that no transaction is long. */
-function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock): () => readonly Address[] {
+function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock): () => readonly RowAddress[] {
   let looksAtMs = 0;
   return () => {
-    const removed: Address[] = [];
+    const removed: RowAddress[] = [];
     const nowMs = clock.nowMs();
     if (nowMs < looksAtMs) return removed;
     for (const table of tableNames) {
@@ -131,7 +132,7 @@ function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock
  * A partition of many items is a list that calls append to and hardly read: it would displace items that every call
  * reads.
  */
-const isKept = ({ sortKey }: Address): boolean => sortKey === '';
+const isKept = ({ sortKey }: RowAddress): boolean => sortKey === '';
 
 function frozen<Value>(value: Value): Value {
   // Bytes cannot be frozen, nor the contents of a set.

@@ -4,7 +4,7 @@ import { type TableDefinition, type TableName, tableDefinitions } from '../../fo
 import type { Item } from '../store/index.ts';
 
 /** Where an item is. */
-export interface Address {
+export interface RowAddress {
   readonly table: TableName;
   readonly key: string;
   /** '' in a table whose partitions have one item. */
@@ -18,13 +18,13 @@ export interface Row {
 }
 
 /** The address of an item that is put. Throws a TypeError where a key is missing. */
-export function addressOf(table: TableName, item: Item): Address {
+export function addressOf(table: TableName, item: Item): RowAddress {
   const { partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
   return checkedAddress(table, item[partitionKey], sortKey === undefined ? undefined : item[sortKey]);
 }
 
 /** Throws a TypeError where a key is missing. */
-export function checkedAddress(table: TableName, key: unknown, sortKey: unknown): Address {
+export function checkedAddress(table: TableName, key: unknown, sortKey: unknown): RowAddress {
   const { sortKey: isSorted }: TableDefinition = tableDefinitions[table];
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
   if (!isText(key)) throw new TypeError(`a key of ${table} is a text`);
@@ -49,7 +49,7 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
   };
   const columns = isSorted ? 'pk, sk' : 'pk';
   const isThis = isSorted ? 'pk = ? AND sk = ?' : 'pk = ?';
-  const keysOf = ({ key, sortKey }: Address): string[] => (isSorted ? [key, sortKey] : [key]);
+  const keysOf = ({ key, sortKey }: RowAddress): string[] => (isSorted ? [key, sortKey] : [key]);
   const read = `SELECT item FROM "${table}" WHERE ${isThis}`;
   const write = `INSERT INTO "${table}" (${columns}, item, expires) VALUES (${isSorted ? '?, ?' : '?'}, ?, ?)
     ON CONFLICT (${columns}) DO UPDATE SET item = excluded.item, expires = excluded.expires`;
@@ -64,17 +64,18 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
     `SELECT pk, sk, item FROM "${table}" WHERE pk = ? AND sk ${isFirst ? '>=' : '>'} ? AND sk <= ? ORDER BY sk LIMIT ?`;
 
   return {
-    read: (address: Address): string | undefined => statement(read).get(...keysOf(address))?.item as string | undefined,
+    read: (address: RowAddress): string | undefined =>
+      statement(read).get(...keysOf(address))?.item as string | undefined,
 
-    write(address: Address, text: string, item: Item): void {
+    write(address: RowAddress, text: string, item: Item): void {
       const expires = timeToLiveAttribute === undefined ? undefined : item[timeToLiveAttribute];
       statement(write).run(...keysOf(address), text, typeof expires === 'number' ? expires : null);
     },
 
-    remove: (address: Address): void => void statement(remove).run(...keysOf(address)),
+    remove: (address: RowAddress): void => void statement(remove).run(...keysOf(address)),
 
     /** Removes rows that expired before `nowSeconds`, `count` at most. Returns their addresses. */
-    removeExpired(nowSeconds: number, count: number): Address[] {
+    removeExpired(nowSeconds: number, count: number): RowAddress[] {
       if (timeToLiveAttribute === undefined) return [];
       const rows = statement(removeExpired).all(nowSeconds, count) as unknown as Row[];
       return rows.map(({ pk, sk = '' }) => ({ table, key: pk, sortKey: sk }));

@@ -7,7 +7,7 @@ import { whileBusy } from './busy.ts';
 /** Some 10 ms of work: beyond it other requests have their turn in between. */
 const transactionWeightMax = 500;
 
-export interface Work<Value> {
+export interface StoreWork<Value> {
   /** Items that it may write. */
   readonly weight: number;
   /** Throws where it cannot be done, and has then changed nothing. */
@@ -32,12 +32,12 @@ export interface TransactionsOptions {
 
 export interface Transactions {
   /** Rejects with the reason of the signal, with the error of `run`, or with SQLite's error. */
-  ask<Value>(work: Work<Value>): Promise<Value>;
+  ask<Value>(work: StoreWork<Value>): Promise<Value>;
   /** Resolves when everything that was asked for has its answer. */
   end(): Promise<void>;
 }
 
-interface Waiting extends Work<unknown> {
+interface Waiting extends StoreWork<unknown> {
   /** Resolves with the result of `run`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
@@ -93,7 +93,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   }
 
   return {
-    ask: <Value>(work: Work<Value>) => {
+    ask: <Value>(work: StoreWork<Value>) => {
       const { promise, resolve, reject } = Promise.withResolvers<Value>();
       waiting.push({ ...work, resolve: resolve as (value: unknown) => void, reject });
       serving ??= new Promise<void>(atTurnEnd).then(serve);

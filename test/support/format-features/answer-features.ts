@@ -5,10 +5,10 @@ import {
   type Ask,
   answers,
   cell,
+  type FeatureAnswer,
   type FeatureRow,
   type Json,
   nothing,
-  type ReadAnswer,
   row,
   type ScriptedAnswer,
   yes,
@@ -79,18 +79,18 @@ const openAiAnswer = (text: string, more: Json, ...items: Json[]): ScriptedAnswe
 };
 
 const usual = behaving('echo');
-const beginning = ({ message }: ReadAnswer) => String(message.content).slice(0, 'Hello!'.length);
-const calls = ({ message }: ReadAnswer) =>
+const beginning = ({ message }: FeatureAnswer) => String(message.content).slice(0, 'Hello!'.length);
+const calls = ({ message }: FeatureAnswer) =>
   message.tool_calls.map(({ function: fn }: Any) => [fn.name, typeof JSON.parse(fn.arguments).city]);
 const twoCalls = Array(2).fill(['weather', 'string']);
-const inPieces = (answer: ReadAnswer) => [calls(answer), (answer.argumentPieces ?? 2) > 1];
-const atOnce = (answer: ReadAnswer) => [calls(answer), (answer.argumentPieces ?? 1) === 1];
+const inPieces = (answer: FeatureAnswer) => [calls(answer), (answer.argumentPieces ?? 2) > 1];
+const atOnce = (answer: FeatureAnswer) => [calls(answer), (answer.argumentPieces ?? 1) === 1];
 
 const thought = 'The user wants an answer. I should give a short one.';
 /** The provider's own text is the last part of what is sealed. */
 const ownText = (sealed: string | undefined): string | undefined =>
   /^gw1\.[\w-]+\.[\w-]+\.(.*)$/s.exec(sealed ?? '')?.[1];
-const reasons = ({ message }: ReadAnswer) => [
+const reasons = ({ message }: FeatureAnswer) => [
   message.reasoning,
   message.reasoning_details.map(({ type, text, signature, data }: Any) => [
     type,
@@ -105,7 +105,7 @@ const claudeReasons = [
     ['reasoning.encrypted', redactedReasoning, undefined],
   ],
 ];
-const finish = ({ finishReason }: ReadAnswer) => finishReason;
+const finish = ({ finishReason }: FeatureAnswer) => finishReason;
 const finishes = [
   answers(finish, 'stop'),
   answers(finish, 'length'),
@@ -114,21 +114,21 @@ const finishes = [
 ] as const;
 const filtered = cell('`content_filter`', answers(finish, 'content_filter'));
 const blocked = cell('400 `content_policy_violation`', { kind: 'rejects', reason: 'content_policy_violation' });
-const tokens = ({ usage: { prompt_tokens: input, completion_tokens: output, total_tokens: total } }: ReadAnswer) => [
+const tokens = ({ usage: { prompt_tokens: input, completion_tokens: output, total_tokens: total } }: FeatureAnswer) => [
   input,
   output,
   total,
 ];
-const cached = ({ usage }: ReadAnswer) => usage.prompt_tokens_details.cached_tokens;
-const written = ({ usage: { prompt_tokens_details: of } }: ReadAnswer) => [
+const cached = ({ usage }: FeatureAnswer) => usage.prompt_tokens_details.cached_tokens;
+const written = ({ usage: { prompt_tokens_details: of } }: FeatureAnswer) => [
   of.cache_write_tokens || undefined,
   of.cache_write_1h_tokens,
 ];
-const reasoned = ({ usage }: ReadAnswer) => usage.completion_tokens_details?.reasoning_tokens || undefined;
-const thoughtSignature = ({ message }: ReadAnswer) =>
+const reasoned = ({ usage }: FeatureAnswer) => usage.completion_tokens_details?.reasoning_tokens || undefined;
+const thoughtSignature = ({ message }: FeatureAnswer) =>
   ownText(message.tool_calls[0].extra_content?.google.thought_signature);
-const images = ({ message }: ReadAnswer) => message.images;
-const noCalls = ({ message }: ReadAnswer) => [message.content, message.tool_calls];
+const images = ({ message }: FeatureAnswer) => message.images;
+const noCalls = ({ message }: FeatureAnswer) => [message.content, message.tool_calls];
 
 export const answerFeatures: readonly FeatureRow[] = [
   row(

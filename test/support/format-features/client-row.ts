@@ -13,17 +13,17 @@ export type ColumnFormat = (typeof columnsOf)[ClientId][number];
 /** Looked for in the text of the body that the provider gets. */
 type Mark = string | RegExp;
 
-export type Verdict =
+export type FeatureVerdict =
   | { readonly says: 'carried' | 'emulated'; readonly marks: readonly Mark[] }
   /** The provider gets the request as without the feature, and the client gets a report of it. */
   | { readonly says: 'dropped'; readonly members: readonly string[] }
   /** No provider is called; the member is named. */
   | { readonly says: 'refused'; readonly member: string };
 
-export const carried = (...marks: readonly Mark[]): Verdict => ({ says: 'carried', marks });
-export const emulated = (...marks: readonly Mark[]): Verdict => ({ says: 'emulated', marks });
-export const told = (...members: readonly string[]): Verdict => ({ says: 'dropped', members });
-export const refused = (member: string): Verdict => ({ says: 'refused', member });
+export const carried = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'carried', marks });
+export const emulated = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'emulated', marks });
+export const told = (...members: readonly string[]): FeatureVerdict => ({ says: 'dropped', members });
+export const refused = (member: string): FeatureVerdict => ({ says: 'refused', member });
 
 export interface ClientRow<Id extends ClientId = ClientId> {
   /** As the README names it. */
@@ -35,10 +35,10 @@ export interface ClientRow<Id extends ClientId = ClientId> {
   readonly headers?: Readonly<Record<string, string>>;
   /** The model thinks: how it is asked goes by its name. */
   readonly isThinker?: true;
-  readonly becomes: Readonly<Record<(typeof columnsOf)[Id][number], Verdict>>;
+  readonly becomes: Readonly<Record<(typeof columnsOf)[Id][number], FeatureVerdict>>;
 }
 
-export const everywhere = (verdict: Verdict): Readonly<Record<ColumnFormat, Verdict>> => ({
+export const everywhere = (verdict: FeatureVerdict): Readonly<Record<ColumnFormat, FeatureVerdict>> => ({
   messages: verdict,
   responses: verdict,
   converse: verdict,

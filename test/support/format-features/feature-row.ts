@@ -1,10 +1,13 @@
 // A feature of chat completions, and its translation to each format. The rows are the tables of the README of the
 // translated formats: a cell has the same text, with the checks that show it.
+import type { Json } from '../provider-answers.ts';
+
+export type { Json } from '../provider-answers.ts';
+
 export const translatedApis = ['messages', 'converse', 'generate-content', 'responses'] as const;
 /** A format that has a column. */
 export type ColumnApi = (typeof translatedApis)[number];
 
-export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into member by member.
 export type Any = any;
 
@@ -25,7 +28,7 @@ export interface Ask {
 }
 
 /** A whole answer, or one put together from the chunks of a stream. */
-export interface ReadAnswer {
+export interface FeatureAnswer {
   readonly message: Any;
   readonly finishReason: unknown;
   readonly usage: Any;
@@ -40,7 +43,7 @@ export type Check = { readonly ask?: Ask } & (
   /** The candidate is passed over because of this member, and the call refused where no other is left. */
   | { readonly kind: 'passes over'; readonly member: string }
   /** Streamed and whole. */
-  | { readonly kind: 'answers'; readonly pick: (answer: ReadAnswer) => unknown; readonly expected: unknown }
+  | { readonly kind: 'answers'; readonly pick: (answer: FeatureAnswer) => unknown; readonly expected: unknown }
   | { readonly kind: 'rejects'; readonly reason: string }
 );
 
@@ -79,12 +82,12 @@ export const sends = (pick: (body: Any) => unknown, expected: unknown, ask?: Ask
   expected,
   ...(ask === undefined ? {} : { ask }),
 });
-export const answers = (pick: (answer: ReadAnswer) => unknown, expected: unknown, ask?: Ask): Check => ({
+export const answers = (pick: (answer: FeatureAnswer) => unknown, expected: unknown, ask?: Ask): Check => ({
   kind: 'answers',
   pick,
   expected,
   ...(ask === undefined ? {} : { ask }),
 });
 /** Nothing of the kind comes. */
-export const nothing = (pick: (answer: ReadAnswer) => unknown, ask?: Ask): Cell =>
+export const nothing = (pick: (answer: FeatureAnswer) => unknown, ask?: Ask): Cell =>
   cell('', answers(pick, undefined, ask));

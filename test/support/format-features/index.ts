@@ -8,15 +8,15 @@ export const everyModality = (models: object) =>
   Object.fromEntries(Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]));
 
 export { answerFeatures } from './answer-features.ts';
-export { type ClientId, type ClientRow, type ColumnFormat, columnsOf, type Verdict } from './client-row.ts';
+export { type ClientId, type ClientRow, type ColumnFormat, columnsOf, type FeatureVerdict } from './client-row.ts';
 export { clientsOfMessages } from './clients-of-messages.ts';
 export { clientsOfResponses } from './clients-of-responses.ts';
 export {
   type Ask,
   type Check,
   type ColumnApi,
+  type FeatureAnswer,
   type FeatureRow,
-  type ReadAnswer,
   translatedApis,
 } from './feature-row.ts';
 export { requestFeatures } from './request-features.ts';

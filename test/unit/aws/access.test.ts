@@ -10,7 +10,12 @@ import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { awsAccess, createSha256 } from '../../../shared/storage/aws-clients/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { answer, type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
+import {
+  answer,
+  type ScriptedBehaviour,
+  type ScriptedServer,
+  startScriptedServer,
+} from '../../support/scripted-server.ts';
 import { awsIdentity, testStage } from './test-stage.ts';
 
 describe('in a bundle', () => {
@@ -27,7 +32,7 @@ describe('in a bundle', () => {
   });
 
   /** As the endpoint of a container answers. */
-  const credentialsOf = (AccessKeyId: string, livesMs: number): Behaviour => ({
+  const credentialsOf = (AccessKeyId: string, livesMs: number): ScriptedBehaviour => ({
     status: 200,
     body: {
       AccessKeyId,
@@ -37,7 +42,7 @@ describe('in a bundle', () => {
     },
   });
 
-  async function startContainer(...behaviours: [Behaviour, ...Behaviour[]]): Promise<ScriptedServer> {
+  async function startContainer(...behaviours: [ScriptedBehaviour, ...ScriptedBehaviour[]]): Promise<ScriptedServer> {
     server = await startScriptedServer(behaviours);
     process.env.AWS_CONTAINER_CREDENTIALS_FULL_URI = `${server.endpoint}/credentials`;
     process.env.AWS_CONTAINER_AUTHORIZATION_TOKEN = 'token of the container';

@@ -9,7 +9,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import {
   answer,
   awsError,
-  type Behaviour,
+  type ScriptedBehaviour,
   type ScriptedServer,
   startScriptedServer,
 } from '../../support/scripted-server.ts';
@@ -186,7 +186,7 @@ describe('provider credentials of a stage', () => {
 describe('one secret', () => {
   const secretId = 'gw/dev/providers';
   const acme = { auth: { bearer: { secret: 'acme' } } } as ProviderDocument;
-  const holding = (SecretString: string): Behaviour => answer({ Name: secretId, SecretString });
+  const holding = (SecretString: string): ScriptedBehaviour => answer({ Name: secretId, SecretString });
 
   const formerEndpoint = process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER;
   let server: ScriptedServer;
@@ -195,7 +195,7 @@ describe('one secret', () => {
     await server.stop();
   });
 
-  async function readyStage(behaviour: Behaviour): Promise<TestStage> {
+  async function readyStage(behaviour: ScriptedBehaviour): Promise<TestStage> {
     server = await startScriptedServer([behaviour]);
     process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = server.endpoint;
     const stage = testStage({ GW_PROVIDER_SECRET: secretId });
@@ -257,7 +257,7 @@ describe('one secret', () => {
         'an answer of over 524288 bytes',
       ],
       ['the answer is no JSON', answer('{"SecretString":"sk-hunter2'), 'is not the JSON that was expected'],
-    ] as const satisfies readonly (readonly [string, Behaviour, string])[])(
+    ] as const satisfies readonly (readonly [string, ScriptedBehaviour, string])[])(
       'makes a provider unavailable, not unconfigured, when %s; the log tells the cause and holds no secret',
       async (_case, behaviour, cause) => {
         const { credentials, lines } = await readyStage(behaviour);

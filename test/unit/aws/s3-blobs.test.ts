@@ -2,7 +2,12 @@ import { Readable } from 'node:stream';
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '#jest';
-import { answer, type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
+import {
+  answer,
+  type ScriptedBehaviour,
+  type ScriptedServer,
+  startScriptedServer,
+} from '../../support/scripted-server.ts';
 import { testStage } from './test-stage.ts';
 
 const bucket = 'gw-dev-spill';
@@ -71,7 +76,7 @@ describe('the bucket, over HTTP', () => {
     await server?.stop();
   });
 
-  async function blobsAt(...behaviours: [Behaviour, ...Behaviour[]]) {
+  async function blobsAt(...behaviours: [ScriptedBehaviour, ...ScriptedBehaviour[]]) {
     const started = await startScriptedServer(behaviours);
     server = started;
     process.env.AWS_ENDPOINT_URL_S3 = started.endpoint;

@@ -93,7 +93,7 @@ export interface SentRequest {
   readonly catalogueId?: string;
 }
 
-export interface Outcome extends FakeSend {
+export interface FakeSendOutcome extends FakeSend {
   readonly outcome: CandidateOutcome;
 }
 
@@ -113,7 +113,7 @@ export async function ask({
   model,
   catalogueId,
   ...asked
-}: SentRequest): Promise<Outcome> {
+}: SentRequest): Promise<FakeSendOutcome> {
   const { interfaceId = 'chat-completions' } = asked;
   const fake = fakeSend(answer);
   const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');

@@ -7,8 +7,8 @@ import {
   upstreamEventMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
 import {
+  type AnswerBlock,
   apis,
-  type Block,
   eventStream,
   frames,
   jsonOf,
@@ -67,7 +67,7 @@ function withEachMember(value: unknown, odd: unknown): unknown[] {
 describe.each(apis)('an answer of %s', (api) => {
   it('says the same streamed as whole, whatever it holds', async () => {
     const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== '');
-    const block = fc.oneof<fc.Arbitrary<Block>[]>(
+    const block = fc.oneof<fc.Arbitrary<AnswerBlock>[]>(
       fc.record({ thinking: word, signature: fc.base64String({ minLength: 4 }) }),
       fc.record({ redacted: fc.base64String({ minLength: 4 }) }),
       fc.record({ text: word }),

@@ -15,16 +15,8 @@ import {
 import { unreadSink } from '../../../shared/protocol/http/unread-sink.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { anyText } from '../../support/any-text.ts';
-import {
-  adapterDependencies,
-  answering,
-  callMemory,
-  chatEvent,
-  correlationId,
-  gate,
-  manualClock,
-  startMs,
-} from './fixtures.ts';
+import { manualClock, startMs } from '../../support/manual-clock.ts';
+import { adapterDependencies, answering, callMemory, chatEvent, correlationId, gate } from './fixtures.ts';
 
 describe('correlation', () => {
   const names = [

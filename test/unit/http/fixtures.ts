@@ -5,37 +5,9 @@ import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, BodyPart, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/write-answer.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { manualClock, startMs } from '../../support/manual-clock.ts';
 
-export const startMs = 1_800_000_000_000;
 export const correlationId = '00000000-0000-4000-8000-000000000001';
-
-export interface ManualClock {
-  nowMs(): number;
-  after(delayMs: number, callback: () => void): () => void;
-  advance(byMs: number): void;
-  pending(): number;
-}
-
-export function manualClock(): ManualClock {
-  let nowMs = startMs;
-  const timers = new Set<{ atMs: number; callback: () => void }>();
-  return {
-    nowMs: () => nowMs,
-    after: (delayMs, callback) => {
-      const timer = { atMs: nowMs + delayMs, callback };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
-    advance: (byMs) => {
-      nowMs += byMs;
-      for (const timer of [...timers]) {
-        if (timer.atMs > nowMs || !timers.delete(timer)) continue;
-        timer.callback();
-      }
-    },
-    pending: () => timers.size,
-  };
-}
 
 export function adapterDependencies(streamBudgetSeconds?: number) {
   const clock = manualClock();

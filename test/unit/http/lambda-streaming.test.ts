@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createStreamingHandler, type Gateway } from '../../../shared/protocol/http/index.ts';
 import { installAwsLambda, invoke, type StreamControl } from '../../support/aws-lambda-global.ts';
+import { startMs } from '../../support/manual-clock.ts';
 import {
   adapterDependencies,
   answering,
@@ -12,7 +13,6 @@ import {
   eventStreamHeaders,
   gate,
   partsOf,
-  startMs,
 } from './fixtures.ts';
 
 const eightNuls = '\0'.repeat(8);

@@ -14,17 +14,9 @@ import {
 } from '../../../shared/protocol/http/index.ts';
 import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { manualClock, startMs } from '../../support/manual-clock.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import {
-  adapterDependencies,
-  answering,
-  callMemory,
-  eventStream,
-  gate,
-  manualClock,
-  partsOf,
-  startMs,
-} from './fixtures.ts';
+import { adapterDependencies, answering, callMemory, eventStream, gate, partsOf } from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';

@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createNodeConnections, type NodeConnectionBounds } from '../../../shared/protocol/http/node-connections.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import { call, connected } from '../../support/raw-http.ts';
-import { manualClock } from './fixtures.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -17,7 +17,7 @@ export const viewNames = [
 ] as const;
 export type ViewName = (typeof viewNames)[number];
 
-export interface Address {
+export interface ViewAddress {
   readonly view: ViewName;
   readonly parameters: URLSearchParams;
 }
@@ -27,7 +27,7 @@ export type Parameters = Readonly<Record<string, string | undefined>>;
 const listeners = new Set<() => void>();
 const isView = (name: string | null): name is ViewName => viewNames.some((known) => known === name);
 
-function readAddress(): Address {
+function readAddress(): ViewAddress {
   const parameters = new URLSearchParams(location.search);
   const name = parameters.get('view');
   return { view: isView(name) ? name : 'overview', parameters };
@@ -44,7 +44,7 @@ export function goTo(view: ViewName, parameters?: Parameters): void {
   for (const tell of listeners) tell();
 }
 
-export function useAddress(): Address {
+export function useAddress(): ViewAddress {
   const [address, setAddress] = useState(readAddress);
   // Before painting, so that a link which is pressed at once works too.
   useLayoutEffect(() => {
@@ -62,4 +62,4 @@ export function useAddress(): Address {
 export const sinceChoices = { '1h': 'last hour', '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 const sinceDefault = '24h';
 
-export const sinceOf = ({ parameters }: Address): string => parameters.get('since') ?? sinceDefault;
+export const sinceOf = ({ parameters }: ViewAddress): string => parameters.get('since') ?? sinceDefault;

@@ -7,11 +7,11 @@ export type Key = Documents['ManagedKey'];
 export type Model = Documents['ManagedModel'];
 export type Provider = Documents['ManagedProvider'];
 export type Replacement = Documents['ManagedReplacement'];
-export type Session = Documents['ManagedSession'];
+export type ManagedSession = Documents['ManagedSession'];
 export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
-export type Operator = Documents['ManagedOperator'];
+export type ManagedOperator = Documents['ManagedOperator'];
 /** `key`: the text, which no other answer has. */
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
@@ -22,9 +22,9 @@ export interface List<Value> {
   readonly next_cursor: string | null;
 }
 
-export type Figures = Overview['totals'];
+export type CallTotals = Overview['totals'];
 /** One model at one provider. */
 export type ProviderModel = Provider['models'][number];
 export type Health = Omit<ProviderModel, 'model' | 'credential' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;
-export type Attempt = ManagedCall['attempts'][number];
+export type ShownAttempt = ManagedCall['attempts'][number];

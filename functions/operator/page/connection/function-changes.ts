@@ -2,9 +2,9 @@
 import type { StoredFunction } from './documents.ts';
 import { manage } from './management.ts';
 
-export type FunctionChange = 'enable' | 'disable' | { readonly activate: string };
+export type FunctionAction = 'enable' | 'disable' | { readonly activate: string };
 
-export function changeFunction({ workspace, id }: Pick<StoredFunction, 'workspace' | 'id'>, change: FunctionChange) {
+export function changeFunction({ workspace, id }: Pick<StoredFunction, 'workspace' | 'id'>, change: FunctionAction) {
   const names = { workspace, id };
   return typeof change === 'string'
     ? manage(`POST /functions/{workspace}/{id}/${change}`, { names })

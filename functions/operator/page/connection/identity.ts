@@ -1,7 +1,7 @@
 // People sign in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks that the answer
 // belongs to its own question (state, issuer, nonce); the gateway checks the token with every request.
 import { signInWithToken, signOut } from './operator-session.ts';
-import { readSettings, type SignInSettings } from './settings.ts';
+import { type PageSignIn, readSettings } from './settings.ts';
 
 /** The sign-in request, kept in this tab alone until the browser returns, and used once. */
 interface SignInRequest {
@@ -33,7 +33,7 @@ const base64Url = (bytes: Uint8Array): string =>
 export const randomText = (bytes = secretBytes): string => base64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 
 /** Leaves the page. */
-export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: SignInSettings) {
+export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: PageSignIn) {
   const asked: SignInRequest = {
     state: randomText(),
     nonce: randomText(),

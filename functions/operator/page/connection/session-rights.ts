@@ -2,12 +2,12 @@
 // anyway.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Session } from './documents.ts';
+import type { ManagedSession } from './documents.ts';
 import { useManaged } from './management.ts';
 
-type Role = keyof Session['workspaces'];
+type Role = keyof ManagedSession['workspaces'];
 
-export interface Rights {
+export interface SessionRights {
   readonly name: string;
   readonly isPerson: boolean;
   /** Without `workspace`: anywhere. */
@@ -17,7 +17,7 @@ export interface Rights {
   readonly workspacesOf: (role: Role) => readonly string[] | undefined;
 }
 
-export function rightsOf({ name, is_person, workspaces }: Session): Rights {
+export function rightsOf({ name, is_person, workspaces }: ManagedSession): SessionRights {
   return {
     name,
     isPerson: is_person,
@@ -33,7 +33,7 @@ export function rightsOf({ name, is_person, workspaces }: Session): Rights {
   };
 }
 
-export const RightsContext = createContext<Rights>({
+export const RightsContext = createContext<SessionRights>({
   name: '',
   isPerson: false,
   holds: () => false,
@@ -41,7 +41,7 @@ export const RightsContext = createContext<Rights>({
   workspacesOf: () => [],
 });
 
-export const useRights = (): Rights => useContext(RightsContext);
+export const useRights = (): SessionRights => useContext(RightsContext);
 
 /** Ids of the workspaces in which the session has the role. The list is read only where it has it in all. */
 export function useWorkspaceNames(role: Role): readonly string[] {

@@ -1,7 +1,7 @@
 // Settings of the page before the sign-in: the clients' URL, and the identity provider.
 import { useEffect, useState } from 'preact/hooks';
 
-export interface SignInSettings {
+export interface PageSignIn {
   readonly issuer: string;
   readonly client_id: string;
   /** Null, as the other two: the identity provider does not answer. */
@@ -12,7 +12,7 @@ export interface SignInSettings {
 
 export interface Settings {
   readonly gateway_url: string | null;
-  readonly sign_in: SignInSettings | null;
+  readonly sign_in: PageSignIn | null;
 }
 
 const withoutServer: Settings = { gateway_url: null, sign_in: null };

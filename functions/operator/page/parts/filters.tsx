@@ -1,12 +1,12 @@
 // Filters of a view: each changes one parameter of the address, and the others stay.
-import { type Address, goTo, sinceChoices, sinceOf } from '../connection/address.ts';
+import { goTo, sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
 import { Choice, Field } from './field.tsx';
 
-export const changeAddress = ({ view, parameters }: Address, name: string, value: string): void =>
+export const changeAddress = ({ view, parameters }: ViewAddress, name: string, value: string): void =>
   goTo(view, { ...Object.fromEntries(parameters), [name]: value });
 
 interface FilterProperties {
-  readonly address: Address;
+  readonly address: ViewAddress;
   /** Name of its parameter in the address. */
   readonly name: string;
   readonly title: string;
@@ -33,7 +33,7 @@ export const Search = ({ address }: Pick<FilterProperties, 'address'>) => (
   <TextFilter address={address} name="search" title="Search" placeholder="a name or id" />
 );
 
-export const searchOf = ({ parameters }: Address): string | undefined => parameters.get('search') ?? undefined;
+export const searchOf = ({ parameters }: ViewAddress): string | undefined => parameters.get('search') ?? undefined;
 
 type ChoiceFilterProperties = FilterProperties & Pick<Parameters<typeof Choice>[0], 'options' | 'value'>;
 
@@ -46,7 +46,7 @@ export const ChoiceFilter = ({ address, name, value, ...choice }: ChoiceFilterPr
 );
 
 /** The time that a view is about. */
-export const TimeRange = ({ address }: { readonly address: Address }) => {
+export const TimeRange = ({ address }: { readonly address: ViewAddress }) => {
   const since = sinceOf(address);
   const choices = { ...(since in sinceChoices ? {} : { [since]: `last ${since}` }), ...sinceChoices };
   return <ChoiceFilter address={address} name="since" title="Time" value={since} options={Object.entries(choices)} />;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { none } from './shown-values.ts';
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly title: string;
   readonly isNumber?: boolean;
   readonly show: (row: Row) => ComponentChildren;
@@ -11,7 +11,7 @@ export interface Column<Row> {
 
 export interface TableProperties<Row> {
   readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** Text, and advice, where there are no rows. */

@@ -1,8 +1,8 @@
 // The way of one call through providers: a bar for each attempt, at its place in the time of the call.
-import type { Attempt, ManagedCall } from '../connection/documents.ts';
+import type { ManagedCall, ShownAttempt } from '../connection/documents.ts';
 import { duration, none } from './shown-values.ts';
 
-interface Bar extends Attempt {
+interface Bar extends ShownAttempt {
   readonly startMs: number;
 }
 

@@ -1,5 +1,5 @@
 // One call: its path through providers, and its record. Prompts and answers are not recorded.
-import type { Address } from '../connection/address.ts';
+import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
@@ -9,7 +9,7 @@ import { Shown } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, TimeLine } from '../parts/time-line.tsx';
 
-export const CallView = ({ address }: { readonly address: Address }) => {
+export const CallView = ({ address }: { readonly address: ViewAddress }) => {
   const id = address.parameters.get('id') ?? '';
   const loaded = useManaged('GET /calls/{id}', { names: { id } });
   return (

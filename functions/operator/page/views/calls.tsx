@@ -1,6 +1,6 @@
 // The newest calls that match the filters of the address.
 import { useEffect, useState } from 'preact/hooks';
-import { type Address, sinceOf } from '../connection/address.ts';
+import { sinceOf, type ViewAddress } from '../connection/address.ts';
 import type { List, ManagedCall } from '../connection/documents.ts';
 import { downloadCsv, type Loaded, useManaged } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/session-rights.ts';
@@ -10,7 +10,7 @@ import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { useRequests } from '../parts/use-requests.ts';
@@ -27,7 +27,7 @@ const textFilters = {
 };
 const filterNames = ['outcome', 'workspace', 'search', ...Object.keys(textFilters)];
 
-export const CallsView = ({ address }: { readonly address: Address }) => {
+export const CallsView = ({ address }: { readonly address: ViewAddress }) => {
   const query = new URLSearchParams({ since: sinceOf(address) });
   for (const name of filterNames) {
     const value = address.parameters.get(name);
@@ -61,7 +61,7 @@ interface CallsProperties {
   readonly loaded: Loaded<List<ManagedCall>>;
 }
 
-const Filters = ({ address, loaded }: CallsProperties & { readonly address: Address }) => {
+const Filters = ({ address, loaded }: CallsProperties & { readonly address: ViewAddress }) => {
   const workspaces = useWorkspaceNames('member');
   return (
     <search>
@@ -114,7 +114,7 @@ const Actions = ({ loaded: { path = '', reload } }: CallsProperties) => {
   );
 };
 
-const columns: readonly Column<ManagedCall>[] = [
+const columns: readonly TableColumn<ManagedCall>[] = [
   {
     title: 'Time',
     show: ({ id, created_at }) => (

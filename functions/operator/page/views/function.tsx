@@ -1,15 +1,15 @@
 // One stored function: its revisions with their texts, two of them compared, test cases run, a new one published.
 import { useState } from 'preact/hooks';
-import type { Address } from '../connection/address.ts';
+import type { ViewAddress } from '../connection/address.ts';
 import type { ShownFunction } from '../connection/documents.ts';
-import { changeFunction, type FunctionChange } from '../connection/function-changes.ts';
+import { changeFunction, type FunctionAction } from '../connection/function-changes.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceFilter } from '../parts/filters.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { Table, type TableColumn } from '../parts/table.tsx';
 import { Time, timeOrNone } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { CaseResults } from './function-cases.tsx';
@@ -22,7 +22,7 @@ type Task =
   | { readonly kind: 'publish' }
   | { readonly kind: 'cases'; readonly revision: string; readonly activates: boolean };
 
-export const FunctionView = ({ address }: { readonly address: Address }) => {
+export const FunctionView = ({ address }: { readonly address: ViewAddress }) => {
   const [workspace, id] = [address.parameters.get('workspace') ?? '', address.parameters.get('id') ?? ''];
   const loaded = useManaged('GET /functions/{workspace}/{id}', { names: { workspace, id } });
   return (
@@ -32,7 +32,7 @@ export const FunctionView = ({ address }: { readonly address: Address }) => {
 
 interface DetailsProperties {
   readonly shown: ShownFunction;
-  readonly address: Address;
+  readonly address: ViewAddress;
   readonly changed: () => void;
 }
 
@@ -44,7 +44,7 @@ const Details = ({ shown, address, changed }: DetailsProperties) => {
   const [task, setTask] = useState<Task | undefined>(
     toActivate === null ? undefined : { kind: 'cases', revision: toActivate, activates: true },
   );
-  const change = async (wanted: FunctionChange) => {
+  const change = async (wanted: FunctionAction) => {
     if ((await run(() => changeFunction(shown, wanted))) !== undefined) changed();
   };
   const action = status === 'disabled' ? 'enable' : 'disable';
@@ -131,7 +131,7 @@ interface ColumnsProperties {
   readonly runCases: (revision: string, activates: boolean) => void;
 }
 
-const columns = (properties: ColumnsProperties): readonly Column<Revision>[] => [
+const columns = (properties: ColumnsProperties): readonly TableColumn<Revision>[] => [
   { title: 'Revision', show: ({ id }) => (id === properties.active ? <strong>{id} (serving)</strong> : id) },
   { title: 'State', show: ({ state }) => state },
   {

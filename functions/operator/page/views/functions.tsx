@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { goTo } from '../connection/address.ts';
 import type { StoredFunction } from '../connection/documents.ts';
-import { changeFunction, type FunctionChange } from '../connection/function-changes.ts';
+import { changeFunction, type FunctionAction } from '../connection/function-changes.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
@@ -10,12 +10,12 @@ import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { PublishRevision } from './publish-revision.tsx';
 
-type ChangeFunction = (one: StoredFunction, wanted: FunctionChange) => Promise<void>;
+type ChangeFunction = (one: StoredFunction, wanted: FunctionAction) => Promise<void>;
 
 export const FunctionsView = () => {
   const loaded = useManaged('GET /functions', { query: { limit: '200' } });
@@ -56,7 +56,7 @@ const columns = (
   mayChange: (one: StoredFunction) => boolean,
   isRunning: boolean,
   change: ChangeFunction,
-): readonly Column<StoredFunction>[] => [
+): readonly TableColumn<StoredFunction>[] => [
   {
     title: 'Function',
     show: ({ workspace, id }) => <Link view="function" parameters={{ workspace, id }} text={`gw/function/${id}`} />,

@@ -4,7 +4,7 @@ import type { Key } from '../connection/documents.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { timeOrNone } from '../parts/time.tsx';
 import { countLimits } from './key-fields.ts';
 
@@ -13,7 +13,7 @@ export type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'r
 export const keyColumns = (
   setTask: (task: KeyTask) => void,
   mayChange: (key: Key) => boolean,
-): readonly Column<Key>[] => [
+): readonly TableColumn<Key>[] => [
   {
     title: 'Name',
     show: ({ name, public_id }) => (

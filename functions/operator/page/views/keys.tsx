@@ -1,6 +1,6 @@
 // API keys: made, changed and revoked. The text of a key is shown once, after it was made.
 import { useState } from 'preact/hooks';
-import type { Address } from '../connection/address.ts';
+import type { ViewAddress } from '../connection/address.ts';
 import type { Key, NewKey } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -13,7 +13,7 @@ import { RevokeKey, RotateKey } from './end-key.tsx';
 import { type KeyTask, keyColumns } from './key-columns.tsx';
 import { KeyForm } from './key-form.tsx';
 
-export const KeysView = ({ address }: { readonly address: Address }) => {
+export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const rights = useRights();
   const mayMake = rights.holds('editor') || (rights.isPerson && rights.holds('member'));
   const mayChange = ({ workspace, owner }: Key) =>

@@ -8,7 +8,7 @@ import { DescriptionList } from '../parts/description-list.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { count, none, usd } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { Table, type TableColumn } from '../parts/table.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface ModelDialogProperties {
@@ -104,13 +104,13 @@ type Priced = { readonly from: string } & {
   readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;
 };
 
-const priceColumn = (title: string, member: keyof Prices): Column<Priced> => ({
+const priceColumn = (title: string, member: keyof Prices): TableColumn<Priced> => ({
   title,
   isNumber: true,
   show: (prices) => usd(prices[member] ?? null),
 });
 
-const priceColumns: readonly Column<Priced>[] = [
+const priceColumns: readonly TableColumn<Priced>[] = [
   { title: 'Prompt', show: ({ from }) => from },
   priceColumn('Input', 'input_price_per_million'),
   priceColumn('Output', 'output_price_per_million'),
@@ -127,7 +127,7 @@ const mediaColumns: readonly (readonly [string, keyof Prices])[] = [
   ['Images out', 'image_output_price_per_million'],
 ];
 
-const columnsFor = (rows: readonly Priced[]): readonly Column<Priced>[] => [
+const columnsFor = (rows: readonly Priced[]): readonly TableColumn<Priced>[] => [
   ...priceColumns,
   ...mediaColumns
     .filter(([, member]) => rows.some((row) => row[member] !== undefined))
@@ -139,7 +139,7 @@ type Difference = Model['differences'][number];
 const shown = (value: unknown): string =>
   value === null ? none : typeof value === 'string' ? value : JSON.stringify(value);
 
-const differenceColumns: readonly Column<Difference>[] = [
+const differenceColumns: readonly TableColumn<Difference>[] = [
   { title: 'Provider', show: ({ provider }) => provider ?? none },
   { title: 'Member', show: ({ member }) => <code>{member}</code> },
   { title: 'Stored', show: ({ stored }) => shown(stored) },

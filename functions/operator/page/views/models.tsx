@@ -1,6 +1,6 @@
 // Models with their prices by provider, and the health of each provider: its state and figures of the last minutes,
 // whether it cools, and the use of its limits.
-import type { Address } from '../connection/address.ts';
+import type { ViewAddress } from '../connection/address.ts';
 import type { Health, LimitUse, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
@@ -9,13 +9,13 @@ import { Link } from '../parts/link.tsx';
 import { PagedTable } from '../parts/paged-table.tsx';
 import { count, milliseconds, none, share } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { ProviderSwitches } from './provider-switches.tsx';
 import { StoredModels } from './stored-models.tsx';
 
 const howToConfigure = 'Add them to the gateway file, in the view Configuration.';
 
-export const ModelsView = ({ address }: { readonly address: Address }) => {
+export const ModelsView = ({ address }: { readonly address: ViewAddress }) => {
   const search = searchOf(address);
   const providers = useManaged('GET /providers', { query: { search, limit: '200' } });
   const models = useManaged('GET /models', { query: { search } });
@@ -54,7 +54,7 @@ interface ProviderRow extends ProviderModel {
   readonly provider: Provider;
 }
 
-const providerColumns: readonly Column<ProviderRow>[] = [
+const providerColumns: readonly TableColumn<ProviderRow>[] = [
   {
     title: 'Provider',
     show: ({ provider: { id, display_name }, credential }) => (

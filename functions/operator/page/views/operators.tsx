@@ -1,7 +1,7 @@
 // Operator keys: made and revoked by owners of all workspaces. The text of a key is shown once, after it was made.
 import { useState } from 'preact/hooks';
-import type { Address } from '../connection/address.ts';
-import type { NewOperator, Operator } from '../connection/documents.ts';
+import type { ViewAddress } from '../connection/address.ts';
+import type { ManagedOperator, NewOperator } from '../connection/documents.ts';
 import { manage, useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -11,13 +11,13 @@ import { FormDialog, formValues } from '../parts/form.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { none } from '../parts/shown-values.ts';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
-type Task = { readonly kind: 'make' } | { readonly kind: 'revoke'; readonly operator: Operator };
+type Task = { readonly kind: 'make' } | { readonly kind: 'revoke'; readonly operator: ManagedOperator };
 
-export const OperatorsView = ({ address }: { readonly address: Address }) => {
+export const OperatorsView = ({ address }: { readonly address: ViewAddress }) => {
   const loaded = useManaged('GET /operators', { query: { search: searchOf(address) } });
   const [task, setTask] = useState<Task>();
   const [made, setMade] = useState<NewOperator>();
@@ -53,7 +53,7 @@ export const OperatorsView = ({ address }: { readonly address: Address }) => {
   );
 };
 
-const columns = (setTask: (task: Task) => void): readonly Column<Operator>[] => [
+const columns = (setTask: (task: Task) => void): readonly TableColumn<ManagedOperator>[] => [
   {
     title: 'Name',
     show: ({ name, public_id }) => (
@@ -128,7 +128,7 @@ const OperatorForm = ({ close, saved }: OperatorFormProperties) => {
 };
 
 interface RevokeOperatorProperties {
-  readonly operator: Operator;
+  readonly operator: ManagedOperator;
   readonly close: () => void;
   readonly done: () => void;
 }

@@ -1,7 +1,7 @@
 // Spend, calls, failures and latency over time, and who they belong to.
 import { useMemo } from 'preact/hooks';
-import { type Address, sinceChoices, sinceOf } from '../connection/address.ts';
-import type { Figures, Overview } from '../connection/documents.ts';
+import { sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
+import type { CallTotals, Overview } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
@@ -12,7 +12,7 @@ import { count, duration, hasByok, share, spendOf, time, usd } from '../parts/sh
 import { Shown } from '../parts/states.tsx';
 import { Groups } from './overview-groups.tsx';
 
-export const OverviewView = ({ address }: { readonly address: Address }) => {
+export const OverviewView = ({ address }: { readonly address: ViewAddress }) => {
   const since = sinceOf(address);
   const tag = address.parameters.get('tag') ?? '';
   const loaded = useManaged('GET /overview', { query: { since, ...(tag === '' ? {} : { tag }) } });
@@ -92,7 +92,7 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
   </>
 );
 
-const Totals = ({ totals }: { readonly totals: Figures }) => (
+const Totals = ({ totals }: { readonly totals: CallTotals }) => (
   <DescriptionList
     kind="totals"
     entries={[
@@ -113,7 +113,7 @@ const intervalSeconds = { hour: 3_600, day: 86_400 };
 const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
   const plots = useMemo(() => {
     const times = series.map(({ time }) => Date.parse(time) / 1_000);
-    const line = (title: string, color: string, of: (figures: Figures) => number | null): PlotLine => ({
+    const line = (title: string, color: string, of: (figures: CallTotals) => number | null): PlotLine => ({
       title,
       color,
       values: series.map(of),

@@ -3,7 +3,7 @@
 import type { PlaygroundTurn } from '../connection/playground/draft.ts';
 import { interfaces } from '../connection/playground/playground-interfaces.ts';
 import { curlOf } from '../connection/playground/sdk-code.ts';
-import type { Outcome } from '../connection/playground/use-conversation.ts';
+import type { ConversationOutcome } from '../connection/playground/use-conversation.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { duration } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
@@ -32,15 +32,15 @@ function textOf(turn: PlaygroundTurn): string {
 }
 
 interface PlaygroundAnswerProperties {
-  readonly outcome: Outcome;
+  readonly outcome: ConversationOutcome;
   readonly isRunning: boolean;
   readonly baseUrl: string;
 }
 
 export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnswerProperties) => {
   const { interfaceName, draft, id, text, calls, raw, failure, firstOutputMs, totalMs } = outcome;
-  const spoken = interfaces[interfaceName];
-  const body = spoken.body(draft);
+  const calledInterface = interfaces[interfaceName];
+  const body = calledInterface.body(draft);
   return (
     <section aria-label="Answer">
       <div aria-busy={isRunning} aria-live="polite">
@@ -71,8 +71,8 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
       <h2>The request</h2>
       <Code title="What was sent" text={JSON.stringify(body, null, 2)} />
       <Code title="What came back" text={raw} />
-      <Code title="As curl" text={curlOf(`${baseUrl}${spoken.path}`, body)} />
-      <Code title="In Python, with the SDK" text={spoken.python(new URL(baseUrl).origin, body)} />
+      <Code title="As curl" text={curlOf(`${baseUrl}${calledInterface.path}`, body)} />
+      <Code title="In Python, with the SDK" text={calledInterface.python(new URL(baseUrl).origin, body)} />
     </section>
   );
 };

@@ -1,6 +1,6 @@
 // Reads the form of the playground as a draft. Throws RequestFailed for an invalid field: nothing was sent then.
 import { RequestFailed } from '../connection/management.ts';
-import type { Draft, PlaygroundTurn, Tool, ToolCall } from '../connection/playground/draft.ts';
+import type { Draft, PlaygroundTool, PlaygroundToolCall, PlaygroundTurn } from '../connection/playground/draft.ts';
 import { formValues } from '../parts/form.tsx';
 
 /** Name of the field for a tool's result. */
@@ -9,7 +9,7 @@ export const resultField = (id: string): string => `result-${id}`;
 interface Circumstances {
   readonly streams: boolean;
   /** Calls of the last answer that wait for their tools' results. */
-  readonly calls: readonly ToolCall[];
+  readonly calls: readonly PlaygroundToolCall[];
 }
 
 /** Includes only the turn that is sent now. */
@@ -27,7 +27,7 @@ export async function readDraft(form: HTMLFormElement, { streams, calls }: Circu
   };
 }
 
-const resultsOf = (calls: readonly ToolCall[], text: (name: string) => string): PlaygroundTurn => ({
+const resultsOf = (calls: readonly PlaygroundToolCall[], text: (name: string) => string): PlaygroundTurn => ({
   role: 'tool',
   results: calls.map(({ id }) => ({ id, text: text(resultField(id)) })),
 });
@@ -55,12 +55,12 @@ function readJson(text: string, what: string): unknown {
   }
 }
 
-function readTools(text: string): readonly Tool[] {
+function readTools(text: string): readonly PlaygroundTool[] {
   if (text === '') return [];
   const tools = readJson(text, 'Tools');
   const isTool = (tool: unknown): boolean =>
     typeof tool === 'object' && tool !== null && 'name' in tool && 'parameters' in tool;
-  if (Array.isArray(tools) && tools.every(isTool)) return tools as Tool[];
+  if (Array.isArray(tools) && tools.every(isTool)) return tools as PlaygroundTool[];
   throw notSent('Tools: a list of objects with name, description and parameters (a JSON schema).');
 }
 

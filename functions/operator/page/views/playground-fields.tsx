@@ -1,6 +1,6 @@
 // The fields of the playground: interface and model, prompt, and options.
 import { useManaged } from '../connection/management.ts';
-import type { ToolCall } from '../connection/playground/draft.ts';
+import type { PlaygroundToolCall } from '../connection/playground/draft.ts';
 import { isFunction } from '../connection/playground/draft.ts';
 import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -16,7 +16,7 @@ interface PlaygroundFieldsProperties {
   readonly lastKey: string;
   readonly baseUrl: string;
   /** Calls that wait for their tools' results. */
-  readonly calls: readonly ToolCall[];
+  readonly calls: readonly PlaygroundToolCall[];
 }
 
 const toolsExample = '[{"name": "weather", "description": "…", "parameters": {"type": "object", "properties": {}}}]';

@@ -1,7 +1,7 @@
 // Tries calls with an API key, turn by turn, through any interface: request and answer, cost, path, and the same
 // request for a shell and for a program.
 import { useState } from 'preact/hooks';
-import type { Address } from '../connection/address.ts';
+import type { ViewAddress } from '../connection/address.ts';
 import { isFunction } from '../connection/playground/draft.ts';
 import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
 import { useConversation } from '../connection/playground/use-conversation.ts';
@@ -20,19 +20,19 @@ let lastKey = '';
 const interfaceOf = (text: string | null): InterfaceName =>
   interfaceNames.find((known) => known === text) ?? 'chat-completions';
 
-export const PlaygroundView = ({ address }: { readonly address: Address }) => {
+export const PlaygroundView = ({ address }: { readonly address: ViewAddress }) => {
   const baseUrl = useBaseUrl();
   const { outcome, isRunning, turns, send, stop, forget } = useConversation();
   const [interfaceName, setInterfaceName] = useState(() => interfaceOf(address.parameters.get('interface')));
   const [model, setModel] = useState(address.parameters.get('model') ?? 'auto');
   const reading = useRequests();
-  const spoken = interfaces[interfaceName];
+  const calledInterface = interfaces[interfaceName];
   const waiting = outcome?.failure === undefined ? (outcome?.calls ?? []) : [];
   const keepsTurns = interfaceName !== 'embeddings' && !isFunction(model);
 
   const submit = async (form: HTMLFormElement) => {
     const draft = await reading.run(() =>
-      readDraft(form, { streams: spoken.hasStreams && !isFunction(model), calls: waiting }),
+      readDraft(form, { streams: calledInterface.hasStreams && !isFunction(model), calls: waiting }),
     );
     if (draft === undefined) return;
     lastKey = String(new FormData(form).get('api-key') ?? '').trim();

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { goToIdentityProvider } from '../connection/identity.ts';
 import { refusal, signInWithKey } from '../connection/operator-session.ts';
-import { type SignInSettings, useSettings } from '../connection/settings.ts';
+import { type PageSignIn, useSettings } from '../connection/settings.ts';
 import { Button } from '../parts/button.tsx';
 import { Form } from '../parts/form.tsx';
 
@@ -22,7 +22,7 @@ export const SignIn = () => {
   );
 };
 
-const PersonSignIn = ({ settings }: { readonly settings: SignInSettings }) =>
+const PersonSignIn = ({ settings }: { readonly settings: PageSignIn }) =>
   settings.authorization_endpoint === null ? (
     <p class="note" role="status">
       {settings.issuer} does not answer: sign-in does not work now. An operator key works.

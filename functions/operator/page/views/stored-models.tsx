@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, usd } from '../parts/shown-values.ts';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { isListed, ModelDialog } from './model-details.tsx';
 
 interface StoredModelsProperties {
@@ -39,7 +39,7 @@ const Actions = ({ model, show }: { readonly model: Model; readonly show: (model
   </span>
 );
 
-const columns: readonly Column<Model>[] = [
+const columns: readonly TableColumn<Model>[] = [
   {
     title: 'Model',
     show: ({ id, display_name }) => (

@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, none, usd } from '../parts/shown-values.ts';
-import type { Column } from '../parts/table.tsx';
+import type { TableColumn } from '../parts/table.tsx';
 import { CreditDialog } from './workspace-credit.tsx';
 import { WorkspaceForm } from './workspace-form.tsx';
 
@@ -45,7 +45,10 @@ export const WorkspacesView = () => {
   );
 };
 
-const columns = (setTask: (task: Task) => void, isOwned: (id: string) => boolean): readonly Column<Workspace>[] => [
+const columns = (
+  setTask: (task: Task) => void,
+  isOwned: (id: string) => boolean,
+): readonly TableColumn<Workspace>[] => [
   {
     title: 'Workspace',
     show: ({ id }) => <Link view="calls" parameters={{ workspace: id }} text={id} />,

@@ -1,10 +1,10 @@
 // Failures after the 200 was sent. Each changes a stream frame by frame, and a JSON answer in the same way.
 
-import type { Completion, Frame } from '../answer.ts';
+import type { Frame, SimulatedCompletion } from '../answer.ts';
 import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall, wordParameter } from '../call.ts';
 import { complete } from '../completion.ts';
 import { jsonFrame, streamSteps, throughOutput } from '../frames.ts';
-import { body, cut, end, head, json, type Step, type Steps, write } from '../step.ts';
+import { body, cut, end, head, json, type SimulatorStep, type Steps, write } from '../step.ts';
 
 const without = (frames: readonly Frame[], ...carried: Frame['carries'][]) =>
   frames.filter(({ carries }) => !carried.includes(carries));
@@ -12,9 +12,9 @@ const without = (frames: readonly Frame[], ...carried: Frame['carries'][]) =>
 const endMarks = (frames: readonly Frame[]) => frames.filter(({ carries }) => carries === 'done');
 
 interface LateFault {
-  readonly stream: (frames: readonly Frame[], call: SimulatorCall, completion: Completion) => readonly Frame[];
-  readonly ending?: Step;
-  readonly json: (call: SimulatorCall, completion: Completion) => Steps;
+  readonly stream: (frames: readonly Frame[], call: SimulatorCall, completion: SimulatedCompletion) => readonly Frame[];
+  readonly ending?: SimulatorStep;
+  readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => Steps;
 }
 
 const late =
@@ -28,22 +28,22 @@ const late =
 
 /** Half of the JSON answer, then `ending`. Without a declared length a clean end looks complete to HTTP. */
 const half =
-  (ending: Step) =>
-  (call: SimulatorCall, completion: Completion): Steps => {
+  (ending: SimulatorStep) =>
+  (call: SimulatorCall, completion: SimulatedCompletion): Steps => {
     const text = JSON.stringify(call.format.json(call, completion));
     return [head(200, { 'content-type': 'application/json' }), write(text.slice(0, text.length / 2)), ending];
   };
 
-const whole = (call: SimulatorCall, completion: Completion) => json(200, call.format.json(call, completion));
+const whole = (call: SimulatorCall, completion: SimulatedCompletion) => json(200, call.format.json(call, completion));
 
-const withoutFinish = (call: SimulatorCall, completion: Completion, content: { content?: string } = {}) =>
+const withoutFinish = (call: SimulatorCall, completion: SimulatedCompletion, content: { content?: string } = {}) =>
   whole(call, {
     ...completion,
     choices: completion.choices.map((choice) => ({ ...choice, ...content, finishReason: null })),
   });
 
 /** Under status 200. */
-function failedJson(call: SimulatorCall, completion: Completion): Steps {
+function failedJson(call: SimulatorCall, completion: SimulatedCompletion): Steps {
   const { format } = call;
   const code = wordParameter(call);
   return json(200, format.failedJson?.(call, completion, code) ?? format.error(500, code).body);

@@ -4,7 +4,7 @@ import type { Choice } from '../answer.ts';
 import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall } from '../call.ts';
 import { complete } from '../completion.ts';
 import { respond, streamSteps } from '../frames.ts';
-import { body, type Step, type Steps, write } from '../step.ts';
+import { body, type SimulatorStep, type Steps, write } from '../step.ts';
 import { unknownMembersAnswer } from '../unknown-members.ts';
 
 /** Letters of one to four bytes, and a sign of several code points. */
@@ -23,7 +23,7 @@ const rewritten =
       : respond(call, complete(call));
 
 /** The same bytes in other writes: `cutter` returns the size of the next write. */
-function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): Iterable<Step> {
+function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): Iterable<SimulatorStep> {
   let sent = 0;
   for (const step of steps) {
     if (step.kind !== 'write') {

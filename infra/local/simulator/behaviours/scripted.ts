@@ -1,5 +1,5 @@
 // A model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
-import type { ToolCall } from '../answer.ts';
+import type { SimulatedToolCall } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
 import type { Behaviour, Behaviours, SimulatorCall } from '../call.ts';
 import { numberParameter } from '../call.ts';
@@ -38,7 +38,7 @@ export const scripts: Behaviours = {
       : doAsWritten(call),
 };
 
-function nextCalls(call: SimulatorCall): readonly ToolCall[] {
+function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { turns, tools } = call.request;
   const asked = turns.findLastIndex(({ role, text }) => role === 'user' && scriptLine.test(text));
   const since = turns.slice(asked + 1);

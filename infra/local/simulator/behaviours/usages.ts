@@ -1,12 +1,12 @@
 // Correct and wrong usage reports.
 
-import { type Choice, type Completion, type TokenCounts, tokenCounts } from '../answer.ts';
+import { type Choice, type SimulatedCompletion, type TokenCounts, tokenCounts } from '../answer.ts';
 import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall } from '../call.ts';
 import { complete } from '../completion.ts';
 import { respond } from '../frames.ts';
 import { promptTokens } from '../tokens.ts';
 
-type Usage = Completion['usage'];
+type Usage = SimulatedCompletion['usage'];
 
 const reporting =
   (usageFor: (call: SimulatorCall, counted: TokenCounts) => Usage, choice: Partial<Choice> = {}): Behaviour =>

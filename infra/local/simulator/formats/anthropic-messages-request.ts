@@ -86,13 +86,13 @@ function turnsOf({ role, content }: MessagesMessage): readonly RequestTurn[] {
   const blocks = blocksOf(content);
   const images = (list: readonly MessagesBlock[]) => list.filter(({ type }) => type === 'image').length;
   const results = blocks.filter(({ type }) => type === 'tool_result');
-  const spoken = blocks.filter(({ type }) => ['text', 'thinking'].includes(type));
+  const texts = blocks.filter(({ type }) => ['text', 'thinking'].includes(type));
   const toolArguments = blocks
     .filter(({ type }) => type === 'tool_use')
     .map(({ input }) => JSON.stringify(input ?? {}));
   return [
     { role: '', text: '', images: images(blocks), toolArguments },
-    ...spoken.map(({ text, thinking }) => ({ role, text: text ?? thinking ?? '' })),
+    ...texts.map(({ text, thinking }) => ({ role, text: text ?? thinking ?? '' })),
     ...results.map(({ content: result }) => ({
       role: 'tool',
       text: textOf(result),

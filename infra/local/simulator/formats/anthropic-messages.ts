@@ -2,14 +2,14 @@
 
 import {
   type Choice,
-  type Completion,
   choiceOf,
   type Frame,
   piecesOf,
+  type SimulatedCompletion,
   type TokenCounts,
   usageMember,
 } from '../answer.ts';
-import type { Format, SimulatorCall } from '../call.ts';
+import type { SimulatorCall, SimulatorFormat } from '../call.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
@@ -25,11 +25,11 @@ interface MessagesAnswerBlock {
 
 function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly MessagesAnswerBlock[] {
   const redacted = { type: 'redacted_thinking', data: redactedReasoning };
-  const spoken = choice.refusal ?? choice.content ?? '';
+  const said = choice.refusal ?? choice.content ?? '';
   return [
     ...(reasoning === undefined ? [] : [thinkingBlock(reasoning)]),
     ...(hasRedactedReasoning ? [{ whole: redacted, start: redacted, deltas: [] }] : []),
-    ...(spoken === '' ? [] : [textBlock(spoken, choice.refusal === undefined ? piecesOf(choice) : tokensOf(spoken))]),
+    ...(said === '' ? [] : [textBlock(said, choice.refusal === undefined ? piecesOf(choice) : tokensOf(said))]),
     ...choice.toolCalls.map(({ id, name, arguments: text }) => {
       const head = { type: 'tool_use', id: id.replace(/^call_/, 'toolu_'), name };
       const deltas = ['', ...fragmentsOf(text)].map((partial_json) => ({ type: 'input_json_delta', partial_json }));
@@ -94,9 +94,9 @@ function stopOf({ finishReason, refusal, stopSequence }: Choice) {
   };
 }
 
-const answerHead = ({ id, model }: Completion) => ({ id, type: 'message', role: 'assistant', model });
+const answerHead = ({ id, model }: SimulatedCompletion) => ({ id, type: 'message', role: 'assistant', model });
 
-const json = (_call: SimulatorCall, completion: Completion) => ({
+const json = (_call: SimulatorCall, completion: SimulatedCompletion) => ({
   ...answerHead(completion),
   content: blocksOf(choiceOf(completion)).map(({ whole }) => whole),
   ...stopOf(choiceOf(completion)),
@@ -106,7 +106,7 @@ const json = (_call: SimulatorCall, completion: Completion) => ({
 const event = (carries: Frame['carries'], type: string, members: object = {}): Frame =>
   jsonFrame(carries, { type, ...members }, type);
 
-function frames(_call: SimulatorCall, completion: Completion): readonly Frame[] {
+function frames(_call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const message = {
     ...answerHead(completion),
     content: [],
@@ -130,7 +130,7 @@ function frames(_call: SimulatorCall, completion: Completion): readonly Frame[] 
   ];
 }
 
-export const messages: Format = {
+export const messages: SimulatorFormat = {
   name: 'messages',
   path: /^\/messages$/,
   keyHeader: 'x-api-key',
@@ -152,7 +152,7 @@ export const messages: Format = {
   errorFrames: (_call, _completion, code) => [jsonFrame('other', messagesError(500, code), 'error')],
 };
 
-export const countTokens: Format = {
+export const countTokens: SimulatorFormat = {
   ...messages,
   name: 'count-tokens',
   path: /^\/messages\/count_tokens$/,

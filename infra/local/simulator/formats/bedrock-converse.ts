@@ -2,14 +2,14 @@
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import {
   type Choice,
-  type Completion,
   choiceOf,
   type Frame,
   piecesOf,
+  type SimulatedCompletion,
   type TokenCounts,
   usageMember,
 } from '../answer.ts';
-import type { Format, SimulatorCall } from '../call.ts';
+import type { SimulatorCall, SimulatorFormat } from '../call.ts';
 import { fragmentsOf, jsonFrame } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
@@ -25,11 +25,11 @@ interface ConverseAnswerBlock {
 
 function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly ConverseAnswerBlock[] {
   const redacted = { reasoningContent: { redactedContent: redactedReasoning } };
-  const spoken = choice.refusal ?? choice.content ?? '';
+  const said = choice.refusal ?? choice.content ?? '';
   return [
     ...(reasoning === undefined ? [] : [reasoningBlock(reasoning)]),
     ...(hasRedactedReasoning ? [{ whole: redacted, deltas: [redacted] }] : []),
-    ...(spoken === '' ? [] : [textBlock(spoken, choice.refusal === undefined ? piecesOf(choice) : tokensOf(spoken))]),
+    ...(said === '' ? [] : [textBlock(said, choice.refusal === undefined ? piecesOf(choice) : tokensOf(said))]),
     ...choice.toolCalls.map(({ id, name, arguments: text }) => {
       const toolUse = { toolUseId: id.replace(/^call_/, 'tooluse_'), name };
       return {
@@ -93,7 +93,7 @@ const stopMember = ({ bodyText }: SimulatorCall, { stopSequence }: Choice) =>
     ? { additionalModelResponseFields: { delta: { stop_sequence: stopSequence } } }
     : {};
 
-const json = (call: SimulatorCall, completion: Completion) => ({
+const json = (call: SimulatorCall, completion: SimulatedCompletion) => ({
   output: { message: { role: 'assistant', content: blocksOf(choiceOf(completion)).map(({ whole }) => whole) } },
   stopReason: stopReasonOf(choiceOf(completion)),
   ...stopMember(call, choiceOf(completion)),
@@ -105,7 +105,7 @@ const json = (call: SimulatorCall, completion: Completion) => ({
 const event = (carries: Frame['carries'], name: string, members: object): Frame =>
   jsonFrame(carries, { ...members, p: 'abcdefgh' }, name);
 
-function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
+function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const choice = choiceOf(completion);
   const blocks = blocksOf(choice).flatMap(({ start, deltas }, contentBlockIndex) => [
     ...(start === undefined ? [] : [event('other', 'contentBlockStart', { contentBlockIndex, start })]),
@@ -137,7 +137,7 @@ export function encode({ event: name = '', text }: Pick<Frame, 'event' | 'text'>
   return codec.encode({ headers, body: Buffer.from(text, 'utf8') });
 }
 
-export const converse: Format = {
+export const converse: SimulatorFormat = {
   name: 'converse',
   path: /^\/model\/(?<model>.+)\/(?<method>converse|converse-stream)$/,
   requestIdHeader: 'x-amzn-requestid',

@@ -1,6 +1,6 @@
 // Bedrock's InvokeModel for embeddings: the forms of Titan, Cohere and Nova, by the body.
-import { type Completion, usageMember } from '../answer.ts';
-import type { Format, Received, SimulatorCall } from '../call.ts';
+import { type SimulatedCompletion, usageMember } from '../answer.ts';
+import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { converse } from './bedrock-converse.ts';
 import { vectorOf } from './openai-embeddings.ts';
@@ -56,7 +56,7 @@ function read({ body, fromPath: { model = '' } }: Received): ModelRequest | stri
   return { ...plainRequest, model, turns: asked.texts.map((text) => ({ role: 'user', text })) };
 }
 
-function json({ body }: SimulatorCall, completion: Completion): object {
+function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
   const { texts, dimensions } = askedOf(body as InvokeModelBody) as EmbeddingRequest;
   const vectors = texts.map((text) => vectorOf(text, dimensions));
   if ('inputText' in (body as InvokeModelBody)) {
@@ -70,7 +70,7 @@ function json({ body }: SimulatorCall, completion: Completion): object {
   };
 }
 
-export const invokeModel: Format = {
+export const invokeModel: SimulatorFormat = {
   ...converse,
   name: 'invoke-model',
   path: /^\/model\/(?<model>.+)\/invoke$/,

@@ -1,6 +1,6 @@
 // Gemini's embedContent and batchEmbedContents.
-import { type Completion, usageMember } from '../answer.ts';
-import type { Format, Received, SimulatorCall } from '../call.ts';
+import { type SimulatedCompletion, usageMember } from '../answer.ts';
+import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { generateContent } from './google-generate-content.ts';
 import { vectorOf } from './openai-embeddings.ts';
@@ -42,7 +42,7 @@ const valuesOf = (request: EmbedContent) => ({
 });
 
 /** Only newer models report what was used. */
-function json({ body }: SimulatorCall, completion: Completion): object {
+function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
   const usage = /embedding-2/.test(completion.model)
     ? usageMember('usageMetadata', completion, ({ input }) => ({ promptTokenCount: input }))
     : {};
@@ -51,7 +51,7 @@ function json({ body }: SimulatorCall, completion: Completion): object {
     : { embedding: valuesOf(body as EmbedContent), ...usage };
 }
 
-export const embedContent: Format = {
+export const embedContent: SimulatorFormat = {
   ...generateContent,
   name: 'embed-content',
   path: /^\/models\/(?<model>.+):(?<method>embedContent|batchEmbedContents)$/,

@@ -1,14 +1,14 @@
 // Google's generateContent and streamGenerateContent.
 import {
   type Choice,
-  type Completion,
   type Frame,
   piecesOf,
+  type SimulatedCompletion,
   type TokenCounts,
   totalTokens,
   usageMember,
 } from '../answer.ts';
-import type { Format, SimulatorCall } from '../call.ts';
+import type { SimulatorCall, SimulatorFormat } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';
 import { signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
@@ -35,7 +35,7 @@ const streamedPartsOf = (choice: Choice): readonly object[] => [
 ];
 
 /** Gemini 3 signs a text that ends its answer, in a part of its own behind it. */
-const signedEnd = ({ model }: Completion, { content, toolCalls }: Choice): readonly object[] =>
+const signedEnd = ({ model }: SimulatedCompletion, { content, toolCalls }: Choice): readonly object[] =>
   /gemini-3/.test(model) && content && toolCalls.length === 0
     ? [{ text: '', thoughtSignature: signatureOf(content) }]
     : [];
@@ -63,7 +63,7 @@ function usageJson(counts: TokenCounts) {
 const firstUsageJson = ({ input }: TokenCounts) => ({ promptTokenCount: input, totalTokenCount: input });
 
 const responseJson = (
-  completion: Completion,
+  completion: SimulatedCompletion,
   candidates: readonly object[],
   usage: (counts: TokenCounts) => object = usageJson,
 ) => ({
@@ -80,7 +80,7 @@ const candidate = (index: number, parts: readonly object[], finish: object = {})
   index,
 });
 
-const json = (_call: SimulatorCall, completion: Completion) =>
+const json = (_call: SimulatorCall, completion: SimulatedCompletion) =>
   responseJson(
     completion,
     completion.choices.map((choice, index) =>
@@ -88,7 +88,7 @@ const json = (_call: SimulatorCall, completion: Completion) =>
     ),
   );
 
-function frames(_call: SimulatorCall, completion: Completion): readonly Frame[] {
+function frames(_call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const { choices } = completion;
   if (choices.length === 0) return [jsonFrame('finish', responseJson(completion, []))];
   const outputs = choices.flatMap((choice, index) =>
@@ -103,7 +103,7 @@ function frames(_call: SimulatorCall, completion: Completion): readonly Frame[] 
   return [...outputs, jsonFrame('finish', responseJson(completion, finishes))];
 }
 
-export const generateContent: Format = {
+export const generateContent: SimulatorFormat = {
   name: 'generate-content',
   path: /^\/(?:models\/)?(?<model>.+):(?<method>generateContent|streamGenerateContent)$/,
   keyHeader: 'x-goog-api-key',

@@ -1,4 +1,4 @@
-import type { Format } from '../call.ts';
+import type { SimulatorFormat } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
 import { converse } from './bedrock-converse.ts';
 import { invokeModel } from './bedrock-invoke-model.ts';
@@ -8,7 +8,7 @@ import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
 import { responses } from './openai-responses.ts';
 
-export const formats: readonly Format[] = [
+export const formats: readonly SimulatorFormat[] = [
   chatCompletions,
   messages,
   countTokens,
@@ -21,7 +21,7 @@ export const formats: readonly Format[] = [
 ];
 
 export interface ChosenFormat {
-  readonly format: Format;
+  readonly format: SimulatorFormat;
   readonly fromPath: Readonly<Record<string, string | undefined>>;
 }
 

@@ -1,16 +1,16 @@
 // OpenAI's chat completions.
 
-import type { ToolCall } from '../answer.ts';
+import type { SimulatedToolCall } from '../answer.ts';
 import {
   type Choice,
-  type Completion,
   type Frame,
   piecesOf,
+  type SimulatedCompletion,
   type TokenCounts,
   totalTokens,
   usageMember,
 } from '../answer.ts';
-import type { Format, Received, SimulatorCall } from '../call.ts';
+import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
@@ -152,13 +152,13 @@ const usageJson = (counts: TokenCounts) => ({
   completion_tokens_details: { reasoning_tokens: counts.reasoning, audio_tokens: 0 },
 });
 
-const toolCallJson = ({ id, name, arguments: text }: ToolCall) => ({
+const toolCallJson = ({ id, name, arguments: text }: SimulatedToolCall) => ({
   id,
   type: 'function',
   function: { name, arguments: text },
 });
 
-const answerHead = (completion: Completion, object: string) => ({
+const answerHead = (completion: SimulatedCompletion, object: string) => ({
   id: completion.id,
   object,
   created: completion.createdEpochSeconds,
@@ -166,7 +166,7 @@ const answerHead = (completion: Completion, object: string) => ({
   system_fingerprint: 'fp_simulator',
 });
 
-const json = (_call: SimulatorCall, completion: Completion) => ({
+const json = (_call: SimulatorCall, completion: SimulatedCompletion) => ({
   ...answerHead(completion, 'chat.completion'),
   choices: completion.choices.map((choice, index) => ({
     index,
@@ -184,7 +184,7 @@ const json = (_call: SimulatorCall, completion: Completion) => ({
 });
 
 /** Role, output, finish reason, usage where the request asks for it, end mark. */
-function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
+function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const { choices, isUsageOnContent = false } = completion;
   const isAsked = (call.body as ChatBody).stream_options?.include_usage === true && !isUsageOnContent;
   const reported = usageMember('usage', completion, usageJson);
@@ -235,7 +235,7 @@ function deltasOf(choice: Choice): readonly object[] {
   ];
 }
 
-export const chatCompletions: Format = {
+export const chatCompletions: SimulatorFormat = {
   name: 'chat-completions',
   path: /^\/chat\/completions$/,
   requestIdHeader: 'x-request-id',

@@ -1,6 +1,6 @@
 // OpenAI's Embeddings. A vector counts the words of its text, so texts that share words are near each other.
-import { type Completion, type TokenCounts, usageMember } from '../answer.ts';
-import type { Format, Received, SimulatorCall } from '../call.ts';
+import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
+import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { tokensOf } from '../tokens.ts';
@@ -62,7 +62,7 @@ function hashOf(text: string): number {
 const base64Of = (vector: readonly number[]): string =>
   Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 
-function json({ body }: SimulatorCall, completion: Completion): object {
+function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
   const { input, dimensions, encoding_format: encoding } = body as EmbeddingsBody;
   return {
     object: 'list',
@@ -78,7 +78,7 @@ function json({ body }: SimulatorCall, completion: Completion): object {
 const usageJson = ({ input }: TokenCounts) => ({ prompt_tokens: input, total_tokens: input });
 
 /** There are no streams. */
-export const embeddings: Format = {
+export const embeddings: SimulatorFormat = {
   name: 'embeddings',
   path: /^\/embeddings$/,
   requestIdHeader: 'x-request-id',

@@ -23,7 +23,7 @@ interface InputItem {
 }
 
 /** The fields that are read; any other may be present. */
-export interface ResponsesBody {
+export interface SimulatedResponsesBody {
   readonly model: string;
   readonly input?: string | readonly InputItem[];
   readonly instructions?: string | null;
@@ -51,7 +51,7 @@ export interface ResponsesBody {
 
 export function readResponses({ body: received }: Received): ModelRequest | string {
   if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const body = (received ?? {}) as ResponsesBody;
+  const body = (received ?? {}) as SimulatedResponsesBody;
   const invalid = whyInvalid(body);
   if (invalid !== undefined) return invalid;
   const { model, instructions, input = [], tools, tool_choice: choice, text, reasoning } = body;
@@ -74,7 +74,7 @@ export function readResponses({ body: received }: Received): ModelRequest | stri
   };
 }
 
-function toolChoiceOf(choice: ResponsesBody['tool_choice']): ModelRequest['toolChoice'] {
+function toolChoiceOf(choice: SimulatedResponsesBody['tool_choice']): ModelRequest['toolChoice'] {
   if (choice === 'none' || choice === 'required') return choice;
   return typeof choice === 'object' && choice?.type === 'function' ? { name: choice.name ?? '' } : 'auto';
 }
@@ -104,7 +104,7 @@ function turnsOf(item: InputItem): readonly RequestTurn[] {
   }));
 }
 
-function whyInvalid(body: ResponsesBody): string | undefined {
+function whyInvalid(body: SimulatedResponsesBody): string | undefined {
   const { model, input, previous_response_id: previous, prompt } = body;
   if (typeof model !== 'string' || model === '') return "Missing required parameter: 'model'.";
   const isThere = typeof input === 'string' || Array.isArray(input);
@@ -132,7 +132,7 @@ const isOpenAi = /(^|\/)(gpt-|o\d)/;
 /** Fields of chat completions. */
 const elsewhere = ['stop', 'max_tokens', 'max_completion_tokens', 'messages', 'response_format', 'reasoning_effort'];
 
-function invalidMember(body: ResponsesBody): string | undefined {
+function invalidMember(body: SimulatedResponsesBody): string | undefined {
   const { model, max_output_tokens: bound, temperature, reasoning } = body;
   const unknown = elsewhere.find((member) => member in body);
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
@@ -156,7 +156,7 @@ const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 /** Prefixes of item ids, by item type. */
 const idPrefixes: Readonly<Record<string, string>> = { message: 'msg', function_call: 'fc', reasoning: 'rs' };
 
-function invalidNames(items: readonly InputItem[], { tools }: ResponsesBody): string | undefined {
+function invalidNames(items: readonly InputItem[], { tools }: SimulatedResponsesBody): string | undefined {
   const declared = (tools ?? []).filter(({ type }) => type === 'function').map(({ name }) => name);
   const called = items.flatMap(({ type, name = '' }) => (type === 'function_call' ? [name] : []));
   if (![...declared, ...called].every((name) => toolName.test(name))) {
@@ -192,7 +192,7 @@ function invalidCall(items: readonly InputItem[], previous: unknown): string | u
 
 function invalidReasoning(
   { type, id, summary = [], encrypted_content: encrypted }: InputItem,
-  { model, store }: ResponsesBody,
+  { model, store }: SimulatedResponsesBody,
 ): string | undefined {
   if (type !== 'reasoning') return undefined;
   if (encrypted === undefined && store === false)

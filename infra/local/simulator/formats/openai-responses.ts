@@ -1,20 +1,20 @@
 // OpenAI's Responses.
 import {
   type Choice,
-  type Completion,
   choiceOf,
   type Frame,
   piecesOf,
+  type SimulatedCompletion,
   type TokenCounts,
   totalTokens,
   usageMember,
 } from '../answer.ts';
-import type { Format, SimulatorCall } from '../call.ts';
+import type { SimulatorCall, SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { encryptedBy } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
-import { type ResponsesBody, readResponses } from './openai-responses-request.ts';
+import { readResponses, type SimulatedResponsesBody } from './openai-responses-request.ts';
 
 /** An item of the output: whole, as a stream begins it, and its events in between. */
 interface OutputItem {
@@ -27,14 +27,14 @@ const event = (carries: Frame['carries'], type: string, members: object): Frame 
   jsonFrame(carries, { type, ...members }, type);
 
 function itemsOf(call: SimulatorCall, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly OutputItem[] {
-  const { include, model } = call.body as ResponsesBody;
+  const { include, model } = call.body as SimulatedResponsesBody;
   const isEncrypted = include?.includes('reasoning.encrypted_content') ?? false;
   const encrypted = (text: string) => (isEncrypted ? encryptedBy(model, text) : undefined);
-  const spoken = choice.refusal ?? choice.content ?? '';
+  const said = choice.refusal ?? choice.content ?? '';
   return [
     ...(reasoning === undefined ? [] : [reasoningItem(call, reasoning, encrypted(reasoning))]),
     ...(hasRedactedReasoning ? [reasoningItem(call, '', encrypted(''))] : []),
-    ...(spoken === '' ? [] : [messageItem(call, choice)]),
+    ...(said === '' ? [] : [messageItem(call, choice)]),
     ...choice.toolCalls.map((toolCall) => functionCallItem(call, toolCall)),
   ];
 }
@@ -114,8 +114,8 @@ const usageJson = (counts: TokenCounts) => ({
 });
 
 /** The response so far: its `state`, and the request's settings. */
-function responseJson({ body }: SimulatorCall, completion: Completion, state: object): object {
-  const asked = body as ResponsesBody;
+function responseJson({ body }: SimulatorCall, completion: SimulatedCompletion, state: object): object {
+  const asked = body as SimulatedResponsesBody;
   return {
     ...{ id: completion.id, object: 'response', created_at: completion.createdEpochSeconds, model: completion.model },
     ...{ status: 'in_progress', background: false, error: null, incomplete_details: null, output: [], usage: null },
@@ -128,7 +128,7 @@ function responseJson({ body }: SimulatorCall, completion: Completion, state: ob
   };
 }
 
-function endOf(completion: Completion, { finishReason }: Choice): object {
+function endOf(completion: SimulatedCompletion, { finishReason }: Choice): object {
   const usage = usageMember('usage', completion, usageJson);
   if (finishReason === null) return usage;
   const reason = { length: 'max_output_tokens', content_filter: 'content_filter', stop: null, tool_calls: null };
@@ -136,13 +136,13 @@ function endOf(completion: Completion, { finishReason }: Choice): object {
   return { ...usage, status: 'incomplete', incomplete_details: { reason: reason[finishReason] } };
 }
 
-function json(call: SimulatorCall, completion: Completion): object {
+function json(call: SimulatorCall, completion: SimulatedCompletion): object {
   const choice = choiceOf(completion);
   const output = itemsOf(call, choice).map(({ whole }) => whole);
   return responseJson(call, completion, { output, ...endOf(completion, choice) });
 }
 
-function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
+function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const choice = choiceOf(completion);
   const items = itemsOf(call, choice);
   const begun = { response: responseJson(call, completion, {}) };
@@ -160,13 +160,13 @@ function frames(call: SimulatorCall, completion: Completion): readonly Frame[] {
   ];
 }
 
-function failedJson(call: SimulatorCall, completion: Completion, code = 'server_error'): object {
+function failedJson(call: SimulatorCall, completion: SimulatedCompletion, code = 'server_error'): object {
   return responseJson(call, completion, { status: 'failed', error: { code, message: messageOf(code) } });
 }
 
 const messageOf = (code: string): string => (errorBody(500, code) as { error: { message: string } }).error.message;
 
-export const responses: Format = {
+export const responses: SimulatorFormat = {
   name: 'responses',
   path: /^\/responses$/,
   requestIdHeader: 'x-request-id',

@@ -31,10 +31,10 @@ export function withoutForeignDetails(json: JsonText, target: Target): RelayedCh
   const leftOut: string[] = [];
   const written = read.map((message, at) => {
     if (!isJsonObject(message)) return message;
-    const spoken = withoutDetails(message, target);
-    const unsigned = withoutGoogleSignatures(spoken, target);
-    if (spoken !== message) leftOut.push(`messages[${at}].reasoning_details`);
-    else if (unsigned !== spoken) leftOut.push(`messages[${at}].extra_content`);
+    const plain = withoutDetails(message, target);
+    const unsigned = withoutGoogleSignatures(plain, target);
+    if (plain !== message) leftOut.push(`messages[${at}].reasoning_details`);
+    else if (unsigned !== plain) leftOut.push(`messages[${at}].extra_content`);
     return unsigned;
   });
   return leftOut.length === 0
@@ -50,8 +50,8 @@ function withoutDetails(message: JsonObject, target: Target): JsonObject {
   if (foreign.size === 0) return message;
   const kept = details.filter((one) => !isJsonObject(one) || !foreign.has(one.index));
   if (kept.length > 0) return { ...rest, reasoning_details: kept };
-  const { reasoning: _shown, ...spoken } = rest;
-  return spoken;
+  const { reasoning: _shown, ...plain } = rest;
+  return plain;
 }
 
 const isForeign = ({ format, signature, data }: JsonObject, { reasoningStyle }: Target): boolean =>

@@ -2,22 +2,22 @@
 // tools from there on, so the model is offered those that remain at the end.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
-export interface DeclaredTool {
+export interface OfferedTool {
   /** Path in the request. */
   readonly path: string;
   readonly tool: JsonObject;
 }
 
 /** All of them, also those that a later message removes. */
-export const declaredTools = (body: JsonObject): readonly DeclaredTool[] => [
+export const declaredTools = (body: JsonObject): readonly OfferedTool[] => [
   ...toolsBeside(body),
   ...[...changesIn(body.messages)].flatMap(({ definition }) => definition ?? []),
 ];
 
 /** The tools that the model may call. */
-export function offeredTools(body: JsonObject): readonly DeclaredTool[] {
+export function offeredTools(body: JsonObject): readonly OfferedTool[] {
   const offered = new Set(toolsBeside(body));
-  const known = new Map<unknown, DeclaredTool>();
+  const known = new Map<unknown, OfferedTool>();
   for (const one of offered) known.set(one.tool.name, one);
   for (const { name, definition, isAddition } of changesIn(body.messages)) {
     const before = known.get(name);
@@ -31,7 +31,7 @@ export function offeredTools(body: JsonObject): readonly DeclaredTool[] {
   return [...offered];
 }
 
-const toolsBeside = ({ tools }: JsonObject): DeclaredTool[] =>
+const toolsBeside = ({ tools }: JsonObject): OfferedTool[] =>
   (Array.isArray(tools) ? tools : []).flatMap((tool, index) =>
     isJsonObject(tool) ? [{ path: `tools[${index}]`, tool }] : [],
   );
@@ -40,7 +40,7 @@ interface ToolChange {
   readonly name: unknown;
   readonly isAddition: boolean;
   /** Definition of a tool that is added by value. */
-  readonly definition: DeclaredTool | undefined;
+  readonly definition: OfferedTool | undefined;
 }
 
 const changeTypes: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal']);

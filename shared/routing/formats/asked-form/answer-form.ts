@@ -9,11 +9,11 @@ export interface AnswerForm {
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** The events of a whole answer that was read. */
   readonly spread: (json: JsonText) => Iterable<EventText>;
-  readonly openFold: () => AnswerFold;
+  readonly openFold: () => StreamFold;
 }
 
 /** Puts the events of one stream together. */
-export interface AnswerFold {
+export interface StreamFold {
   /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;
   readonly whole: (nextTurn: () => Promise<void>) => Promise<string>;

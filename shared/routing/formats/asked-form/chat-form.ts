@@ -11,11 +11,11 @@ import {
   stringifyInTurns,
 } from '../../../protocol/wire/index.ts';
 import {
-  type AnswerFold,
   type AnswerForm,
   emptyFields,
   type Fields,
   itemsOf,
+  type StreamFold,
   stringAt,
   withFields,
 } from './answer-form.ts';
@@ -78,7 +78,7 @@ interface FoldedChoice {
   reason: string | undefined;
 }
 
-function foldChunks(): AnswerFold {
+function foldChunks(): StreamFold {
   const head = emptyFields();
   const choices = new Map<number, FoldedChoice>();
 

@@ -10,11 +10,11 @@ import {
   stringifyInTurns,
 } from '../../../protocol/wire/index.ts';
 import {
-  type AnswerFold,
   type AnswerForm,
   emptyFields,
   type Fields,
   itemsOf,
+  type StreamFold,
   stringAt,
   withFields,
 } from './answer-form.ts';
@@ -106,7 +106,7 @@ interface FoldedBlock {
   input: string;
 }
 
-function foldEvents(): AnswerFold {
+function foldEvents(): StreamFold {
   const message = emptyFields();
   const blocks = new Map<unknown, FoldedBlock>();
   const take = (fields: unknown) => {

@@ -3,7 +3,7 @@
 import { answerJson } from '../../../protocol/interfaces/index.ts';
 import { responses } from '../../../protocol/interfaces/responses/index.ts';
 import { type EventText, findMember, type JsonText } from '../../../protocol/wire/index.ts';
-import { type AnswerFold, type AnswerForm, itemsOf, stringAt, withFields } from './answer-form.ts';
+import { type AnswerForm, itemsOf, type StreamFold, stringAt, withFields } from './answer-form.ts';
 
 export const responseForm: AnswerForm = {
   openReader: responses.openEventReader,
@@ -126,7 +126,7 @@ function* partEvents(json: JsonText, parts: readonly number[], { name, inItem }:
 }
 
 /** The last event repeats all, but for hosts that leave the output to the events before. */
-function foldEvents(): AnswerFold {
+function foldEvents(): StreamFold {
   const items: string[] = [];
   let response = '';
 

@@ -7,7 +7,7 @@ export interface Question {
   /** Ends in /v1. */
   readonly baseUrl: string;
   readonly key: string;
-  readonly spoken: PlaygroundInterface;
+  readonly calledInterface: PlaygroundInterface;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -22,8 +22,8 @@ export interface Listener {
 const eventMaxBytes = 8 * 1024 * 1024;
 
 /** Throws RequestFailed. */
-export async function ask({ baseUrl, key, spoken, body }: Question, listener: Listener, signal: AbortSignal) {
-  const response = await fetch(`${baseUrl}${spoken.path}`, {
+export async function ask({ baseUrl, key, calledInterface, body }: Question, listener: Listener, signal: AbortSignal) {
+  const response = await fetch(`${baseUrl}${calledInterface.path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -39,18 +39,18 @@ export async function ask({ baseUrl, key, spoken, body }: Question, listener: Li
     throw await failureOf(response);
   }
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (isStream && response.body !== null) return readStream(response.body, spoken, listener);
+  if (isStream && response.body !== null) return readStream(response.body, calledInterface, listener);
   const text = await response.text();
   listener.raw(text);
-  listener.heard(spoken.readAnswer(JSON.parse(text)));
+  listener.heard(calledInterface.readAnswer(JSON.parse(text)));
 }
 
-async function readStream(body: ReadableStream<Uint8Array>, spoken: PlaygroundInterface, listener: Listener) {
+async function readStream(body: ReadableStream<Uint8Array>, calledInterface: PlaygroundInterface, listener: Listener) {
   for await (const events of readEvents(bytesOf(body), eventMaxBytes)) {
     for (const { name, text } of events) {
       listener.raw(`${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`);
       if (text === '[DONE]') continue;
-      const heard = spoken.readEvent(JSON.parse(text));
+      const heard = calledInterface.readEvent(JSON.parse(text));
       if (heard.failure) throw new RequestFailed(heard.failure.code, heard.failure.message);
       listener.heard(heard);
     }

@@ -1,13 +1,13 @@
 // A call of the playground, independent of interfaces: each of them writes it in its own form.
 
-export interface Tool {
+export interface PlaygroundTool {
   readonly name: string;
   readonly description?: string;
   /** A JSON schema. */
   readonly parameters: object;
 }
 
-export interface ToolCall {
+export interface PlaygroundToolCall {
   readonly id: string;
   readonly name: string;
   /** JSON as the model wrote it. */
@@ -16,7 +16,7 @@ export interface ToolCall {
 
 export type PlaygroundTurn =
   | { readonly role: 'user'; readonly text: string /** As data URLs. */; readonly images: readonly string[] }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ToolCall[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly PlaygroundToolCall[] }
   | { readonly role: 'tool'; readonly results: readonly { readonly id: string; readonly text: string }[] };
 
 export interface Draft {
@@ -25,7 +25,7 @@ export interface Draft {
   readonly turns: readonly PlaygroundTurn[];
   readonly temperature: number | undefined;
   readonly outputTokensMax: number | undefined;
-  readonly tools: readonly Tool[];
+  readonly tools: readonly PlaygroundTool[];
   /** Fields of the body beside those that follow from the others, which they replace. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly streams: boolean;
@@ -34,7 +34,7 @@ export interface Draft {
 /** Additions of one event, or of a whole JSON answer, to the output so far. */
 export interface Heard {
   readonly text?: string;
-  readonly calls?: readonly (Partial<ToolCall> & { /** Its place among the calls. */ readonly at: number })[];
+  readonly calls?: readonly (Partial<PlaygroundToolCall> & { /** Its place among the calls. */ readonly at: number })[];
   /** The stream broke. */
   readonly failure?: { readonly code: string; readonly message: string };
 }

@@ -1,4 +1,11 @@
-import { type Draft, isFunction, type PlaygroundInterface, type PlaygroundTurn, said, type Tool } from './draft.ts';
+import {
+  type Draft,
+  isFunction,
+  type PlaygroundInterface,
+  type PlaygroundTool,
+  type PlaygroundTurn,
+  said,
+} from './draft.ts';
 import { chatCompletionsPython } from './sdk-code.ts';
 
 export const chatCompletions: PlaygroundInterface = {
@@ -23,7 +30,7 @@ const chatBody = ({ model, system, turns, temperature, outputTokensMax, tools, m
     messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns.flatMap(messagesOf)],
     temperature,
     max_tokens: outputTokensMax,
-    tools: tools.length === 0 ? undefined : tools.map((tool: Tool) => ({ type: 'function', function: tool })),
+    tools: tools.length === 0 ? undefined : tools.map((tool: PlaygroundTool) => ({ type: 'function', function: tool })),
     stream: streams || undefined,
   }),
   ...more,

@@ -2,11 +2,11 @@
 import { useRef, useState } from 'preact/hooks';
 import { RequestFailed } from '../management.ts';
 import { ask } from './ask.ts';
-import type { Draft, Heard, PlaygroundTurn, ToolCall } from './draft.ts';
+import type { Draft, Heard, PlaygroundToolCall, PlaygroundTurn } from './draft.ts';
 import { type InterfaceName, interfaces } from './playground-interfaces.ts';
 
 /** Outcome of the last call; `id` is null until its answer began. */
-export interface Outcome {
+export interface ConversationOutcome {
   readonly interfaceName: InterfaceName;
   readonly draft: Draft;
   readonly id: string | null;
@@ -20,9 +20,9 @@ export interface Outcome {
 }
 
 /** Parts of a call name its place among the calls. */
-type PlacedCall = ToolCall & { readonly at: number };
+type PlacedCall = PlaygroundToolCall & { readonly at: number };
 
-const nothingYet: Omit<Outcome, 'draft' | 'interfaceName'> = {
+const nothingYet: Omit<ConversationOutcome, 'draft' | 'interfaceName'> = {
   id: null,
   text: '',
   calls: [],
@@ -43,20 +43,20 @@ export interface PlaygroundEndpoint {
 }
 
 export function useConversation() {
-  const [outcome, setOutcome] = useState<Outcome>();
+  const [outcome, setOutcome] = useState<ConversationOutcome>();
   const running = useRef<AbortController | undefined>(undefined);
   const send = async (endpoint: PlaygroundEndpoint, interfaceName: InterfaceName, draft: Draft) => {
-    const spoken = interfaces[interfaceName];
+    const calledInterface = interfaces[interfaceName];
     const call = new AbortController();
     running.current = call;
     setOutcome({ ...nothingYet, interfaceName, draft });
     const startedAt = performance.now();
     const elapsed = () => performance.now() - startedAt;
-    const add = (change: (last: Outcome) => Partial<Outcome>) =>
+    const add = (change: (last: ConversationOutcome) => Partial<ConversationOutcome>) =>
       setOutcome((last) => (last === undefined || running.current !== call ? last : { ...last, ...change(last) }));
     try {
       await ask(
-        { ...endpoint, spoken, body: spoken.body(draft) },
+        { ...endpoint, calledInterface, body: calledInterface.body(draft) },
         {
           started: (id) => add(() => ({ id })),
           raw: (text) => add(({ raw }) => ({ raw: (raw + text).slice(0, rawMaxCharacters) })),
@@ -83,7 +83,11 @@ export function useConversation() {
   };
 }
 
-function withPart(last: Outcome, { text = '', calls = [] }: Heard, elapsedMs: number): Partial<Outcome> {
+function withPart(
+  last: ConversationOutcome,
+  { text = '', calls = [] }: Heard,
+  elapsedMs: number,
+): Partial<ConversationOutcome> {
   const isOutput = text !== '' || calls.length > 0;
   const known = new Map(last.calls.map((call) => [call.at, call]));
   for (const { at, id = '', name = '', arguments: written = '' } of calls) {
@@ -97,7 +101,7 @@ function withPart(last: Outcome, { text = '', calls = [] }: Heard, elapsedMs: nu
   };
 }
 
-function turnsAfter(outcome: Outcome | undefined): readonly PlaygroundTurn[] {
+function turnsAfter(outcome: ConversationOutcome | undefined): readonly PlaygroundTurn[] {
   if (outcome === undefined || outcome.totalMs === undefined) return [];
   const { draft, failure, text, calls } = outcome;
   return failure === undefined ? [...draft.turns, { role: 'assistant', text, calls }] : draft.turns.slice(0, -1);

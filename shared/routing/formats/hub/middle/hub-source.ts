@@ -23,13 +23,13 @@ export interface AnswerHead {
 }
 
 /** The part of an answer that the gateway needs: its text is written once, and not parsed again. */
-export type WrittenAnswer = Omit<JsonAnswer, 'json' | 'model'>;
+export type WrittenHubAnswer = Omit<JsonAnswer, 'json' | 'model'>;
 
 export interface AnswerFold {
   /** Returns the events of a part, and keeps what the answer needs of them. */
   readonly write: (part: HubPart) => readonly object[];
   /** Called after the last part. `nextStep`: awaited between its steps, where the answer is long. */
-  readonly answer: (nextStep: () => Promise<void>) => Promise<WrittenAnswer>;
+  readonly answer: (nextStep: () => Promise<void>) => Promise<WrittenHubAnswer>;
 }
 
 /** One call. Its writers know facts that its reader finds in the body: shortened names, repeated settings. */

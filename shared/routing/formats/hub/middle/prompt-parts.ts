@@ -2,7 +2,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { imageTypeOf } from '../../../../protocol/interfaces/index.ts';
 
-export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+export type PromptPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 /** Providers refuse a text without a visible character, and it says nothing. */
 export const isBlank = (text: string): boolean => text.trim() === '';

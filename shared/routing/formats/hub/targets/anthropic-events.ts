@@ -7,13 +7,14 @@ import {
   findMember,
   isEndWord,
   isJsonObject,
+  type JsonObject,
   parseJson,
   pick,
   readEvents,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
 import { formatsOwnEnd } from '../middle/index.ts';
-import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
+import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
 
 const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
@@ -56,7 +57,7 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut
   let isFinished = false;
   let isEnded = false;
   /** Usage of the last event that has one. */
-  let usage: Json = { output_tokens: -1 };
+  let usage: JsonObject = { output_tokens: -1 };
   const isNew = openNewBlocks();
   function lastEvents(stop: EventText): EventText[] {
     const before = isFinished || isEnded ? [] : [unspokenEnd(usage)];
@@ -93,7 +94,7 @@ function withWholeError(text: string): string {
 }
 
 /** End of a message that ended by its format, without a stop reason. */
-const unspokenEnd = (usage: Json): EventText => ({
+const unspokenEnd = (usage: JsonObject): EventText => ({
   name: 'message_delta',
   text: JSON.stringify({
     type: 'message_delta',
@@ -147,7 +148,7 @@ const blockShape = { members: new Map([['type', {}]]) };
 const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 
 /** Anthropic's events report the input at the start, and the output at the end. */
-function withReadableEventUsage(event: Json): Json {
+function withReadableEventUsage(event: JsonObject): JsonObject {
   const { type, message, usage } = event;
   if (type === 'message_start' && isJsonObject(message)) {
     const read = readableUsage(message.usage, { required: ['input_tokens'], counts: [], parts: cacheCounts });

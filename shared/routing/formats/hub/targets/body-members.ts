@@ -9,20 +9,18 @@ import {
   toEventLine,
 } from '../../../../protocol/wire/index.ts';
 
-export type Json = JsonObject;
-
 export function read(body: JsonText, name: string): unknown {
   const member = findMember(body, name);
   return member === undefined ? undefined : parseJson(body.slice(member));
 }
 
-export function readObject(body: JsonText, name: string): Json {
+export function readObject(body: JsonText, name: string): JsonObject {
   const member = read(body, name);
   return isJsonObject(member) ? member : {};
 }
 
 /** Returns undefined for a text that is no JSON object. */
-export function parsedObject(text: string): Json | undefined {
+export function parsedObject(text: string): JsonObject | undefined {
   try {
     const value = parseJson(text);
     return isJsonObject(value) ? value : undefined;

@@ -7,13 +7,14 @@ import {
   isEndMarker,
   isEndWord,
   isJsonObject,
+  type JsonObject,
   type PlacedRead,
   readEvents,
   readToEnd,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
 import { formatsOwnEnd } from '../middle/index.ts';
-import { type Bytes, eventBytes, type Json, parsedObject, read } from './body-members.ts';
+import { type Bytes, eventBytes, parsedObject, read } from './body-members.ts';
 import { hasDialect, hasDialectInPieces, usualChoices, usualPieces } from './chat-dialects.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
@@ -44,7 +45,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
     }
     const parsed = parsedObject(text);
     if (parsed === undefined) return { read: [text] };
-    const event: Json = hasOther ? { ...parsed, choices: usualPieces(parsed.choices) } : parsed;
+    const event: JsonObject = hasOther ? { ...parsed, choices: usualPieces(parsed.choices) } : parsed;
     isFinished ||= hasFinished(event);
     const { x_groq: own } = event;
     const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);
@@ -66,11 +67,11 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
 /** End of a stream that ended by its format, without a finish reason. */
 const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: formatsOwnEnd }], usage: null });
 
-const hasFinished = ({ choices }: Json): boolean =>
+const hasFinished = ({ choices }: JsonObject): boolean =>
   Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && isEndWord(choice.finish_reason));
 
 /** An empty word is none: its package would take it for an end. */
-const choicesOf = ({ choices }: Json): unknown =>
+const choicesOf = ({ choices }: JsonObject): unknown =>
   Array.isArray(choices)
     ? choices.map((choice) =>
         isJsonObject(choice) && !isEndWord(choice.finish_reason) ? { ...choice, finish_reason: null } : choice,

@@ -10,9 +10,9 @@ import {
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
-import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
-import { atMost, type Json, nonEmpty, read } from './body-members.ts';
+import { atMost, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { markedCall, markWord, withChatMarks } from './chat-marks.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
@@ -119,13 +119,13 @@ function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
 }
 
 /** To others their marks say it. */
-function toldCacheOptions(target: TargetCall): Json {
+function toldCacheOptions(target: TargetCall): JsonObject {
   const asked = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
   const isKnown = isOpenAi(target) && knowsMarks(target.names);
   return isKnown && isJsonObject(asked) ? { prompt_cache_options: openAiCacheOptions(asked) } : {};
 }
 
-function toldVerbosity({ call, names }: TargetCall): Json {
+function toldVerbosity({ call, names }: TargetCall): JsonObject {
   const asked = call.optional.find(({ name, value }) => name === 'verbosity' && typeof value === 'string');
   return asked !== undefined && knowsVerbosity(names) ? { verbosity: asked.value } : {};
 }
@@ -142,7 +142,7 @@ function unsupportedStops({ call, names }: TargetCall): readonly string[] {
 }
 
 /** In the style that the provider's entry names. */
-function toldThinking(target: TargetCall): Json {
+function toldThinking(target: TargetCall): JsonObject {
   const { thinking, provider } = target;
   const { reasoning_style: style } = provider;
   if (style === 'none') return {};

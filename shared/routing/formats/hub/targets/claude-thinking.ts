@@ -12,11 +12,11 @@ import {
   withCacheMarksMax,
   withMarksOfOurs,
 } from '../middle/index.ts';
-import type { Json } from './body-members.ts';
+
 import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './json-format.ts';
 
 export interface ClaudeThinking {
-  readonly thinking?: Json;
+  readonly thinking?: JsonObject;
   readonly effort?: string;
   /** Set while it thinks: it then accepts no temperature and the like. */
   readonly isThinking: boolean;
@@ -66,7 +66,7 @@ const messageShape = {
 function goesOnWithoutThinking(body: JsonText): boolean {
   const messages = findMember(body, 'messages');
   const list = messages === undefined ? [] : [...body.inside(messages)];
-  const readMessage = (message: number) => pick(body, message, messageShape) as Json;
+  const readMessage = (message: number) => pick(body, message, messageShape) as JsonObject;
   const last = list.findLast((message) => readMessage(message).role === 'assistant');
   if (last === undefined || last === list.at(-1)) return false;
   const { content } = readMessage(last);

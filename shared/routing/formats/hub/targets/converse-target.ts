@@ -2,11 +2,11 @@
 
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
-import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
+import { findMember, isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubCall, HubTarget, OptionalName, TargetCall } from '../middle/index.ts';
 import { bedrockEmbeddings } from './bedrock-embeddings.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
-import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
+import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { callsAsText, failedCalls, withDocuments, withFailures, withResultTexts } from './converse-prompt.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
@@ -76,7 +76,7 @@ const isClaude = (name: string): boolean => /claude/i.test(name);
 /**
  * A cache point follows the tool that it marks. The package writes none, and models of other makers refuse them there.
  */
-function markedTools(body: JsonText, target: TargetCall): Json {
+function markedTools(body: JsonText, target: TargetCall): JsonObject {
   const { call, names, marksCache } = target;
   if (!names.some(isClaude) || call.tools === undefined || !(marksCache || call.tools.some(pointOf))) return {};
   const points = new Map(claudeCall(target).tools?.map((tool) => [tool.name, pointOf(tool)]));
@@ -94,7 +94,11 @@ const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
   'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
 /** Thinking fields by maker. `isThinking`: of a Claude, which then accepts no temperature and the like. */
-function fieldsOfThinking(body: JsonText, fields: Json, target: TargetCall): { fields: Json; isThinking: boolean } {
+function fieldsOfThinking(
+  body: JsonText,
+  fields: JsonObject,
+  target: TargetCall,
+): { fields: JsonObject; isThinking: boolean } {
   const { model, thinking } = target;
   if (thinking === undefined) return { fields: {}, isThinking: false };
   if (target.reasoning.kind === 'budget' || target.reasoning.kind === 'adaptive') {
@@ -112,7 +116,7 @@ function fieldsOfThinking(body: JsonText, fields: Json, target: TargetCall): { f
   return { fields: wordsOf(model, thinking), isThinking: false };
 }
 
-function wordsOf(model: string, thinking: Thinking): Json {
+function wordsOf(model: string, thinking: Thinking): JsonObject {
   const { kind } = thinking;
   if (model.includes('nova-')) {
     return { reasoningConfig: kind === 'effort' ? { type: 'enabled', maxReasoningEffort: thinking.effort } : disabled };

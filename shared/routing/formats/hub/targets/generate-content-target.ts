@@ -3,10 +3,10 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
-import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubTarget, instructionsFirst, type ToolPart } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
-import { atMost, type Json, nonEmpty, readObject } from './body-members.ts';
+import { atMost, nonEmpty, readObject } from './body-members.ts';
 import { geminiEmbeddings } from './gemini-embeddings.ts';
 import { geminiEvents, piecesOf } from './gemini-events.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
@@ -88,7 +88,7 @@ function withOneText(part: ToolPart): ToolPart {
 }
 
 /** Without `includeThoughts` thoughts are billed, but not shown. */
-function thinkingConfig(thinking: Thinking): Json {
+function thinkingConfig(thinking: Thinking): JsonObject {
   if (thinking.kind === 'budget') return { thinkingBudget: thinking.tokens, includeThoughts: true };
   if (thinking.kind === 'off') return { thinkingBudget: 0 };
   return 'effort' in thinking

@@ -2,10 +2,10 @@
 
 import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
 import { byBudget } from '../../../../configuration/catalogue/index.ts';
-import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
+import { isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
-import { atMost, claudeOrigin, type Json, nonEmpty, read, readObject } from './body-members.ts';
+import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { claudeUser } from './optional-fields.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
@@ -62,7 +62,7 @@ export const target: HubTarget = {
     }),
   refusalOf(metadata) {
     const details = metadata?.anthropic?.stopDetails;
-    const { explanation } = isJsonObject(details) ? (details as Json) : {};
+    const { explanation } = isJsonObject(details) ? (details as JsonObject) : {};
     return typeof explanation === 'string' ? explanation : undefined;
   },
   originOf: () => claudeOrigin,

@@ -2,8 +2,8 @@
 import { withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
-import { isJsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
-import type { Json } from './body-members.ts';
+import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
+
 import { readableUsage } from './readable-usage.ts';
 
 export interface OpenAiUsageForm {
@@ -12,7 +12,7 @@ export interface OpenAiUsageForm {
   /** Parts of counts, by count. */
   readonly details: Readonly<Record<string, readonly string[]>>;
   /** The same under the names that are looked for. */
-  readonly renamed?: (usage: Json) => Json;
+  readonly renamed?: (usage: JsonObject) => JsonObject;
 }
 
 const mediaNames = ['audio_tokens', 'image_tokens'];
@@ -28,10 +28,10 @@ export const responseUsage: OpenAiUsageForm = {
 };
 
 /** Tokens that are cached for longer than usual, under the name that chat completions use. */
-function withLongWrites(usage: Json): Json {
+function withLongWrites(usage: JsonObject): JsonObject {
   const report = readResponseUsage(usage);
   if (report === undefined || report.tokens.cacheWrite1h === 0) return usage;
-  const details = { ...(usage.input_tokens_details as Json), cache_write_1h_tokens: report.tokens.cacheWrite1h };
+  const details = { ...(usage.input_tokens_details as JsonObject), cache_write_1h_tokens: report.tokens.cacheWrite1h };
   return { ...usage, input_tokens_details: details };
 }
 
@@ -48,7 +48,7 @@ export const chatUsage: OpenAiUsageForm = {
 export function readableOpenAiUsage(
   reported: unknown,
   { required, details, renamed = (usage) => usage }: OpenAiUsageForm,
-): Json | undefined {
+): JsonObject | undefined {
   if (!isJsonObject(reported)) return undefined;
   const usage = renamed(reported);
   const counts = readableUsage(usage, { required, counts: [], parts: [] });

@@ -5,12 +5,12 @@ import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.
 import {
   findMember,
   isJsonObject,
+  type JsonObject,
   rewriteMembers,
   type TokenReport,
   toCount,
   type UsageReport,
 } from '../../../../protocol/wire/index.ts';
-import type { Json } from './body-members.ts';
 
 export interface UsageForm {
   readonly member: string;
@@ -41,8 +41,8 @@ const noCount = Number.MIN_SAFE_INTEGER;
 export function readableUsage(
   usage: unknown,
   { required, counts, parts }: Pick<UsageForm, 'required' | 'counts' | 'parts'>,
-): Json {
-  const told: Json = isJsonObject(usage) ? usage : {};
+): JsonObject {
+  const told: JsonObject = isJsonObject(usage) ? usage : {};
   const isCount = (name: string) => toCount(told[name]) !== undefined;
   const isOdd = (name: string) => (told[name] ?? null) !== null && !isCount(name);
   // An unreported count is zero, except a required one.

@@ -5,13 +5,14 @@ import {
   isBrokenEnd,
   isEndWord,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   replaceValues,
   scanJson,
   stringifyInTurns,
 } from '../../../../protocol/wire/index.ts';
 import { listPieces, longCharacters } from './answer-pieces.ts';
-import { type Json, parsedObject } from './body-members.ts';
+import { parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 
 /** Id prefix of a message that is a refusal, because its package does not distinguish it from a text. */
@@ -55,9 +56,9 @@ function readableJson(text: string): JsonText | undefined {
  * The package's reason of an incomplete answer, which may mean that something broke. Without a reason it was truncated.
  */
 export function readableIncomplete(
-  { status, incomplete_details: details }: Json,
+  { status, incomplete_details: details }: JsonObject,
   isIncomplete = status === 'incomplete',
-): Json | null {
+): JsonObject | null {
   if (isBrokenEnd(status)) return { reason: status };
   if (isJsonObject(details) && isEndWord(details.reason)) return { reason: details.reason };
   return isIncomplete ? { reason: 'max_output_tokens' } : null;
@@ -67,7 +68,7 @@ export const textOr = <Other>(value: unknown, other: Other): string | Other =>
   typeof value === 'string' ? value : other;
 
 /** Drops items that a provider ran itself, which the client cannot run, and items that are new to the package. */
-function readableItem(item: Json): Json[] {
+function readableItem(item: JsonObject): JsonObject[] {
   if (item.type === 'message') return readableMessages(item);
   if (item.type === 'reasoning') return [readableReasoning(item)];
   const { type, call_id: callId, name, arguments: text } = item;
@@ -77,9 +78,10 @@ function readableItem(item: Json): Json[] {
 }
 
 /** How far the answer is, as OpenAI's newer models say it; its package refuses any other. */
-export const phaseIn = ({ phase }: Json): Json => (phase === 'commentary' || phase === 'final_answer' ? { phase } : {});
+export const phaseIn = ({ phase }: JsonObject): JsonObject =>
+  phase === 'commentary' || phase === 'final_answer' ? { phase } : {};
 
-function readableMessages({ id, content, ...message }: Json): Json[] {
+function readableMessages({ id, content, ...message }: JsonObject): JsonObject[] {
   const parts = (Array.isArray(content) ? content : []).filter(isJsonObject);
   const own = textOr(id, 'msg');
   return parts.flatMap((part) => {
@@ -99,7 +101,7 @@ function readableMessages({ id, content, ...message }: Json): Json[] {
 }
 
 /** Models that show all that they think have no summary. */
-function readableReasoning({ id, summary, content, encrypted_content: encrypted }: Json): Json {
+function readableReasoning({ id, summary, content, encrypted_content: encrypted }: JsonObject): JsonObject {
   const textsOf = (list: unknown) =>
     (Array.isArray(list) ? list : [])
       .filter(isJsonObject)

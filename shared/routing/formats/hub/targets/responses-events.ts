@@ -1,8 +1,8 @@
 // A stream of Responses in a form that its package can read: events bounded, only those with output, each with the
 // fields that the package reads. The request's settings in a response are dropped.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { isJsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
-import { type Bytes, eventBytes, type Json, parsedObject } from './body-members.ts';
+import { isJsonObject, type JsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
+import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 import { phaseIn, readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
 
@@ -100,7 +100,7 @@ function readEvent(text: string, open: OpenItems): ReadEvent {
 const manyCharacters = jsonValuesMax * 2;
 const eventDepthMax = 512;
 
-function readObject(text: string): Json | undefined {
+function readObject(text: string): JsonObject | undefined {
   const isBounded =
     text.length <= manyCharacters ||
     scanJson(text, { depthMax: eventDepthMax, valuesMax: jsonValuesMax }).kind !== 'fault';
@@ -108,7 +108,7 @@ function readObject(text: string): Json | undefined {
   return parsedObject(text);
 }
 
-function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
+function readableEvents(event: JsonObject, { refusals }: OpenItems): JsonObject[] {
   const { type, response, item, output_index: place } = event;
   const told = isJsonObject(response) ? response : {};
   switch (type) {
@@ -146,16 +146,16 @@ function readableEvents(event: Json, { refusals }: OpenItems): Json[] {
   }
 }
 
-const createdAt = ({ created_at: created }: Json): number => (typeof created === 'number' ? created : 0);
+const createdAt = ({ created_at: created }: JsonObject): number => (typeof created === 'number' ? created : 0);
 
 /** Both forms of a failed response, in one. */
-function failure(error: unknown): Json {
-  const { type, code, message } = isJsonObject(error) ? (error as Json) : {};
+function failure(error: unknown): JsonObject {
+  const { type, code, message } = isJsonObject(error) ? (error as JsonObject) : {};
   const told = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
   return { type: 'error', sequence_number: 0, error: told };
 }
 
-function readableItem(type: string, item: Json, place: unknown, refusals: Set<string>): Json[] {
+function readableItem(type: string, item: JsonObject, place: unknown, refusals: Set<string>): JsonObject[] {
   const id = textOr(item.id, textOr(item.call_id, `item_${String(place)}`));
   const head = { type, output_index: place };
   switch (item.type) {
@@ -178,10 +178,12 @@ function readableItem(type: string, item: Json, place: unknown, refusals: Set<st
   }
 }
 
-const encryptedOf = ({ encrypted_content: encrypted }: Json): Json => ({ encrypted_content: textOr(encrypted, null) });
+const encryptedOf = ({ encrypted_content: encrypted }: JsonObject): JsonObject => ({
+  encrypted_content: textOr(encrypted, null),
+});
 
 /** A refusal as a text of its own. */
-function refusalPiece({ item_id: item, delta }: Json, refusals: Set<string>): Json[] {
+function refusalPiece({ item_id: item, delta }: JsonObject, refusals: Set<string>): JsonObject[] {
   const id = textOr(item, 'msg');
   const refusalId = refusalIdPrefix + id;
   const begun = refusals.has(id) ? [] : [refusalEvent('response.output_item.added', refusalId)];
@@ -192,7 +194,7 @@ function refusalPiece({ item_id: item, delta }: Json, refusals: Set<string>): Js
 /** Index that no item of a provider has. */
 const refusalPlace = -1;
 
-const refusalEvent = (type: string, id: string): Json => ({
+const refusalEvent = (type: string, id: string): JsonObject => ({
   type,
   output_index: refusalPlace,
   item: { type: 'message', id },

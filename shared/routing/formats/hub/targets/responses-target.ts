@@ -7,7 +7,7 @@ import { readResponseUsage } from '../../../../protocol/interfaces/responses/ind
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 import { type HubCall, type HubTarget, imagesOfUser, type TargetCall } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
-import { atMost, type Json, nonEmpty, read as readMember } from './body-members.ts';
+import { atMost, nonEmpty, read as readMember } from './body-members.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { knowsMarks, openAiCacheOptions, withOpenAiMarks } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
@@ -103,7 +103,7 @@ function optionalOptions({ optional }: HubCall, names: readonly string[]): Recor
   return told;
 }
 
-function toldThinking(thinking: TargetCall['thinking']): Json | undefined {
+function toldThinking(thinking: TargetCall['thinking']): JsonObject | undefined {
   if (thinking === undefined) return undefined;
   if (thinking.kind === 'off') return { effort: 'none' };
   if (!('effort' in thinking)) return undefined;

@@ -17,10 +17,10 @@ import {
   withTopMarks,
 } from '../../middle/index.ts';
 import { leftOutOfTools, useInMessages } from './chat-fields.ts';
-import { type PromptReading, toPrompt } from './chat-prompt.ts';
+import { type ChatPromptReading, toPrompt } from './chat-prompt.ts';
 import { toToolOptions } from './chat-tools.ts';
 
-export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, reading: ChatPromptReading): Promise<HubCall> {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
   const { prompt, strangers } = await toPrompt(body.messages, reading);

@@ -9,7 +9,6 @@ import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../pr
 import {
   type AssistantPart,
   addResults,
-  type ContentPart,
   cacheMark,
   createKnownCalls,
   envelopeOptions,
@@ -21,6 +20,7 @@ import {
   type KnownCalls,
   markedAs,
   type OptionalMember,
+  type PromptPart,
   type ToolMessage,
   type ToolOutput,
   textParts,
@@ -29,7 +29,7 @@ import {
 } from '../../middle/index.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
-export interface PromptReading {
+export interface ChatPromptReading {
   readonly open: Envelopes['open'];
   readonly nextStep: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ interface ReadPrompt {
   readonly strangers: readonly OptionalMember[];
 }
 
-export async function toPrompt(messages: unknown, { open, nextStep }: PromptReading): Promise<ReadPrompt> {
+export async function toPrompt(messages: unknown, { open, nextStep }: ChatPromptReading): Promise<ReadPrompt> {
   const prompt: LanguageModelV4Prompt = [];
   const strangers: OptionalMember[] = [];
   const reading = {
@@ -71,7 +71,7 @@ function toUser(message: JsonObject): LanguageModelV4Prompt {
   return content.length === 0 ? [] : [{ role: 'user', content, ...cacheMark(message) }];
 }
 
-interface AssistantReading extends Pick<PromptReading, 'open'> {
+interface AssistantReading extends Pick<ChatPromptReading, 'open'> {
   readonly calls: KnownCalls;
   readonly foundStranger: (member: string) => void;
 }
@@ -156,7 +156,7 @@ function toResult(message: JsonObject, { id, name }: KnownCall): ToolMessage {
   return { role: 'tool', content: [content] };
 }
 
-const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
+const toOutput = (parts: readonly PromptPart[]): ToolOutput =>
   parts.every((part) => part.type === 'text')
     ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
     : { type: 'content', value: parts.map(withoutMark) };
@@ -167,7 +167,7 @@ const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
  * The parts of a content, with a plain text as one. A text without a visible character is dropped: providers refuse it,
  * although models write some themselves before they call a tool.
  */
-function toParts(content: unknown): ContentPart[] {
+function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   return parts.flatMap((part) => {
@@ -181,7 +181,7 @@ function toParts(content: unknown): ContentPart[] {
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-function toPart(part: JsonObject): ContentPart | undefined {
+function toPart(part: JsonObject): PromptPart | undefined {
   if (typeof part.text === 'string') return { type: 'text', text: part.text };
   if (typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
   if (part.type === 'image_url' || part.type === 'input_image') {

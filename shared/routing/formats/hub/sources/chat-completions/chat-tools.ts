@@ -3,9 +3,9 @@ import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@a
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import { cacheMark, toInputSchema } from '../../middle/index.ts';
 
-export type ToolOptions = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
+export type ChatToolOptions = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
 
-export function toToolOptions({ tools, tool_choice: choice }: JsonObject): ToolOptions {
+export function toToolOptions({ tools, tool_choice: choice }: JsonObject): ChatToolOptions {
   const list = (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap(toTool);
   if (list.length === 0) return {};
   if (isJsonObject(choice) && choice.type === 'allowed_tools')
@@ -29,14 +29,14 @@ function toTool(tool: JsonObject): LanguageModelV4FunctionTool[] {
   ];
 }
 
-function toChoice(choice: unknown): ToolOptions['toolChoice'] {
+function toChoice(choice: unknown): ChatToolOptions['toolChoice'] {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   const fn = isJsonObject(choice) && isJsonObject(choice.function) ? choice.function : {};
   return typeof fn.name === 'string' ? { type: 'tool', toolName: fn.name } : undefined;
 }
 
 /** A choice among some of the tools: only those are sent. */
-function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ToolOptions {
+function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ChatToolOptions {
   const { mode, tools } = isJsonObject(allowed) ? allowed : {};
   const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
   const names = new Set(named.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name)));

@@ -1,7 +1,7 @@
 // The chat completion that its chunks make.
 import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
-import type { WrittenAnswer } from '../../middle/index.ts';
+import type { WrittenHubAnswer } from '../../middle/index.ts';
 import type { CallDelta, Delta, DetailDelta } from './deltas.ts';
 import type { Chunk } from './write-chunks.ts';
 
@@ -32,7 +32,7 @@ export function foldCompletion() {
     }
   }
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenAnswer> {
+  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
     const [reason] = finishReasons;
     if (last === undefined || reason === undefined) throw new Error('a completion has not ended');
     const { content, refusal, reasoning } = said;

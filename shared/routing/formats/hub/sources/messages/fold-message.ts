@@ -1,6 +1,6 @@
 // Builds the message from its events, as the SDKs of its clients do.
 import { stringifyInTurns } from '../../../../../protocol/wire/index.ts';
-import type { WrittenAnswer } from '../../middle/index.ts';
+import type { WrittenHubAnswer } from '../../middle/index.ts';
 import type { MessageChange, MessageObject } from './message-object.ts';
 import type { BlockDelta, EmitEvent, MessageBlock, Used } from './message-types.ts';
 
@@ -23,7 +23,7 @@ export function foldMessage() {
     else if (event.type === 'message_delta' && used !== undefined) end = { ...event, used };
   };
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenAnswer> {
+  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
     if (start === undefined || end === undefined) throw new Error('a message has not ended');
     const { id, type, role, model, content: _none, ...rest } = start;
     const { report, outputBytes } = end.used;

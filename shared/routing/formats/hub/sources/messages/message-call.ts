@@ -16,10 +16,10 @@ import {
   withTopMarks,
 } from '../../middle/index.ts';
 import { outputFields, thinkingFields, useInMessages } from './message-fields.ts';
-import { type PromptReading, toPrompt } from './message-prompt.ts';
+import { type MessagePromptReading, toPrompt } from './message-prompt.ts';
 import { toToolOptions } from './message-tools.ts';
 
-export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, reading: MessagePromptReading): Promise<HubCall> {
   const { names } = reading;
   const { prompt, strangers } = await toPrompt(body, reading);
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);

@@ -2,10 +2,10 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { blockUse } from '../../../../../protocol/interfaces/messages/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
-import { type ContentPart, cacheMark, fileOfData, fileOfUrl, isBlank, textParts } from '../../middle/index.ts';
+import { cacheMark, fileOfData, fileOfUrl, isBlank, type PromptPart, textParts } from '../../middle/index.ts';
 
 /** The parts of a content, a plain text as one. Blocks of another kind have none. */
-export function toParts(content: unknown): ContentPart[] {
+export function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap((block) => {
     const [first, ...rest] = toBlockParts(block).filter((part) => part.type !== 'text' || !isBlank(part.text));
@@ -17,7 +17,7 @@ export const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
 /** One block. Several parts where it is a document made of blocks. */
-function toBlockParts(block: JsonObject): ContentPart[] {
+function toBlockParts(block: JsonObject): PromptPart[] {
   if (block.type === 'text' && typeof block.text === 'string') return [{ type: 'text', text: block.text }];
   if (block.type === 'image') return toFile(block, 'image');
   if (block.type === 'document') return toDocument(block);
@@ -46,7 +46,7 @@ function toFile({ source }: JsonObject, kind: 'image' | 'file'): LanguageModelV4
   return [fileOfData(named, data)];
 }
 
-function toDocument(block: JsonObject): ContentPart[] {
+function toDocument(block: JsonObject): PromptPart[] {
   const { title, context, source } = block;
   const { type, data, content } = isJsonObject(source) ? source : {};
   const about = [title, context].filter((text) => typeof text === 'string' && !isBlank(text)).join('\n');
@@ -57,7 +57,7 @@ function toDocument(block: JsonObject): ContentPart[] {
   return [...textParts(context), ...files];
 }
 
-const searchResult = ({ title, source, content }: JsonObject): ContentPart[] => {
+const searchResult = ({ title, source, content }: JsonObject): PromptPart[] => {
   const head = [title, source].filter((text) => typeof text === 'string').join('\n');
   return [...(head === '' ? [] : [{ type: 'text', text: head } as const]), ...toParts(content)];
 };

@@ -4,7 +4,6 @@ import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../pr
 import {
   type AssistantPart,
   addResults,
-  type ContentPart,
   cacheMark,
   createKnownCalls,
   envelopeOptions,
@@ -13,6 +12,7 @@ import {
   type KnownCalls,
   type OpenedEnvelope,
   type OptionalMember,
+  type PromptPart,
   phaseOptions,
   type ToolMessage,
   type ToolNames,
@@ -22,7 +22,7 @@ import {
 } from '../../middle/index.ts';
 import { toParts, toTextParts } from './message-parts.ts';
 
-export interface PromptReading {
+export interface MessagePromptReading {
   readonly names: ToolNames;
   readonly open: Envelopes['open'];
   readonly nextStep: () => Promise<void>;
@@ -34,7 +34,7 @@ interface ReadPrompt {
   readonly strangers: readonly OptionalMember[];
 }
 
-export async function toPrompt({ system, messages }: JsonObject, reading: PromptReading): Promise<ReadPrompt> {
+export async function toPrompt({ system, messages }: JsonObject, reading: MessagePromptReading): Promise<ReadPrompt> {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
   const strangers: OptionalMember[] = [];
@@ -70,7 +70,7 @@ function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCa
 }
 
 /** A result without its call every provider refuses. */
-function toUserParts(block: JsonObject, calls: KnownCalls): ContentPart[] {
+function toUserParts(block: JsonObject, calls: KnownCalls): PromptPart[] {
   if (!isResult(block)) return toParts([block]);
   return calls.find(block.tool_use_id) === undefined
     ? [...toParts('Result of a tool:'), ...toParts(block.content)]
@@ -95,17 +95,17 @@ function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
   };
 }
 
-function toOutput(parts: readonly ContentPart[], isError: boolean): ToolOutput {
+function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
   if (!parts.every((part) => part.type === 'text')) {
     // There is no word for a failure beside images: the text says it.
-    const failed: ContentPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
+    const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
     return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
   }
   const value = parts.map((part) => ('text' in part ? part.text : '')).join('\n');
   return isError ? { type: 'error-text', value } : { type: 'text', value };
 }
 
-interface AssistantReading extends PromptReading {
+interface AssistantReading extends MessagePromptReading {
   readonly calls: KnownCalls;
   readonly foundStranger: (member: string) => void;
 }

@@ -5,14 +5,14 @@ import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/inde
 import { cacheMark, leftOutFields, type OptionalMember, type ToolNames, toInputSchema } from '../../middle/index.ts';
 import { toolFields } from './message-fields.ts';
 
-export interface ToolOptions {
+export interface MessageToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
   readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
   readonly parallelToolCalls: boolean | undefined;
   readonly leftOut: readonly OptionalMember[];
 }
 
-export function toToolOptions(body: JsonObject, names: ToolNames): ToolOptions {
+export function toToolOptions(body: JsonObject, names: ToolNames): MessageToolOptions {
   const tools: LanguageModelV4FunctionTool[] = [];
   const leftOut: OptionalMember[] = [];
   for (const { tool, path } of offeredTools(body)) {
@@ -54,7 +54,7 @@ function toTool(tool: JsonObject, names: ToolNames): LanguageModelV4FunctionTool
   };
 }
 
-function toChoice(choice: unknown, names: ToolNames): ToolOptions['toolChoice'] {
+function toChoice(choice: unknown, names: ToolNames): MessageToolOptions['toolChoice'] {
   const { type, name } = isJsonObject(choice) ? choice : {};
   if (type === 'any') return { type: 'required' };
   if (type === 'auto' || type === 'none') return { type };

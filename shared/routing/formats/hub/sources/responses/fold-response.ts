@@ -1,6 +1,6 @@
 // The response that its events make: its items when they are whole, and its end.
 import { stringifyInTurns, type TokenReport } from '../../../../../protocol/wire/index.ts';
-import type { WrittenAnswer } from '../../middle/index.ts';
+import type { WrittenHubAnswer } from '../../middle/index.ts';
 import { type ResponseEnd, responseText, toReport, type Writing } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
@@ -20,7 +20,7 @@ export function foldResponse(writing: Writing) {
     },
   });
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenAnswer> {
+  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
     if (ended === undefined) throw new Error('a response has not ended');
     const texts: string[] = [];
     for (const item of items) texts.push(await stringifyInTurns(item, nextStep));

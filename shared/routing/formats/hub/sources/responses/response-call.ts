@@ -17,10 +17,10 @@ import {
   withTopMarks,
 } from '../../middle/index.ts';
 import { reasoningFields, textFields, useInInput } from './item-fields.ts';
-import { type PromptReading, toPrompt } from './response-prompt.ts';
+import { type ResponsePromptReading, toPrompt } from './response-prompt.ts';
 import { toToolOptions } from './response-tools.ts';
 
-export async function toHubCall(body: JsonObject, reading: PromptReading): Promise<HubCall> {
+export async function toHubCall(body: JsonObject, reading: ResponsePromptReading): Promise<HubCall> {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
   // Read before the prompt, because declared tools have the first choice of names.
   const { tools, toolChoice, leftOut } = toToolOptions(body, reading.clientTools);

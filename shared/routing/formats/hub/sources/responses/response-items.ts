@@ -3,9 +3,9 @@ import type { LanguageModelV4File, LanguageModelV4FilePart, LanguageModelV4TextP
 import { isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   base64Of,
-  type ContentPart,
   fileOfUrl,
   markedAs,
+  type PromptPart,
   type ToolOutput,
   textParts,
   withDetail,
@@ -16,7 +16,7 @@ import { ownToolOfCall, ownTools } from './own-tools.ts';
 
 // Parts of messages and of outputs of tools: text, images, audio and files, as the language-model interface has them.
 /** The parts of a content, a plain text as one. */
-export function toParts(content: unknown): ContentPart[] {
+export function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
   if (isJsonObject(content)) return toMarkedPart(content);
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap(toMarkedPart);
@@ -25,9 +25,9 @@ export function toParts(content: unknown): ContentPart[] {
 export const toTexts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-const toMarkedPart = (part: JsonObject): ContentPart[] => toPart(part).map((read) => markedAs(read, part));
+const toMarkedPart = (part: JsonObject): PromptPart[] => toPart(part).map((read) => markedAs(read, part));
 
-function toPart(part: JsonObject): ContentPart[] {
+function toPart(part: JsonObject): PromptPart[] {
   const { type, text, refusal, image_url: image, filename } = part;
   if (type === 'input_image' || type === 'computer_screenshot') {
     return toFile(image, 'image').map((file) => withDetail(file, part.detail));
@@ -92,7 +92,7 @@ export function outputOf({ type, output, tools, status }: JsonObject, clientTool
 }
 
 /** Output without a text part is sent as it is written. */
-function textOf(output: unknown, parts: readonly ContentPart[]): string {
+function textOf(output: unknown, parts: readonly PromptPart[]): string {
   if (parts.length > 0) return parts.map((part) => ('text' in part ? part.text : '')).join('\n');
   const isNothing = (output ?? null) === null || (Array.isArray(output) && output.every(isTextPart));
   return isNothing ? '' : JSON.stringify(output);

@@ -5,7 +5,6 @@ import { itemUse } from '../../../../../protocol/interfaces/responses/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../../../protocol/wire/index.ts';
 import {
   type AssistantPart,
-  type ContentPart,
   createKnownCalls,
   envelopeOptions,
   forEachObject,
@@ -13,6 +12,7 @@ import {
   type KnownCalls,
   type OpenedEnvelope,
   type OptionalMember,
+  type PromptPart,
   type ToolPart,
 } from '../../middle/index.ts';
 import type { ClientTools } from './client-tools.ts';
@@ -36,7 +36,7 @@ interface PromptState {
   ofNextText: OpenedEnvelope | undefined;
 }
 
-export interface PromptReading {
+export interface ResponsePromptReading {
   readonly clientTools: ClientTools;
   readonly open: Envelopes['open'];
   readonly nextStep: () => Promise<void>;
@@ -50,7 +50,7 @@ interface ReadPrompt {
 
 export async function toPrompt(
   { instructions, input }: JsonObject,
-  { clientTools, open, nextStep }: PromptReading,
+  { clientTools, open, nextStep }: ResponsePromptReading,
 ): Promise<ReadPrompt> {
   const reading: PromptState = {
     entries: toTexts(instructions).map(toSystem),
@@ -78,7 +78,7 @@ const toMessages = ({ parts, results }: Answer): LanguageModelV4Message[] => [
   ...(results.length === 0 ? [] : [{ role: 'tool', content: results } as const]),
 ];
 
-function addUser({ entries }: PromptState, content: ContentPart[]): void {
+function addUser({ entries }: PromptState, content: PromptPart[]): void {
   if (content.length > 0) entries.push({ role: 'user', content });
 }
 

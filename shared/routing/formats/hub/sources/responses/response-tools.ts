@@ -14,13 +14,13 @@ import { freeformParameters } from './freeform-input.ts';
 import { leftOutOfTool } from './item-fields.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
 
-export interface ToolOptions {
+export interface ResponseToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
   readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
   readonly leftOut: readonly OptionalMember[];
 }
 
-export function toToolOptions(body: JsonObject, clientTools: ClientTools): ToolOptions {
+export function toToolOptions(body: JsonObject, clientTools: ClientTools): ResponseToolOptions {
   const declared = [...declaredTools(body)];
   const callable = declared.filter(({ isCallable }) => isCallable);
   // One that is declared again, in mid-conversation, is meant as it is there.
@@ -81,7 +81,7 @@ function allowedNames(choice: unknown, tools: Named): ReadonlySet<string> | unde
   return new Set(namesMeant(choice.tools.filter(isJsonObject), tools));
 }
 
-function toChoice(choice: unknown, tools: Named): ToolOptions['toolChoice'] {
+function toChoice(choice: unknown, tools: Named): ResponseToolOptions['toolChoice'] {
   const mode = isJsonObject(choice) && choice.type === 'allowed_tools' ? choice.mode : choice;
   if (mode === 'auto' || mode === 'none' || mode === 'required') return { type: mode };
   const [toolName] = isJsonObject(mode) ? namesMeant([mode], tools) : [];
