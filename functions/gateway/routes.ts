@@ -1,20 +1,17 @@
 // The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base URL.
 
 import { okStatus } from '../../shared/errors/index.ts';
-import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
+import { headerNames, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import { embeddings } from '../../shared/protocol/interfaces/embeddings/index.ts';
 import { countTokens, messages } from '../../shared/protocol/interfaces/messages/index.ts';
-import { responses } from '../../shared/protocol/interfaces/responses/index.ts';
 import {
   createRouter,
   type Endpoint,
   jsonHeaders,
+  type RouteRules,
   type RouterDependencies,
 } from '../../shared/protocol/router/index.ts';
-import { modelRoutes } from '../../shared/routing/model-listing/index.ts';
-import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
 import type { GatewayDependencies } from './dependencies.ts';
 import { serveCall } from './serve.ts';
 
@@ -33,30 +30,50 @@ function serveText(read: () => Promise<string>): Endpoint {
   };
 }
 
+/** Code that few clients need is loaded with their first call. */
+function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
+  let loaded: Endpoint | undefined;
+  return async (request, scope) => {
+    // A load that failed is tried again.
+    loaded ??= await load();
+    return loaded(request, scope);
+  };
+}
+
+const responses = () => import('../../shared/protocol/interfaces/responses/index.ts');
+const embeddings = () => import('../../shared/protocol/interfaces/embeddings/index.ts');
+const listing = () => import('../../shared/routing/model-listing/index.ts');
+const account = () => import('./account/serve-account.ts');
+
 /** `describeApi`: absent where the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
-  const models = modelRoutes(deps);
+  const messagesRules: RouteRules = {
+    errorFormat: 'messages',
+    foreignSessionId: headerNames.messagesSessionId,
+    requestIdHeader: headerNames.messagesRequestId,
+  };
   return createRouter(
     {
       api: {
         [routePaths.chatCompletions]: { POST: serveCall(deps, chatCompletions) },
-        [routePaths.responses]: { POST: serveCall(deps, responses) },
-        [routePaths.embeddings]: { POST: serveCall(deps, embeddings) },
-        ...models.api,
+        [routePaths.responses]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).responses)) },
+        [routePaths.embeddings]: { POST: onFirstCall(async () => serveCall(deps, (await embeddings()).embeddings)) },
+        [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },
+        [routePaths.model]: { GET: onFirstCall(async () => (await listing()).serveModel(deps)) },
       },
       root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
         [routePaths.messages]: { POST: serveCall(deps, messages) },
         [routePaths.countTokens]: { POST: serveCall(deps, countTokens) },
-        [routePaths.key]: { GET: serveKey(deps) },
-        [routePaths.credits]: { GET: serveCredits(deps) },
-        [routePaths.generation]: { GET: serveGeneration(deps) },
+        [routePaths.key]: { GET: onFirstCall(async () => (await account()).serveKey(deps)) },
+        [routePaths.credits]: { GET: onFirstCall(async () => (await account()).serveCredits(deps)) },
+        [routePaths.generation]: { GET: onFirstCall(async () => (await account()).serveGeneration(deps)) },
       },
       routeRules: {
-        [routePaths.messages]: messages.routeRules,
-        [routePaths.countTokens]: countTokens.routeRules,
-        [routePaths.responses]: responses.routeRules,
-        ...models.routeRules,
+        [routePaths.messages]: messagesRules,
+        [routePaths.countTokens]: messagesRules,
+        [routePaths.responses]: { foreignSessionId: headerNames.responsesSessionId },
+        [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion },
       },
     },
     deps,

@@ -14,6 +14,10 @@ export const onDemand: Readonly<Record<string, string>> = {
   'attempt-spans.cjs': 'functions/gateway/settlement/attempt-spans.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
+  'responses.cjs': 'shared/protocol/interfaces/responses/index.ts',
+  'embeddings.cjs': 'shared/protocol/interfaces/embeddings/index.ts',
+  'model-listing.cjs': 'shared/routing/model-listing/index.ts',
+  'account.cjs': 'functions/gateway/account/serve-account.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
   ...Object.fromEntries(

@@ -71,6 +71,11 @@ type AllExtras = Told & {
 };
 
 export class GatewayError extends Error {
+  /** By name, because a bundle's on-demand code has a class of its own. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return error instanceof Error && error.name === 'GatewayError';
+  }
+
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   /** The message without the provider's words. */

@@ -94,8 +94,9 @@ async function invokeEach(
     const { handler } = await import(process.argv[1]);
     const answers = [];
     for (const path of process.argv.slice(2)) {
-      const http = { method: 'GET' };
-      const event = { rawPath: path, rawQueryString: '', headers: {}, requestContext: { http, timeEpoch: Date.now() } };
+      const [method, rawPath] = path.startsWith('/') ? ['GET', path] : path.split(' ');
+      const http = { method };
+      const event = { rawPath, rawQueryString: '', headers: {}, requestContext: { http, timeEpoch: Date.now() } };
       const { statusCode: status, body } = await handler(event, { getRemainingTimeInMillis: () => 60_000 });
       answers.push({ path, status, bytes: body.length });
     }
@@ -139,10 +140,12 @@ describe('the build of the project', () => {
     const uploaded = {
       gateway: [
         noticesFile,
+        'account.cjs',
         'answer-forms.cjs',
         'attempt-spans.cjs',
         'chat-completions-target.cjs',
         'converse-target.cjs',
+        'embeddings.cjs',
         'generate-content-target.cjs',
         'google-tokens.cjs',
         'hub.cjs',
@@ -150,8 +153,10 @@ describe('the build of the project', () => {
         'index.mjs',
         'kms-calls.cjs',
         'messages-target.cjs',
+        'model-listing.cjs',
         'openapi.json',
         'responses-target.cjs',
+        'responses.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
@@ -172,10 +177,12 @@ describe('the build of the project', () => {
       container: [
         'Dockerfile',
         noticesFile,
+        'account.cjs',
         'answer-forms.cjs',
         'attempt-spans.cjs',
         'chat-completions-target.cjs',
         'converse-target.cjs',
+        'embeddings.cjs',
         'gateway-file.cjs',
         'generate-content-target.cjs',
         'google-tokens.cjs',
@@ -184,10 +191,12 @@ describe('the build of the project', () => {
         'kms-calls.cjs',
         'messages-target.cjs',
         'model-list.cjs',
+        'model-listing.cjs',
         'openapi.json',
         'page',
         'prometheus.cjs',
         'responses-target.cjs',
+        'responses.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
@@ -386,11 +395,15 @@ describe('the build of the project', () => {
     for (const name of functionNames) {
       const zip = temporaryFolder();
       await cp(join(output, name), zip, { recursive: true });
-      const answers = await invokeEach(join(zip, 'index.mjs'), [...served[name], '/v1/models', '/console/index.cjs']);
-      const [keyless, others] = [answers.slice(0, -2), answers.slice(-2)];
+      // Served by code that is loaded with the first call, which asks for an API key.
+      const loaded = name === 'gateway' ? ['/v1/key', 'POST /v1/responses', 'POST /v1/embeddings'] : [];
+      const paths = [...served[name], ...loaded, '/v1/models', '/console/index.cjs'];
+      const answers = await invokeEach(join(zip, 'index.mjs'), paths);
+      const [keyless, others] = [answers.slice(0, served[name].length), answers.slice(served[name].length)];
       expect(keyless.filter(({ status, bytes }) => status !== 200 || bytes === 0)).toEqual([]);
-      // An API key is asked for, and nothing of the code is a file of the page.
-      expect(others.map(({ status }) => status)).toEqual([name === 'operator' ? 404 : 401, 404]);
+      // Nothing of the code is a file of the page.
+      const refused = [...loaded.map(() => 401), name === 'operator' ? 404 : 401, 404];
+      expect(others.map(({ status }) => status)).toEqual(refused);
     }
   });
 

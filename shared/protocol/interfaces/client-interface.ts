@@ -1,6 +1,6 @@
 // Description of a client's interface (chat completions, messages, …). Stages, formats and the response cache work with
 // it, and none of them branches on the interface's name. Types only.
-import type { ErrorFormat, GatewayError, RejectionReason } from '../../errors/index.ts';
+import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
 import type {
@@ -37,7 +37,6 @@ export interface ClientInterface {
    * absent, the gateway's own words come first, then those of the provider.
    */
   readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
-  readonly routeRules: RouteRules;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Top-level fields of a body that change no answer, beside the ones that the parts of the cache key name. */
@@ -58,17 +57,6 @@ export interface RejectionToTell {
   readonly promptTokens: number;
   /** Context length of the model. */
   readonly contextTokens: number;
-}
-
-/** Conventions of a path's clients, whatever the base URL. */
-export interface RouteRules {
-  readonly errorFormat?: ErrorFormat | undefined;
-  /** Header that switches errors to the form of Messages. */
-  readonly messagesFormWith?: string | undefined;
-  /** A header that names the session where none of the gateway does. */
-  readonly foreignSessionId?: string | undefined;
-  /** A second name for the header with the id of the request. */
-  readonly requestIdHeader?: string | undefined;
 }
 
 /** Parts of a request beside its body that providers get unchanged. */

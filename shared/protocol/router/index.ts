@@ -2,5 +2,5 @@ export type { DeferredTasks } from './deferred-tasks.ts';
 export type { CallDetails } from './request-details.ts';
 export type { RequestScope } from './request-scope.ts';
 export { jsonHeaders, streamHeaders } from './root-endpoints.ts';
-export type { Endpoint } from './route-table.ts';
+export type { Endpoint, RouteRules } from './route-table.ts';
 export { createRouter, type RouterDependencies, toGatewayError } from './router.ts';

@@ -1,7 +1,7 @@
 // From a path to the endpoint that serves it.
+import type { ErrorFormat } from '../../errors/index.ts';
 import { type BasePath, barePaths, basePaths, notOffered, routePaths } from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
-import type { RouteRules } from '../interfaces/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
@@ -10,6 +10,17 @@ export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise
  * Path → method → endpoint. A `*` matches one segment of the path, `**` at the end all further ones, slashes included.
  */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
+/** Conventions of a path's clients, whatever the base URL. */
+export interface RouteRules {
+  readonly errorFormat?: ErrorFormat | undefined;
+  /** Header that switches errors to the form of Messages. */
+  readonly messagesFormWith?: string | undefined;
+  /** A header that names the session where none of the gateway does. */
+  readonly foreignSessionId?: string | undefined;
+  /** A second name for the header with the id of the request. */
+  readonly requestIdHeader?: string | undefined;
+}
 
 export interface RouteTable {
   /** Below every base path. */

@@ -1,1 +1,1 @@
-export { type ModelListingDependencies, modelRoutes } from './serve-models.ts';
+export { type ModelListingDependencies, serveModel, serveModels } from './serve-models.ts';

@@ -7,7 +7,7 @@ import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../..
 import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
 import type { WorkspaceDocument, WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
-import { brand, functionAliasPrefix, headerNames, routePaths } from '../../foundation/constants/index.ts';
+import { brand, functionAliasPrefix, headerNames } from '../../foundation/constants/index.ts';
 import { type Clock, instantOf } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
@@ -27,7 +27,7 @@ export interface ModelListingDependencies {
 }
 
 /** GET /models; with `functions=true` the callable functions of the workspace follow the models. */
-const serveModels = (deps: ModelListingDependencies): Endpoint =>
+export const serveModels = (deps: ModelListingDependencies): Endpoint =>
   serveListing(deps, async (input, request) => {
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
     const list = listModels(input, asksFunctions ? await listFunctions(deps, input) : []);
@@ -35,7 +35,7 @@ const serveModels = (deps: ModelListingDependencies): Endpoint =>
   });
 
 /** GET /models/{id}, of a function too. */
-const serveModel = (deps: ModelListingDependencies): Endpoint =>
+export const serveModel = (deps: ModelListingDependencies): Endpoint =>
   serveListing(deps, async (input, request, id) => {
     const found = id.startsWith(functionAliasPrefix)
       ? (await listFunctions(deps, input)).find((one) => one.id === id)
@@ -43,12 +43,6 @@ const serveModel = (deps: ModelListingDependencies): Endpoint =>
     if (found === undefined) throw failUnknownModel(id, input);
     return isOfAnthropic(request) ? toAnthropicModel(found) : found;
   });
-
-/** The routes of every function that serves the list. */
-export const modelRoutes = (deps: ModelListingDependencies) => ({
-  api: { [routePaths.models]: { GET: serveModels(deps) }, [routePaths.model]: { GET: serveModel(deps) } },
-  routeRules: { [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion } },
-});
 
 /** Anthropic's SDKs send the header with every request. */
 const isOfAnthropic = ({ headers }: GatewayRequest): boolean => headers[headerNames.anthropicVersion] !== undefined;

@@ -89,6 +89,11 @@ export interface Store {
 
 /** The store did not answer in time or not at all. Its cause is for the log only. */
 export class StoreUnavailable extends Error {
+  /** By name, because a bundle's on-demand code has a class of its own. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return error instanceof Error && error.name === 'StoreUnavailable';
+  }
+
   override readonly name = 'StoreUnavailable';
   /** Set where the process did not even ask the store. */
   readonly exhausted: StageResource | undefined;

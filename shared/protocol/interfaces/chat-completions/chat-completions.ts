@@ -27,7 +27,6 @@ export const chatCompletions: ClientInterface = {
   passedHeaders: [],
   passesQuery: false,
   measuresProviders: true,
-  routeRules: {},
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,
   answerMaxBytes,

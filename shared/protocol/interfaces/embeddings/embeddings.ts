@@ -15,7 +15,6 @@ export const embeddings: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: false,
   measuresProviders: true,
-  routeRules: {},
   readRequest: readEmbeddingsRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   answerMaxBytes: () => largeBodyMaxBytes,

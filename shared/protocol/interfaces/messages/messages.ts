@@ -1,6 +1,6 @@
 // The interface of Anthropic's Messages, and the count of tokens beside it.
 
-import { headerNames, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   type ClientInterface,
   plainGatewayMembers,
@@ -24,11 +24,6 @@ export const messages: ClientInterface = {
   passesQuery: true,
   measuresProviders: true,
   repairWords,
-  routeRules: {
-    errorFormat: 'messages',
-    foreignSessionId: headerNames.messagesSessionId,
-    requestIdHeader: headerNames.messagesRequestId,
-  },
   readRequest: readMessagesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   answerMaxBytes: () => upstreamBodyMaxBytes,

@@ -1,5 +1,4 @@
 // The interface of OpenAI's Responses.
-import { headerNames } from '../../../foundation/constants/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
@@ -21,7 +20,6 @@ export const responses: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: true,
   measuresProviders: true,
-  routeRules: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   answerMaxBytes,
