@@ -598,7 +598,7 @@ if (typeof browser === 'string') {
       const { workspaceStore } = served.gateway.composition;
       // Somebody else changes another member meanwhile.
       await workspaceStore.write({ id: 'search', spend_limit_usd: '9' });
-      await page.getByLabel('Calls at once', { exact: true }).fill('4');
+      await page.getByLabel('Concurrent calls', { exact: true }).fill('4');
       await page.getByLabel('Only providers that keep nothing').check();
       await page.getByLabel('Keys that a member may make').fill('3');
       await page.getByLabel('Requests per minute of each of these keys').fill('60');

@@ -21,7 +21,7 @@ export const creditFields: readonly Field<WorkspaceCredit>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ id }) => id },
   amount('granted_usd', 'granted USD'),
   amount('spent_usd', 'spent USD'),
-  amount('held_usd', 'held USD'),
+  amount('held_usd', 'reserved USD'),
   amount('available_usd', 'available USD'),
   amount('spend_limit_usd', 'spend limit'),
   amount('under_spend_limit_usd', 'under limit'),

@@ -93,11 +93,11 @@ export const keyFields: readonly Field<Key>[] = [
   member('status', { title: 'status', shown: ({ state }) => state }),
   member('rpm', { title: 'rpm', align: 'right' }),
   member('tpm', { title: 'tpm', align: 'right', leftOut: 2 }),
-  member('concurrency', { title: 'at once', align: 'right', leftOut: 2 }),
+  member('concurrency', { title: 'concurrent', align: 'right', leftOut: 2 }),
   member('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
   member('spend_limit_reset', { title: 'reset' }),
   member('spent_usd', { title: 'spent USD', align: 'decimal' }),
-  member('held_usd', { title: 'held USD', align: 'decimal' }),
+  member('held_usd', { title: 'reserved USD', align: 'decimal' }),
   member('expires_at', { title: 'expires' }),
   {
     member: 'models',

@@ -107,9 +107,9 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace.id },
   { member: 'available_usd', title: 'available USD', align: 'decimal', value: (w) => formatUsd(w.summary.available) },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: (w) => w.workspace.spend_limit_usd },
-  { member: 'concurrency', title: 'calls at once', align: 'right', value: ({ workspace }) => workspace.concurrency },
-  { member: 'function_concurrency', title: 'functions at once', align: 'right', value: functionsOf },
-  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.held) },
+  { member: 'concurrency', title: 'concurrent calls', align: 'right', value: ({ workspace }) => workspace.concurrency },
+  { member: 'function_concurrency', title: 'concurrent functions', align: 'right', value: functionsOf },
+  { member: 'held_usd', title: 'reserved USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.held) },
   {
     member: 'oldest_hold_age_ms',
     title: 'oldest',

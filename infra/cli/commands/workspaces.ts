@@ -36,8 +36,8 @@ function textOf(value: unknown): string {
 const workspaceFields: readonly Field<Workspace>[] = [
   ...creditFields.filter(({ member }) => member !== 'under_spend_limit_usd'),
   { title: 'tpm', align: 'right', leftOut: 2, value: ({ tpm }) => tpm },
-  { title: 'at once', align: 'right', leftOut: 2, value: ({ concurrency }) => concurrency },
-  { title: 'functions at once', align: 'right', leftOut: 1, value: (one) => one.function_concurrency },
+  { title: 'concurrent', align: 'right', leftOut: 2, value: ({ concurrency }) => concurrency },
+  { title: 'concurrent functions', align: 'right', leftOut: 1, value: (one) => one.function_concurrency },
   { title: 'models', isFlexible: true, value: ({ models }) => models },
 ];
 

@@ -52,7 +52,7 @@ export async function addCredit(
   const credit = await readCredit(deps, document);
   if (result === 'insufficient') {
     const available = formatUsd(credit.summary.available);
-    const message = `nothing was taken away: ${available} USD are neither spent nor held by running calls`;
+    const message = `nothing was removed: ${available} USD are neither spent nor reserved by running calls`;
     throw new ChangeFailed('insufficient', message);
   }
   return { ...credit, change: result === 'added' ? 'added' : 'unchanged' };

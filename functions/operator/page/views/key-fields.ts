@@ -7,7 +7,7 @@ import { formValues } from '../parts/form.tsx';
 export const countLimits = [
   { member: 'rpm', title: 'Requests per minute', absent: 'no limit', words: 'per minute' },
   { member: 'tpm', title: 'Tokens per minute', absent: 'no limit', words: 'tokens per minute' },
-  { member: 'concurrency', title: 'Calls at once', absent: 'the default of the service', words: 'at once' },
+  { member: 'concurrency', title: 'Concurrent calls', absent: 'the default of the service', words: 'concurrent' },
 ] as const satisfies readonly { readonly member: keyof Key; readonly [text: string]: string }[];
 
 type CountLimits = Pick<Key, (typeof countLimits)[number]['member']>;

@@ -37,7 +37,7 @@ export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialog
       <Shown loaded={history}>
         {({ data }) => (
           <Table
-            caption="What was granted, added and taken away, the newest first"
+            caption="What was granted, added and removed, the newest first"
             rows={data}
             keyOf={({ id: key }) => key ?? ''}
             empty="Nothing was granted."

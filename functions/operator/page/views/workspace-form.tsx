@@ -23,8 +23,8 @@ interface WorkspaceFormProperties {
 
 const limits = [
   { name: 'tpm', title: 'Tokens per minute', placeholder: 'no limit' },
-  { name: 'concurrency', title: 'Calls at once', placeholder: 'no limit of its own' },
-  { name: 'function_concurrency', title: 'Calls of functions at once', placeholder: 'no limit' },
+  { name: 'concurrency', title: 'Concurrent calls', placeholder: 'no limit of its own' },
+  { name: 'function_concurrency', title: 'Concurrent calls of functions', placeholder: 'no limit' },
 ] as const;
 
 /** Limits of the keys that members make. */
@@ -34,7 +34,7 @@ const memberLimits = [
   {
     Control: CountField,
     member: 'concurrency',
-    title: 'Calls at once of each',
+    title: 'Concurrent calls of each',
     placeholder: 'the default of the service',
   },
   { Control: AmountField, member: 'spend_limit_usd', title: 'Spend limit in USD of each', placeholder: 'no limit' },

@@ -55,7 +55,7 @@ const columns = (
   },
   { title: 'Available', isNumber: true, show: ({ available_usd }) => usd(available_usd) },
   { title: 'Spent', isNumber: true, show: ({ spent_usd }) => usd(spent_usd) },
-  { title: 'Held', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
+  { title: 'Reserved', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
   { title: 'Spend limit', isNumber: true, show: ({ spend_limit_usd }) => usd(spend_limit_usd) },
   { title: 'Tokens per minute', isNumber: true, show: ({ tpm }) => count(tpm) },
   { title: 'Calls at once', isNumber: true, show: ({ concurrency }) => count(concurrency) },
