@@ -19,8 +19,6 @@ import { failed, serveAndSettle } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, ReceivedCall } from './stages.ts';
-import { execute } from './stored-function/execute.ts';
-import { openExecution } from './stored-function/open-execution.ts';
 
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface): Endpoint =>
@@ -61,10 +59,11 @@ async function openFunction(
   call: IdentifiedCall,
   admissionTime: TimeBudget,
 ): Promise<Serve> {
+  const { openExecution, execute } = await import('./stored-function/index.ts');
   const opened = await admissionTime.wait(openExecution(deps, call));
   const admitted = await admit(deps, call, opened, admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
-  return () => serveAndSettle(deps, admitted, execute);
+  return () => serveAndSettle(deps, admitted, (deps, call) => execute(deps, call, provide));
 }
 
 /** An answer that exists already. */

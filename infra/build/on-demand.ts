@@ -18,6 +18,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'embeddings.cjs': 'shared/protocol/interfaces/embeddings/index.ts',
   'model-listing.cjs': 'shared/routing/model-listing/index.ts',
   'account.cjs': 'functions/gateway/account/serve-account.ts',
+  'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
   ...Object.fromEntries(

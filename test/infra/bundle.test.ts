@@ -160,6 +160,7 @@ describe('the build of the project', () => {
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
+        'stored-function.cjs',
         'telemetry.cjs',
       ],
       models: [noticesFile, 'index.cjs', 'index.mjs', 'telemetry.cjs'],
@@ -200,6 +201,7 @@ describe('the build of the project', () => {
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
+        'stored-function.cjs',
         'telemetry.cjs',
       ],
     };
@@ -598,7 +600,8 @@ describeOnDynamo('the process of a task', () => {
         'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
         'held/model': [{ provider: 'held', upstream: 'm' }],
       },
-      providers: { held: { base_url: held.url } },
+      providers: { held: { base_url: held.url }, acme: { apis: ['chat-completions', 'responses'] } },
+      workspace: { functions: [promptFunction('label', 'acme/echo')] },
       key: { concurrency: inFlight, rpm: 1_000, spend_limit_usd: '1000.00' },
     });
   });
@@ -664,6 +667,31 @@ describeOnDynamo('the process of a task', () => {
     const following = await call(next, 'acme/echo');
     expect([following.status, await following.json()]).toMatchObject([200, { choices: [{ finish_reason: 'stop' }] }]);
     expect(await next.stop()).toBe(0);
+    await expectBalancedBooks(harness);
+  });
+
+  it('answers with code that is loaded on demand, and refuses with its errors as with those of every call', async () => {
+    const task = await start();
+    const ask = async (path: string, body?: object) => {
+      const answer = await fetch(task.url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...task.headers, authorization: `Bearer ${harness.key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const { object, error } = (await answer.json()) as { object?: string; error?: string };
+      return [answer.status, error ?? object];
+    };
+    const functionCall = (id: string) => ask('/chat/completions', hello(`gw/function/${id}`));
+    expect(await functionCall('label')).toEqual([200, 'chat.completion']);
+    expect(await functionCall('none')).toEqual([404, 'function_not_found']);
+    expect(await ask('/responses', { model: 'acme/echo', input: 'Hi.' })).toEqual([200, 'response']);
+    expect(await ask('/responses', { model: 'acme/echo', input: 5 })).toEqual([400, 'invalid_request']);
+    expect(await ask('/embeddings', { model: 'acme/echo', input: 5 })).toEqual([400, 'invalid_request']);
+    expect(await ask('/models')).toEqual([200, 'list']);
+    expect(await ask('/models/acme/none')).toEqual([400, 'unknown_model']);
+    expect(await ask('/key')).toEqual([200, undefined]);
+    expect(await ask('/generation?id=none')).toEqual([404, 'not_found']);
+    expect(await task.stop()).toBe(0);
     await expectBalancedBooks(harness);
   });
 

@@ -9,10 +9,12 @@ import type { JsonText } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import { provide } from '../provider/provide.ts';
 import type { ProvidedAnswer, ProviderCall, ProviderRun } from '../provider-call.ts';
 import { openEnvelopes, providerCallOf } from '../routing/provider-calls.ts';
 import type { AdmittedExecution, PlannedModelCall } from '../stages.ts';
+
+/** The provider loop. */
+export type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;
 
 export interface ModelAnswer extends StepAnswer {
   readonly json: JsonText;
@@ -20,18 +22,16 @@ export interface ModelAnswer extends StepAnswer {
   readonly fallbackUsed: boolean;
 }
 
-/** `onRun` is called with each run of the provider loop, also with those that failed. */
 export async function callModel(
   deps: GatewayDependencies,
   call: AdmittedExecution,
+  provide: Provide,
   planned: PlannedModelCall,
-  stopped: AbortSignal | undefined,
-  onRun: (run: ProviderRun) => void,
+  stopped?: AbortSignal,
 ): Promise<ModelAnswer> {
   // Each round leaves one model behind.
   for (let { plan } = planned; ; ) {
     const run = await provide(deps, await toProviderCall(deps, call, { ...planned, plan }, stopped));
-    onRun(run);
     const { result } = run;
     const answer = result.kind === 'failed' ? result : await readAnswer(call, planned, result);
     if (!('error' in answer)) return answer;

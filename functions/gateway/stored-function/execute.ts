@@ -16,14 +16,24 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderRun } from '../provider-call.ts';
 import { failed } from '../settlement/settle.ts';
 import type { AdmittedExecution, AnswerSource, CallResult, EndedCall } from '../stages.ts';
-import { callModel } from './call-model.ts';
+import { callModel, type Provide } from './call-model.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<CallResult> {
+/** `provide`: the loop of plain calls, given because what is loaded on demand has a copy of all code that it names. */
+export async function execute(
+  deps: GatewayDependencies,
+  call: AdmittedExecution,
+  provide: Provide,
+): Promise<CallResult> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const runs: ProviderRun[] = [];
-  const executed = await runFunction(deps, call, runs).catch((error: unknown) => ({ error }));
+  const provideAndKeep: Provide = async (...call) => {
+    const run = await provide(...call);
+    runs.push(run);
+    return run;
+  };
+  const executed = await runFunction(deps, call, provideAndKeep, runs).catch((error: unknown) => ({ error }));
   // Steps run side by side and one after the other, so their times do not add up to this.
   const upstreamMs = clock.nowMs() - startedAtMs;
   const run = { ...sumRuns(runs), upstreamMs };
@@ -50,16 +60,20 @@ interface Executed {
   readonly source: AnswerSource | undefined;
 }
 
-/** Adds each run of the provider loop to `runs`, those of failed steps included. */
-async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, runs: ProviderRun[]): Promise<Executed> {
+/** `runs`: those of the provider loop until now, those of failed steps included. */
+async function runFunction(
+  deps: GatewayDependencies,
+  call: AdmittedExecution,
+  provide: Provide,
+  runs: readonly ProviderRun[],
+): Promise<Executed> {
   const { revision, matched, prompt } = call.execution;
   const { content, functionId, revisionId } = revision;
   const execution = { functionId, revisionId, executionId: call.owner };
-  const onRun = (run: ProviderRun) => void runs.push(run);
   const usage = () => executionUsage(call, sumRuns(runs).attemptCount);
   if (content.kind === 'prompt') {
     if (prompt === undefined) throw new Error('a prompt was admitted without its plan');
-    const { json, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
+    const { json, candidate, fallbackUsed } = await callModel(deps, call, provide, prompt);
     return {
       answer: toFunctionAnswer({ ...execution, fallbackUsed }, { kind: 'prompt', json }, usage()),
       source: { model: candidate.model.id, provider: candidate.provider.id },
@@ -68,7 +82,7 @@ async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, r
   const { output, answers } = await runWorkflow(content, matched, async (_step, request, signal) => {
     const planned = planModelCall(deps, call, request);
     if (planned instanceof GatewayError) throw planned;
-    return callModel(deps, call, planned, signal, onRun);
+    return callModel(deps, call, provide, planned, signal);
   });
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
   const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;

@@ -13,17 +13,24 @@ import {
   workerCallMaxMs,
   workerJobMaxMs,
 } from './schema-bounds.ts';
-import { schemaWorkers } from './schema-workers.ts';
+import { type SchemaWorkers, schemaWorkers } from './schema-workers.ts';
 
 /** The schema work of one call: its time so far, and its key. */
 export interface SchemaWork {
   readonly owner: string;
+  /** Those of the process: code that is loaded on demand would have more. */
+  readonly workers: SchemaWorkers;
   eventLoopMs: number;
   workerMs: number;
 }
 
 /** `owner`: a few jobs at a time run in workers for each. */
-export const startSchemaWork = (owner: string): SchemaWork => ({ owner, eventLoopMs: 0, workerMs: 0 });
+export const startSchemaWork = (owner: string): SchemaWork => ({
+  owner,
+  workers: schemaWorkers,
+  eventLoopMs: 0,
+  workerMs: 0,
+});
 
 /** Work of the command line, without a client. */
 const operatorWork = () => startSchemaWork('operator');
@@ -82,7 +89,7 @@ async function run<Value>(
 ): Promise<Value> {
   const key = typeof schema === 'object' && schema !== null ? schema : undefined;
   check ??= await import('./check.ts');
-  const availableMs = schemaWorkers.isBusy(work.owner) ? busyEventLoopMaxMs : eventLoopMaxMs;
+  const availableMs = work.workers.isBusy(work.owner) ? busyEventLoopMaxMs : eventLoopMaxMs;
   const maxMs = availableMs - work.eventLoopMs;
   if (!isLarge && maxMs >= 1 && !(key && forWorkers.has(key))) {
     const elapsedMs = startStopwatch();
@@ -92,7 +99,7 @@ async function run<Value>(
     if (over === 'schema' && key !== undefined) forWorkers.add(key);
   }
   const leftMs = Math.max(1, Math.min(workerJobMaxMs, workerCallMaxMs - work.workerMs));
-  const result = await schemaWorkers.run(work.owner, jsonText({ ...job, schema, maxMs: leftMs }) ?? '');
+  const result = await work.workers.run(work.owner, jsonText({ ...job, schema, maxMs: leftMs }) ?? '');
   if (result === 'out_of_memory') return outOfMemory;
   work.workerMs += result.tookMs;
   return result.value as Value;

@@ -39,6 +39,8 @@ interface WaitingJob {
   readonly reject: (cause: unknown) => void;
 }
 
+export type SchemaWorkers = ReturnType<typeof createSchemaWorkers>;
+
 function createSchemaWorkers() {
   /** Jobs by key, in the order in which keys are served next. */
   const waiting = new Map<string, WaitingJob[]>();

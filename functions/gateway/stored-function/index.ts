@@ -1,0 +1,3 @@
+// Stored functions: loaded with the first call of one.
+export { execute } from './execute.ts';
+export { openExecution } from './open-execution.ts';
