@@ -53,19 +53,34 @@ function occurrences(texts: readonly string[], word: RegExp): number {
   return texts.reduce((sum, text) => sum + [...text.matchAll(word)].length, 0);
 }
 
-/** Of the tree as it is. A page without a ceiling has one of 800 words. */
-export function countWords(): WordCounts {
-  const sources = readSourceFiles(['shared', 'functions', 'infra']);
-  const pages = readMarkdownFiles(['shared', 'functions', 'infra', 'test', '.github']);
+/** Titles of tests that are in the line of their `it` or `describe`. */
+const titlesOf = ({ text }: SourceFile): string[] =>
+  [...text.matchAll(/^\s*(?:it|describe)(?:\.each\([^']*\))?\(\s*(['`])(.*?)\1/gm)].map(([, , title = '']) => title);
+
+/** `others`: prose beside the comments. */
+function countProse(sources: readonly SourceFile[], others: readonly string[]): WordCounts {
   const comments = sources.flatMap(commentLines);
-  const read = [...comments, ...pages.flatMap(({ text }) => proseOf(text))];
-  const beginsWithWhat = (line = '') => /^What\b/.test(line);
+  const read = [...comments, ...others];
   return {
     'files that begin with "What"': sources.filter(({ text }) => /^\/\/ What\b/.test(text)).length,
-    'comment lines that begin with "What"': comments.filter(beginsWithWhat).length,
+    'comment lines that begin with "What"': comments.filter((line) => /^What\b/.test(line)).length,
     'comments that say "Undefined:"': occurrences(comments, /\bUndefined:/g),
-    'sentences above 30 words in pages': pages.flatMap(({ text }) => longSentences(text)).length,
     ...Object.fromEntries(Object.entries(privateWords).map(([name, word]) => [name, occurrences(read, word)])),
+  };
+}
+
+/** Of the tree as it is. A page without a ceiling has one of 800 words. */
+export function countWords(): WordCounts {
+  const pages = readMarkdownFiles(['shared', 'functions', 'infra', 'test', '.github']);
+  const tests = readSourceFiles(['test']);
+  const ofTests = countProse(tests, tests.flatMap(titlesOf));
+  return {
+    ...countProse(
+      readSourceFiles(['shared', 'functions', 'infra']),
+      pages.flatMap(({ text }) => proseOf(text)),
+    ),
+    ...Object.fromEntries(Object.entries(ofTests).map(([name, count]) => [`in tests: ${name}`, count])),
+    'sentences above 30 words in pages': pages.flatMap(({ text }) => longSentences(text)).length,
     ...Object.fromEntries(
       pages
         .map(({ path, text }) => [`words of ${path}`, wordsIn(text)] as const)

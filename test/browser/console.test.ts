@@ -202,7 +202,7 @@ if (typeof browser === 'string') {
       expect(await page.getByText('Reading …').count()).toBe(0);
     });
 
-    it('shows spend, calls, failures and latency of the time that is picked, which stands in the address', async () => {
+    it('shows spend, calls, failures and latency of the time that is picked, which is in the address', async () => {
       const { page } = await open('view=overview');
       expect(await page.locator('canvas').count()).toBe(4);
       expect(await totalsOf(page)).toMatchObject({
@@ -357,7 +357,7 @@ if (typeof browser === 'string') {
       expect(await findBarriers()).toEqual([]);
     });
 
-    it('finds models, keys and calls by a text that stands in the address, and shows what is more than a page behind it', async () => {
+    it('finds models, keys and calls by a text that is in the address, and shows what is more than a page behind it', async () => {
       const { composition } = served.gateway;
       for (let at = 0; at < 52; at += 1) await createKey(composition, { workspace: 'team', name: `zz batch ${at}` });
       const { page } = await open('view=keys&search=BATCH');
@@ -596,7 +596,7 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Make the workspace' }).click();
       await page.getByRole('button', { name: 'Change workspace search' }).click();
       const { workspaceStore } = served.gateway.composition;
-      // Somebody else changes another member meanwhile.
+      // Somebody else changes another field meanwhile.
       await workspaceStore.write({ id: 'search', spend_limit_usd: '9' });
       await page.getByLabel('Concurrent calls', { exact: true }).fill('4');
       await page.getByLabel('Only providers that keep nothing').check();

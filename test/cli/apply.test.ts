@@ -113,7 +113,7 @@ describe('a dry run', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('shows every member old → new, and the next apply finds all of it still to do', async () => {
+  it('shows every field old → new, and the next apply finds all of it still to do', async () => {
     await operate(applyLine(gatewayFile()));
     const line = applyLine(gatewayFile({ price: '0.30', key: { rpm: 5 }, workspace: { models: ['acme/small'] } }));
     const dry = await operateJson<Applied>(`${line} --dry-run`);

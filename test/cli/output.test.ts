@@ -64,7 +64,7 @@ describe('a table', () => {
     expect(line).toBe('·[2Jgone·1m·');
   });
 
-  it('of the members of one document has its values below each other, however long a name is', () => {
+  it('of the fields of one document has its values below each other, however long a name is', () => {
     const document = { id: 'a', cache_write_tokens: 0, left: null };
     const lines = memberLines(document, (value) => (value === null ? undefined : String(value)));
     expect(lines).toEqual(['id                  a', 'cache_write_tokens  0']);

@@ -63,7 +63,7 @@ const gw = (line: string, more: { readonly answers?: readonly string[] } = {}) =
   operate(`${line} --data ${data}`, { clock, ...more });
 const gwJson = async <Document>(line: string) => JSON.parse((await gw(`${line} --json`)).out) as Document;
 
-/** Applies the file with other members of its providers. */
+/** Applies the file with other fields of its providers. */
 function apply(providers: Record<string, object> = {}, options = '--yes') {
   const path = join(folder, 'gateway.yaml');
   const more = Object.entries(providers).map(([id, members]) => [id, { ...parts.providers?.[id], ...members }]);

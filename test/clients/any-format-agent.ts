@@ -90,7 +90,7 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
     }
   };
   const providersOf = (gateway: Harness) => gateway.simulator.calls.map(({ provider }) => provider);
-  /** Answers of the model: two calls at once, one that edits, then a text. */
+  /** Answers of the model: two parallel calls, one that edits, then a text. */
   const editing = (file: string) => script([read(file), run('ls')], [edit(file, 'second', 'changed')]);
   const isChanged = (file: string) => readFileSync(file, 'utf8') === 'first line\nchanged line\n';
 

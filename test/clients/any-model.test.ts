@@ -49,7 +49,7 @@ const recordOf = async (id: string | null) => {
 /** Without the fields that may differ between two calls of the same kind. */
 const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & { parsed_output?: unknown }) => ({
   ...message,
-  // A member that the SDK adds itself.
+  // A field that the SDK adds itself.
   parsed_output: undefined,
   content: message.content.map((block) => {
     if (block.type === 'tool_use') return { ...block, id: 'id' };
@@ -128,7 +128,7 @@ describe('a count of tokens where the provider of the model has none', () => {
 });
 
 describe.each(translated)('Messages on a model of %s', (format) => {
-  it('answers as a message with every member, its cost in a header, and a record of the format that was spoken', async () => {
+  it('answers as a message with every field, its cost in a header, and a record of the format that was spoken', async () => {
     const { data, response } = await client.messages.create(ask(`${format}/echo`, 'Hello')).withResponse();
     expect(textOf(data)).toContain('Hello');
     expect(data).toEqual({

@@ -90,7 +90,7 @@ export const baseUrlOf = ({ url }: Pick<Harness, 'url'>, base: BasePath): string
 
 export const functionAlias = 'gw/function/label';
 
-/** The `gw` member of a function's answer. */
+/** The `gw` field of a function's answer. */
 export interface FunctionGwField {
   readonly function_id: string;
   readonly revision_id: string;

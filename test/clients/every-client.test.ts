@@ -176,7 +176,7 @@ const openai = (more: ConstructorParameters<typeof OpenAI>[0] = {}) =>
   new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0, ...more });
 const langchain = (model: string, fields: ChatOpenAIFields = {}) =>
   new ChatOpenAI({ model, apiKey: gateway.key, configuration: { baseURL: gateway.url }, maxRetries: 0, ...fields });
-/** Shows the `gw` member of a function's answer to the user of the SDK. */
+/** Shows the `gw` field of a function's answer to the user of the SDK. */
 const metadataExtractor: MetadataExtractor = {
   extractMetadata: async ({ parsedBody }) => ({ function: { ...(parsedBody as { gw?: FunctionGwField }).gw } }),
   createStreamExtractor: () => ({ processChunk: () => {}, buildMetadata: () => undefined }),
@@ -240,7 +240,7 @@ describe('a stored function', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it('is called by the AI SDK like a model, which shows the members of the gateway', async () => {
+  it('is called by the AI SDK like a model, which shows the fields of the gateway', async () => {
     const { text, usage, providerMetadata } = await generateText({ model: aiSdk(functionAlias), prompt: 'Help me' });
     expect(text).toContain('Label this: Help me');
     expect(providerMetadata?.function).toEqual(ofFunction);
@@ -258,7 +258,7 @@ describe('a stored function', () => {
   });
 });
 
-it('the gateway’s own members are options of the AI SDK and of LangChain, and no provider sees them', async () => {
+it('the gateway’s own fields are options of the AI SDK and of LangChain, and no provider sees them', async () => {
   const own = { provider: { only: ['acme'], sort: 'price' } };
   const { usage } = await generateText({ model: aiSdk('acme/echo'), prompt: 'Hello', providerOptions: { gw: own } });
   expect(usage.raw).toMatchObject({ cost: expect.any(Number), provider: 'acme', model: 'acme/echo', attempts: 1 });
@@ -299,7 +299,7 @@ it.each<[string, ChatOpenAIFields, number]>([
   expect([counted.count, gateway.simulator.calls.length]).toEqual([calls, 3 * calls]);
 });
 
-it('openai sends an image by Responses, and the members of the gateway', async () => {
+it('openai sends an image by Responses, and the fields of the gateway', async () => {
   const content: OpenAI.Responses.ResponseInputContent[] = [
     { type: 'input_text', text: 'What is it?' },
     { type: 'input_image', image_url: imageUrl, detail: 'auto' },

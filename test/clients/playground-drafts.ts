@@ -37,7 +37,7 @@ export const draft = (more: Partial<Draft> = {}): Draft => ({
   temperature: 0.5,
   outputTokensMax: 64,
   tools: [{ name: 'weather', description: 'The weather', parameters: { type: 'object', properties: {} } }],
-  // The second is a member of the gateway alone, which no SDK knows.
+  // The second is a field of the gateway alone, which no SDK knows.
   more: { user: 'u-1', provider: { sort: 'price', allow_fallbacks: true, max_price: null } },
   streams: false,
   ...more,

@@ -147,7 +147,7 @@ describe('the interface of Embeddings', () => {
     expect(read).toEqual({ kind: 'unreadable' });
   });
 
-  it('changes nothing of an answer but usage, whatever stands in it', async () => {
+  it('changes nothing of an answer but usage, whatever is in it', async () => {
     const cost = { cost: 0, costUsd: '0', mergedUsage: () => ({}) };
     const request = embeddings.readRequest(
       (await import('../../shared/protocol/wire/index.ts')).jsonTextOf({ model: 'a', input: 'a' }),

@@ -87,7 +87,7 @@ describe('a function call', () => {
       expect((await bodyAtProvider(ask('plain', 'Hi'))).messages).toEqual([system, user('Hi')]);
     });
 
-    it('parts of an object and the object as compact JSON, large integers and member order as they were', async () => {
+    it('parts of an object and the object as compact JSON, large integers and field order as they were', async () => {
       const input = '{ "urgent": true, "size": 12345678901234567890,\n "ticket": "Broken." }';
       expect((await bodyAtProvider(ask('ticket', input))).messages).toEqual([
         system,
@@ -238,7 +238,7 @@ describe('a function call', () => {
       expect(await refusal(ask('deep', input))).toContain('{{input.a.b}}');
     });
 
-    it('members that an object merely inherits', async () => {
+    it('fields that an object merely inherits', async () => {
       expect(await refusal(ask('deep', '{"a":{"__proto__":{"b":1}}}'))).toContain('{{input.a.b}}');
     });
 

@@ -75,7 +75,7 @@ describe('a JSON answer', () => {
     return { body, usage: body.usage as Usage, headers: response.headers, text };
   }
 
-  it('is the provider’s own, unknown members and all, with our members in usage', async () => {
+  it('is the provider’s own, unknown fields and all, with our fields in usage', async () => {
     const { body, headers, text } = await answerOf('unknown-members');
     const sent = JSON.parse(unknownMembersTexts('chat-completions').json) as Json;
     expect(sent).toHaveProperty('x_vendor');

@@ -81,7 +81,7 @@ describe('workspaces', () => {
     expect((await ada.get('/workspaces')).body.data).toEqual(before);
   });
 
-  it('keep every change of different members that come at the same moment', async () => {
+  it('keep every change of different fields that come at the same moment', async () => {
     const changes = [
       { spend_limit_usd: '50' },
       { function_concurrency: 7 },
@@ -155,7 +155,7 @@ describe('changes that come at the same moment', () => {
     expect((await gateway.credit('team')).granted - granted).toBe(3_000_000_000_000n);
   });
 
-  it('of one key: different members all hold', async () => {
+  it('of one key: different fields all hold', async () => {
     const made = await ada.send('POST', '/keys', { workspace: 'team', name: 'shared' });
     const path = `/keys/${made.body.data.public_id}`;
     const changes = [{ rpm: 5 }, { tags: { team: 'search' } }, { spend_limit_usd: '2' }, { name: 'renamed' }];

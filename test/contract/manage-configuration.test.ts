@@ -10,7 +10,7 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { asOperator, type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each test changes a member.
+// biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each test changes a field.
 type File = any;
 
 let gateway: Harness;
@@ -228,7 +228,7 @@ describe('changes at the same moment', () => {
     expect((await gateway.composition.workspaceStore.read('team'))?.concurrency).toBe(winner);
   });
 
-  it('of the whole and of members that it only repeats: what others write meanwhile holds', async () => {
+  it('of the whole and of fields that it only repeats: what others write meanwhile holds', async () => {
     const { workspaceStore, keys } = gateway.composition;
     const [key] = (await ada.get('/keys?workspace=team')).body.data;
     // Between the comparison with what is stored and the first write.

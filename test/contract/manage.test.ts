@@ -177,7 +177,7 @@ describe('the description of the interface', () => {
     expect(description.components.schemas.ManagedOverview).toHaveProperty('properties.by_tag.type', 'array');
   });
 
-  it('takes the bodies that the gateway takes, and names no member that it refuses', async () => {
+  it('takes the bodies that the gateway takes, and names no field that it refuses', async () => {
     const bodyOf = (method: string, path: string) =>
       (operationOf(method, path) as unknown as { requestBody: { content: { 'application/json': { schema: object } } } })
         .requestBody.content['application/json'].schema as Record<string, unknown>;

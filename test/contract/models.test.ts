@@ -89,12 +89,12 @@ describe('the model list', () => {
     return body.data as Json[];
   }
 
-  it('begins with auto and nothing but its four members', async () => {
+  it('begins with auto and nothing but its four fields', async () => {
     const [first] = await list();
     expect(first).toEqual({ id: 'auto', object: 'model', created: 0, owned_by: 'gw' });
   });
 
-  it('has exactly the members of the specification in every other element', async () => {
+  it('has exactly the fields of the specification in every other element', async () => {
     const [, ...models] = await list();
     expect(models.map(({ id }) => id)).toEqual([
       'acme/large',
@@ -115,7 +115,7 @@ describe('the model list', () => {
     }
   });
 
-  it('gives every member the type of the specification', async () => {
+  it('gives every field the type of the specification', async () => {
     const [, large] = await list();
     expect(large).toMatchObject({
       id: 'acme/large',

@@ -75,7 +75,7 @@ describe('the record of a call', () => {
 });
 
 describe('an error', () => {
-  it('has the form of OpenAI, with the member that is at fault', async () => {
+  it('has the form of OpenAI, with the field that is at fault', async () => {
     const response = await post(hello('acme/nothing'));
     const body = (await response.json()) as OpenAiError;
     expect(response.status).toBe(400);
@@ -125,7 +125,7 @@ describe('an error', () => {
     ],
     ['invalid_function_alias', hello('gw/function/'), 'model'],
     ['function_not_found', hello('gw/function/none'), 'model'],
-    // A header is no member of the body.
+    // A header is no field of the body.
     ['invalid_function_alias', hello('gw/function/label'), null, { 'idempotency-key': 'no-uuid' }],
     ['invalid_correlation', hello('acme/echo'), null, { 'x-gw-span-id': 'a b' }],
     ['byok_not_enabled', hello('acme/echo', { provider: { only: 'acme' } }), null, { 'x-byok-key': 'sk-client' }],
@@ -136,7 +136,7 @@ describe('an error', () => {
     expect({ code: error.code, param: error.param }).toEqual({ code, param });
   });
 
-  it('names no member of the body where the workspace enforces what excludes every provider', async () => {
+  it('names no field of the body where the workspace enforces what excludes every provider', async () => {
     const response = await post(hello('acme/echo'), { authorization: `Bearer ${strict}` });
     const { error } = (await response.json()) as OpenAiError;
     expect({ code: error.code, param: error.param }).toEqual({ code: 'no_policy_compliant_provider', param: null });
@@ -222,14 +222,14 @@ describe('a stream with a schema', () => {
 describe('what frameworks send', () => {
   const idle = { stream: false, n: 1, tools: [], store: false, parallel_tool_calls: true, temperature: null };
 
-  it('members that ask for nothing pass on a function alias, and are refused below /v1', async () => {
+  it('fields that ask for nothing pass on a function alias, and are refused below /v1', async () => {
     const call = hello('gw/function/label', idle);
     expect((await post(call)).status).toBe(200);
     const refused = (await (await postTo('/v1', call)).json()) as { error: string };
     expect(refused.error).toBe('invalid_function_request');
   });
 
-  it('members that a function fixes are refused whatever their type', async () => {
+  it('fields that a function fixes are refused whatever their type', async () => {
     for (const more of [{ temperature: 'hot' }, { stream: true }, { response_format: 7 }]) {
       const { error } = (await (await post(hello('gw/function/label', more))).json()) as OpenAiError;
       expect(error.code).toBe('invalid_function_request');

@@ -101,7 +101,7 @@ describe('the description of the API', () => {
     expect(missing).toEqual([headerNames.authorization, headerNames.originSecret]);
   });
 
-  it('says of every member of the request body what it means, and of no other', () => {
+  it('says of every field of the request body what it means, and of no other', () => {
     const paths = [...memberPaths(description.components.schemas.ChatCompletionRequest, '')];
     expect(paths.toSorted()).toEqual(Object.keys(memberDescriptions).toSorted());
   });
@@ -142,7 +142,7 @@ describe('the description of the API', () => {
   });
 });
 
-/** Paths of all members below, as the description writes them. */
+/** Paths of all fields below, as the description writes them. */
 function* memberPaths(schema: Json | undefined, path: string): Generator<string> {
   yield path;
   for (const branch of (schema?.anyOf as Json[] | undefined) ?? [schema]) {
@@ -309,7 +309,7 @@ const value = fc.oneof(
 const objectOf = (...names: readonly string[]) =>
   fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }) as fc.Arbitrary<Record<string, unknown>>;
 
-/** One member of the body as a body of its own. */
+/** One field of the body as a body of its own. */
 const member = fc.oneof(
   objectOf(
     'sort',

@@ -131,7 +131,7 @@ let everything: Promise<OperatorRequests> | undefined;
 const operatorOfAll = () => (everything ??= operatorOf(gateway, 'everything'));
 
 describe('every route of the management interface', () => {
-  it('stands in the README with its role, and nothing else does', () => {
+  it('is in the README with its role, and nothing else does', () => {
     const page = readFileSync(join(import.meta.dirname, '../../functions/operator/README.md'), 'utf8');
     const rows = page.matchAll(/^\| `([A-Z]+ \/[^`]*)` +\| ([a-z ]+?) +\|/gm);
     const written = [...rows].map(([, route, role]) => `${route}: ${role}`);

@@ -71,7 +71,7 @@ const faults: readonly Fault[] = [
   fault('schema in a stream', 400, 'schema_streaming_unsupported', ['format', 'stream'], ({ body }) => {
     Object.assign(body, { response_format: schema, stream: true });
   }),
-  // Of a model that begins like an alias of a function no other member is looked at.
+  // Of a model that begins like an alias of a function no other field is looked at.
   fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], member('model', 'gw/model/a')),
   fault('unknown model', 400, 'unknown_model', ['model'], member('model', 'nobody/nothing')),
   fault('not routable', 400, 'model_not_routable', ['model'], member('model', 'acme/nowhere')),

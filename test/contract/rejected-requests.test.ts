@@ -86,7 +86,7 @@ describe('a request that every provider rejects', () => {
     );
   });
 
-  it('names as `param` the member that the provider named whose words it repeats, where the request has it', async () => {
+  it('names as `param` the field that the provider named whose words it repeats, where the request has it', async () => {
     const paramOf = async (said: readonly Refusal[]) => {
       const response = await ask(chat, said, { temperature: 7 }, { 'x-gw-error-format': 'openai' });
       return ((await response.json()) as { error: { param: unknown } }).error.param;

@@ -289,7 +289,7 @@ describe('the interface of Responses', () => {
     expect(gateway.simulator.calls).toEqual([]);
   });
 
-  it('says in the words that agents look for that a prompt is too long, and which member holds it', async () => {
+  it('says in the words that agents look for that a prompt is too long, and which field holds it', async () => {
     const answer = await postJson({ model: 'acme/too-long' }, { 'x-gw-error-format': 'openai' });
     expect(answer).toMatchObject({
       error: {

@@ -48,7 +48,7 @@ describe('what reaches a provider', () => {
     return { ...call, body: call.body as Json };
   }
 
-  it('is every member as it was sent, with the model of the provider', async () => {
+  it('is every field as it was sent, with the model of the provider', async () => {
     const sent = hello('acme/echo', {
       temperature: 0.7,
       top_p: 1,
@@ -69,7 +69,7 @@ describe('what reaches a provider', () => {
     expect(body).toEqual({ ...sent, model: 'echo' });
   });
 
-  it('keeps numbers that JavaScript would round, and a member named __proto__', async () => {
+  it('keeps numbers that JavaScript would round, and a field named __proto__', async () => {
     const members = '"seed":9007199254740993,"ids":[12345678901234567890,-9223372036854775808],"__proto__":{"a":1}';
     const { bodyText } = await receivedFor(
       `{"model":"acme/echo","messages":[{"role":"user","content":"1234567890123456789"}],${members}}`,
@@ -78,7 +78,7 @@ describe('what reaches a provider', () => {
     expect(bodyText).toContain('"content":"1234567890123456789"');
   });
 
-  it('is never a member of the gateway', async () => {
+  it('is never a field of the gateway', async () => {
     const { body } = await receivedFor(
       hello('acme/echo', {
         provider: { only: ['acme'], sort: 'price' },

@@ -131,7 +131,7 @@ describe('who is not run takes nothing', () => {
       clock.advance(61_000);
       expect(await call(as(busy))).toBe('ok');
       const taken = await writesOf(async () => expect(await call(as(busy))).toBe('api_key_rate_limit'));
-      // The doubt was over: everything went out at once, and was given back.
+      // The doubt was over: everything went out at once, and was released.
       expect(takesFromOthers(taken)).not.toEqual([]);
     });
   });

@@ -246,7 +246,7 @@ describe('refusals and replays', () => {
   });
 });
 
-// The record of a call: who, what, how long, how much. Its exact members, and nothing else.
+// The record of a call: who, what, how long, how much. Its exact fields, and nothing else.
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the record of a call', () => {
@@ -270,7 +270,7 @@ describe('the record of a call', () => {
   });
   afterAll(() => harness.stop());
 
-  it('has exactly these members after an answer', async () => {
+  it('has exactly these fields after an answer', async () => {
     const headers = {
       traceparent,
       'x-gw-span-id': 'span-1',

@@ -1,4 +1,4 @@
-// Members that say who asks and what is kept, where both interfaces have words for them.
+// Fields that say who asks and what is kept, where both interfaces have words for them.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { completionOf, type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';

@@ -127,7 +127,7 @@ it.each(cells)('what a client of %s sends: %s, to %s', async (client, _feature, 
   check(client, format, row, verdict),
 );
 
-it('what is told is short and can stand in a header, whatever a client calls its members and however many it sends', async () => {
+it('what is told is short and can stand in a header, whatever a client calls its fields and however many it sends', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_one, index) => [`made_up_${index}`, 1]));
   const odd = { 'line\r\nx-injected: yes': 1, 日本: 1, 'a,b': 1, ['x'.repeat(5_000)]: 1 };
   for (const [client, format] of [
@@ -140,7 +140,7 @@ it('what is told is short and can stand in a header, whatever a client calls its
   }
 });
 
-it('what is told stands in the record of the call too', async () => {
+it('what is told is in the record of the call too', async () => {
   const { id, leftOut } = await ask('messages', 'converse', { feature: '', asks: { metadata: { user_id: 'u' } } });
   await gateway.settled();
   const record = (await gateway.records()).find(({ correlationId }) => correlationId === id);

@@ -21,7 +21,7 @@ import { readStream } from '../support/read-stream.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { sealedDetails } from '../support/sealed-details.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field.
 type Any = any;
 
 const usualUpstreams: Readonly<Record<ColumnApi, string>> = {

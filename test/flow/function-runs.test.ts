@@ -87,7 +87,7 @@ describe('an execution', () => {
     return (await expectBalancedBooks(harness)) - spent;
   }
 
-  it('answers with the body of the provider, the usage of the call, and four members in gw', async () => {
+  it('answers with the body of the provider, the usage of the call, and four fields in gw', async () => {
     const { body, gw, usage, headers } = await answerOf(await call('usage-1000-500'));
     expect(
       Object.keys(body)
@@ -109,7 +109,7 @@ describe('an execution', () => {
     expect(headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('keeps what the provider answered, unknown members, large numbers and refusals included', async () => {
+  it('keeps what the provider answered, unknown fields, large numbers and refusals included', async () => {
     expect((await answerOf(await call('unknown-members'))).text).toContain('"big":12345678901234567890');
     const { body } = await answerOf(await call('refusal'));
     expect(body.choices).toMatchObject([{ message: { content: null, refusal: expect.any(String) } }]);

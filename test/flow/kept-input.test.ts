@@ -6,7 +6,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
 type Json = Record<string, unknown>;
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.
 type Any = any;
 
 const apis = ['chat-completions', 'messages', 'responses'];

@@ -125,7 +125,7 @@ describe('a long request', () => {
     }
   });
 
-  it('is written anew for a candidate of another format, member for member', async () => {
+  it('is written anew for a candidate of another format, field for field', async () => {
     const answer = ask('acme/two', { my_member: [1, 2] });
     const first = await arrived(1);
     await keptFalls(3.1);

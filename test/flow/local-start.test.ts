@@ -577,7 +577,7 @@ describe('the folder of --data', () => {
     expect(simulator.calls).toHaveLength(callsBefore + 1);
   });
 
-  it('backed up by SQLite while a gateway runs holds the last write, which stands in the write-ahead log alone', async () => {
+  it('backed up by SQLite while a gateway runs holds the last write, which is in the write-ahead log alone', async () => {
     const copy = join(folder, 'backup');
     const key = newKey();
     await start({ config: writeFile(ownFile(key)) });

@@ -86,7 +86,7 @@ async function lastRecord() {
 }
 
 describe('an answer', () => {
-  it('is the provider’s, byte for byte; its cost stands in a header, its id in two', async () => {
+  it('is the provider’s, byte for byte; its cost is in a header, its id in two', async () => {
     const response = await post(hello('unknown-members'));
     expect(await response.text()).toBe(unknownMembersTexts('messages', {}).json);
     // 7 and 5 tokens at 1 and 2 USD per million.
@@ -148,7 +148,7 @@ describe('a request', () => {
     return { text, headers: (JSON.parse(text) as { headers: Record<string, string> }).headers };
   }
 
-  it('reaches the provider as it was sent, less the gateway’s members; model is the provider’s', async () => {
+  it('reaches the provider as it was sent, less the gateway’s fields; model is the provider’s', async () => {
     const odd = {
       system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }],
       thinking: { type: 'adaptive' },

@@ -181,7 +181,7 @@ describe('a store that fails during admission', () => {
       await harness.settled();
       failing = undefined;
       expect(harness.simulator.calls).toHaveLength(0);
-      // Whether it was taken is not known then, so it is not given back: it ends by itself.
+      // Whether it was taken is not known then, so it is not released: it ends by itself.
       if (/keys|ledger/.test(table) && when === 'after') clock.advance(holdLifeMs + 5_000);
       else await expectBalancedBooks(harness);
       expect(await outcomeOf(await call())).toBe('ok');
@@ -205,7 +205,7 @@ describe('a store that fails during admission', () => {
     harness.simulator.clear();
   });
 
-  it('never stands in the way of the response cache, which is not needed to be right', async () => {
+  it('never is in the way of the response cache, which is not needed to be right', async () => {
     failing = ({ table }) => (table === 'cache' ? 'before' : undefined);
     const response = await harness.post(hello('acme/open', { cache: {} }));
     expect(response.headers.get('x-gw-cache')).toBe('MISS');

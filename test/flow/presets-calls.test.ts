@@ -64,7 +64,7 @@ describe('a preset', () => {
     expect(await sent({ preset: null })).toEqual({ provider: 'loose', rest: {} });
   });
 
-  it('gives way to the request, member by member and whole members', async () => {
+  it('gives way to the request, field by field and whole fields', async () => {
     expect(await sent({ preset: 'terse', temperature: 0.5, metadata: { mine: 1 } })).toEqual({
       provider: 'loose',
       rest: { temperature: 0.5, max_tokens: 64, metadata: { mine: 1 } },

@@ -72,7 +72,7 @@ describe('who is let in', () => {
   const settled = (model: Model, tokens: number) =>
     eventually(async () => (await counters(model))?.minute_tokens_total === tokens);
 
-  /** The two headers that tell clients when to come back. */
+  /** The two headers that say when clients may retry. */
   const retryOf = ({ headers }: Response) => [headers.get('retry-after'), headers.get('x-should-retry')];
 
   describe('a limit of requests per minute', () => {

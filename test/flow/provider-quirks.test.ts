@@ -85,7 +85,7 @@ const lastRecord = async () => {
 describe('what an operator says that a provider refuses', () => {
   const betas = 'context-management-2025-06-27, effort-2025-11-24';
 
-  it('is not sent to it, betas and members alike, and told', async () => {
+  it('is not sent to it, betas and fields alike, and told', async () => {
     answer = whole;
     const body = { ...asked, context_management: { edits: [] }, output_config: { effort: 'low', format: null } };
     const response = await gateway.postTo('/messages', { model: 'acme/bedrock', ...body }, { 'anthropic-beta': betas });
@@ -128,7 +128,7 @@ describe('what an operator says that a provider refuses', () => {
   });
 });
 
-describe('a member that is sent under both of its names', () => {
+describe('a field that is sent under both of its names', () => {
   const leftOutOf = async (model: string, more: Json) => {
     answer = json(completionOf({ content: 'So.' }));
     return (await gateway.post(hello(model, more))).headers.get('x-gw-left-out');
@@ -236,7 +236,7 @@ describe('tool calls of a server that writes them otherwise', () => {
 });
 
 describe('a response that breaks', () => {
-  it('has every member that the official SDK declares, and the id, time and model that began', async () => {
+  it('has every field that the official SDK declares, and the id, time and model that began', async () => {
     const began = {
       id: 'abc_7',
       object: 'response',

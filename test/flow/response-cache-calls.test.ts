@@ -189,7 +189,7 @@ describe('a cached answer', () => {
     }
   });
 
-  it('is not asked for without the member, where it is off, or under zdr of request or workspace', async () => {
+  it('is not asked for without the field, where it is off, or under zdr of request or workspace', async () => {
     const cache = own();
     const body = hello('acme/usage:1000:500', { cache });
     expect((await ask(body)).cache).toBe('MISS');
@@ -209,7 +209,7 @@ describe('a cached answer', () => {
     );
   });
 
-  it('is another one for every changed value, whatever the order of members', async () => {
+  it('is another one for every changed value, whatever the order of fields', async () => {
     const cache = own();
     const body = hello('acme/usage:1000:500', { cache, temperature: 0, metadata: { a: 1, b: [1, 2] } });
     expect((await ask(body)).cache).toBe('MISS');

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field.
 type Any = any;
 
 interface Client {

@@ -29,7 +29,7 @@ beforeAll(async () => {
       [...providers, 'echo'].map((upstream) => [`acme/${upstream.split(':')[0]}`, [{ provider: 'acme', upstream }]]),
     ),
     workspace: { spend_limit_usd: usd },
-    // So many calls at once and no more: a place that was left taken would refuse one of those that follow.
+    // So many concurrent calls and no more: a place that was left taken would refuse one of those that follow.
     key: { concurrency: calls, rpm: 10 * calls, spend_limit_usd: usd },
   });
 });

@@ -113,7 +113,7 @@ describe('a stream', () => {
       const streamed = JSON.parse(lines.at(-1) ?? '').usage;
       const answer = (await (await gateway.post(hello(`acme/${model}`))).json()) as { usage: Record<string, unknown> };
       expect(Object.keys(streamed).toSorted()).toEqual(Object.keys(answer.usage).toSorted());
-      // Estimates rest on the bytes of two requests that differ by the members that ask for the stream.
+      // Estimates rest on the bytes of two requests that differ by the fields that ask for the stream.
       if (streamed.estimated === true) expect(answer.usage.estimated).toBe(true);
       else expect(streamed).toEqual(answer.usage);
     },

@@ -128,7 +128,7 @@ describe('tags of a call', () => {
       expect((await tagsOf(searchKey, { 'x-gw-tags': pairs(9) })).status).toBe(400);
     });
 
-    it('that name a member of every object are tags like any other', async () => {
+    it('that name a field of every object are tags like any other', async () => {
       expect(await tagsOf(plainKey, { 'x-gw-tags': 'constructor=a,prototype=b' })).toMatchObject({
         tags: { constructor: 'a', prototype: 'b' },
       });

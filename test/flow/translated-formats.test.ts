@@ -181,7 +181,7 @@ it.each(formats)('the same usage of a model of %s costs the same, whoever asks, 
   await expectBalancedBooks(gateway);
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
 type Any = any;
 const sentBounds: Readonly<Record<Bounded, (body: Any) => readonly [bound: number, budget: number | undefined]>> = {
   messages: ({ max_tokens, thinking }) => [max_tokens, thinking?.budget_tokens],
@@ -229,7 +229,7 @@ it.each(bounds)('no more output is asked for than is held, thinking included: %j
     }
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into field by field.
 const answerOf = async (response: Response): Promise<any> => {
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status: 200 });

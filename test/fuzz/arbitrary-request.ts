@@ -1,4 +1,4 @@
-// Chat requests as clients send them, with every member the gateway reads, and their headers.
+// Chat requests as clients send them, with every field the gateway reads, and their headers.
 import fc from 'fast-check';
 import { arbitraryValue } from './arbitrary-json.ts';
 import { functionAliases, modelIds } from './fuzz-file.ts';
@@ -180,7 +180,7 @@ const otherCase = (name: string, at: number): string => {
   return name.replace(letter, letter.toUpperCase());
 };
 
-/** Requests that are large, deep, or name a member in another letter case. */
+/** Requests that are large, deep, or name a field in another letter case. */
 export const costlyRequest: fc.Arbitrary<Record<string, unknown>> = fc
   .tuple(
     validRequest,

@@ -41,7 +41,7 @@ describe('a made-up request', () => {
   const sent = (body: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Case> =>
     body.map((bytes) => ({ asked: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
 
-  it('with members of any value is answered', async () => {
+  it('with fields of any value is answered', async () => {
     await fuzz.runAll(500, sent(mutated(validRequest, 2).map(bytesOf)));
   });
 

@@ -110,7 +110,7 @@ describe('before a deployment', () => {
       }
     });
 
-    it('stands in the way of no new stage, and of no stage that has one', async () => {
+    it('is in the way of no new stage, and of no stage that has one', async () => {
       haveKeys('Enabled');
       expect(await check()).toMatchObject({ questions: [] });
       const [orphan = '', ...others] = allTables;
@@ -437,7 +437,7 @@ describe('a stage of an account with rules of its own', () => {
 });
 
 describe('what operators changed', () => {
-  it('stands in a log group that outlives the stack for thirteen months where the stage retains, and in no other', () => {
+  it('is in a log group that outlives the stack for thirteen months where the stage retains, and in no other', () => {
     const kept = (stage: string) => {
       const { api } = synthesizeStage(stage, { console: true });
       const groups = resourcesOf(api, 'AWS::Logs::LogGroup').filter(

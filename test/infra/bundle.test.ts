@@ -421,7 +421,7 @@ describe('the build of the project', () => {
         const ada = await operatorOf(gateway, 'ada');
         const { response, body: text } = await ada.get('/configuration');
         const etag = response.headers.get('etag') ?? '';
-        // biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each case changes a member.
+        // biome-ignore lint/suspicious/noExplicitAny: a gateway file, of which each case changes a field.
         const fileWith = (change: (team: any) => void): string => {
           const file = parse(text);
           change(file.workspaces.find(({ id }: { id: string }) => id === 'team'));

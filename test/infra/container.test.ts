@@ -305,7 +305,7 @@ describe('a stage with tasks', () => {
     expect(own.findings).toEqual([]);
   });
 
-  it('stands in a given network, of which nothing is made or looked up', () => {
+  it('is in a given network, of which nothing is made or looked up', () => {
     const given = withTasks({ vpc, account, region: 'eu-west-1' });
     expect(resourcesOf(given.api, 'AWS::EC2::VPC')).toEqual([]);
     expect(only(given, 'AWS::ECS::Service').NetworkConfiguration).toMatchObject({

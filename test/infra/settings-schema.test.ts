@@ -156,7 +156,7 @@ describe('the settings of a stage', () => {
     );
   });
 
-  it('name every member that is wrong at once', () => {
+  it('name every field that is wrong at once', () => {
     expect(check({ memoryMb: 1, edge: 'alb', alarmEmail: '' })).toThrow(
       /^stage prod: memoryMb [^;]+; edge [^;]+; alarmEmail [^;]+$/,
     );

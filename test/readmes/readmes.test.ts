@@ -109,7 +109,7 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
     expect(problems).toEqual([]);
   });
 
-  it('names options, members and names that stand in the code', () => {
+  it('names options, fields and names that stand in the code', () => {
     const names = spansOf(text).flatMap((span) => {
       const option = /^(--[\w-]+)/.exec(span)?.[1];
       if (option !== undefined) return [option.slice(2)];
@@ -147,7 +147,7 @@ describe('the settings of a stage', () => {
     const named = rows.flatMap((line) => spansOf(line.split('|')[1] ?? ''));
     const isMember = (name: string) => {
       if (Object.hasOwn(development, name)) return true;
-      // Those that may be left out. Of any other the schema says that there is no such member.
+      // Those that may be left out. Of any other the schema says that there is no such field.
       expect(() => checkSettings('dev', { ...development, [name]: undefined })).not.toThrow();
       return true;
     };

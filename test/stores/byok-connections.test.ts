@@ -120,7 +120,7 @@ describe('the connections of a file', () => {
     expect(after === undefined ? '' : await readerWith().openKey(after)).toBe(canary);
   });
 
-  it('that a file leaves out stay, and so do the members that it leaves out', async () => {
+  it('that a file leaves out stay, and so do the fields that it leaves out', async () => {
     const id = newWorkspace();
     await apply(id, [inFile('acme'), inFile('other')], { ACME_BYOK: 'a', OTHER_BYOK: 'b' });
     const before = await read(id);

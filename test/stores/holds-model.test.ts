@@ -2,7 +2,7 @@
 // clocks, many at once, on a wire that loses writes and answers and delivers some writes later. After every write that
 // the store does, the books must balance and no write may have done what the limit forbids.
 //
-// Amounts tell who they are of: beside the amount itself, which counts in units of 2^100, each owner adds a digit of its
+// Amounts show their owner: beside the amount itself, which counts in units of 2^100, each owner adds a digit of its
 // own to base 4. So the numbers in the item say whose hold is counted how often, and whose settlement.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

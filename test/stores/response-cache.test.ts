@@ -186,7 +186,7 @@ describe('keys', () => {
       expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
     });
 
-    it('cannot be reached from another part: a member is never taken for a workspace or a policy', () => {
+    it('cannot be reached from another part: a field is never taken for a workspace or a policy', () => {
       const posing = { workspace: 'team-b', policy: { zdr: true }, namespace: 'm', only: ['zen'], request: {} };
       const keys = [
         plain,
@@ -197,7 +197,7 @@ describe('keys', () => {
       expect(new Set(keys).size).toBe(keys.length);
     });
 
-    it('never changes with the order of members, at any depth', () => {
+    it('never changes with the order of fields, at any depth', () => {
       fc.assert(
         fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
           const turned = turn(members) as Record<string, unknown>;
@@ -226,7 +226,7 @@ describe('keys', () => {
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
 
-  /** The same value with its members in the opposite order. */
+  /** The same value with its fields in the opposite order. */
   function turn(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(turn);
     if (!isObject(value)) return value;

@@ -28,7 +28,7 @@ onEachStore((start) => {
       return read;
     };
 
-    it('comes back without undefined members, and with null, empty text and bytes, at every depth', async () => {
+    it('comes back without undefined fields, and with null, empty text and bytes, at every depth', async () => {
       const bytes = new Uint8Array([0, 255]);
       const item = { a: undefined, b: { c: undefined, d: null, e: [bytes, 'B'] }, f: '', g: bytes };
       expect(await roundTrip(item)).toEqual({ b: { d: null, e: [bytes, 'B'] }, f: '', g: bytes });

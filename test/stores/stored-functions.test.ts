@@ -87,7 +87,7 @@ describe('applying a function', () => {
     expect(await items(workspace)).toEqual(before);
   });
 
-  it('takes the members of an activated revision in another order for the same content', async () => {
+  it('takes the fields of an activated revision in another order for the same content', async () => {
     const workspace = newWorkspace();
     const options = { temperature: 0, max_tokens: 5 };
     await apply(workspace, functionOf([declared('r1', { ...activated, options })], { active: 'r1' }));

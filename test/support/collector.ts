@@ -1,5 +1,5 @@
 // A collector of traces: OTLP over HTTP, JSON, gzip. Each arrival is checked against the published proto in its JSON form
-// (opentelemetry/proto/collector/trace/v1, opentelemetry/proto/trace/v1, common/v1, resource/v1): an unknown member, another
+// (opentelemetry/proto/collector/trace/v1, opentelemetry/proto/trace/v1, common/v1, resource/v1): an unknown field, another
 // type, an id that is no hex or a 64-bit number that is no text is a failure of the test.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';

@@ -11,10 +11,10 @@ export interface ErrorBody {
   readonly detail?: { readonly attempts: number };
 }
 
-/** Members beside the three that every envelope has. */
+/** Fields beside the three that every envelope has. */
 type Extras = Partial<Pick<ErrorBody, 'reason' | 'detail'>>;
 
-/** Asserts code, status, the exact members of the envelope and its headers, and that no internals are exposed. */
+/** Asserts code, status, the exact fields of the envelope and its headers, and that no internals are exposed. */
 export async function expectError(
   response: Response,
   status: number,

@@ -26,14 +26,14 @@ export const promptFunction = (id: string, model: string, revision: Json = {}): 
 export interface FileParts {
   /** Model id → its providers in catalogue order. */
   readonly models: Record<string, readonly Route[]>;
-  /** Members of a provider entry, by provider id. */
+  /** Fields of a provider entry, by provider id. */
   readonly providers?: Record<string, Json>;
   /** Formats of each provider that names none itself. */
   readonly apis?: readonly string[] | undefined;
-  /** Members of a model, by model id. */
+  /** Fields of a model, by model id. */
   readonly modelMembers?: Record<string, Json>;
   readonly workspace?: Json;
-  /** Members of the first key. */
+  /** Fields of the first key. */
   readonly key?: Json;
   readonly service?: Json;
   readonly moreWorkspaces?: readonly Json[];

@@ -2,7 +2,7 @@
 type Json = Record<string, unknown>;
 
 export interface ReadChunks {
-  // biome-ignore lint/suspicious/noExplicitAny: it is looked into member by member.
+  // biome-ignore lint/suspicious/noExplicitAny: it is looked into field by field.
   readonly message: any;
   readonly finishReason: unknown;
   readonly usage: unknown;

@@ -17,7 +17,7 @@ export type FeatureVerdict =
   | { readonly says: 'carried' | 'emulated'; readonly marks: readonly Mark[] }
   /** The provider gets the request as without the feature, and the client gets a report of it. */
   | { readonly says: 'dropped'; readonly members: readonly string[] }
-  /** No provider is called; the member is named. */
+  /** No provider is called; the field is named. */
   | { readonly says: 'refused'; readonly member: string };
 
 export const carried = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'carried', marks });
@@ -28,7 +28,7 @@ export const refused = (member: string): FeatureVerdict => ({ says: 'refused', m
 export interface ClientRow<Id extends ClientId = ClientId> {
   /** As the README names it. */
   readonly feature: string;
-  /** Members of the request that ask for it. */
+  /** Fields of the request that ask for it. */
   readonly asks: Json;
   /** Other fields of the request. */
   readonly beside?: Json;

@@ -8,7 +8,7 @@ export const translatedApis = ['messages', 'converse', 'generate-content', 'resp
 /** A format that has a column. */
 export type ColumnApi = (typeof translatedApis)[number];
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into field by field.
 export type Any = any;
 
 /** An answer of a provider that no behaviour of the simulator gives. */
@@ -18,7 +18,7 @@ export interface ScriptedAnswer {
 }
 
 export interface Ask {
-  /** Members of the request that ask for the feature. */
+  /** Fields of the request that ask for the feature. */
   readonly asks?: Json;
   /** Other fields of the request. */
   readonly beside?: Json;
@@ -40,7 +40,7 @@ export type Check = { readonly ask?: Ask } & (
   | { readonly kind: 'sends'; readonly pick: (body: Any) => unknown; readonly expected: unknown }
   /** The provider gets the request as without the feature. The client gets a report of it. */
   | { readonly kind: 'leaves out' }
-  /** The candidate is passed over because of this member, and the call refused where no other is left. */
+  /** The candidate is passed over because of this field, and the call refused where no other is left. */
   | { readonly kind: 'passes over'; readonly member: string }
   /** Streamed and whole. */
   | { readonly kind: 'answers'; readonly pick: (answer: FeatureAnswer) => unknown; readonly expected: unknown }

@@ -219,7 +219,7 @@ describe('one secret', () => {
       await endpoint.stop();
     });
 
-    it('gives the credential that stands in it under the name, and asks for no other secret', async () => {
+    it('gives the credential that is in it under the name, and asks for no other secret', async () => {
       const { credentials } = await readyStage(holding('{"acme":"sk-acme-key"}'));
       expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer sk-acme-key' } });
       expect(server.operations()).toEqual(['GetSecretValue']);

@@ -105,7 +105,7 @@ describe('the item of a call record', () => {
     expect(recordOf(itemOf(others))).toMatchObject(others);
   });
 
-  it('has the attributes of former releases, and its document the members that clients read', () => {
+  it('has the attributes of former releases, and its document the fields that clients read', () => {
     const unusual = { ...everyMember, stream: true, cacheHit: true, isByok: true, estimated: true };
     expect(Object.keys(recordPut(unusual, 90).item).toSorted()).toEqual(
       (
@@ -146,7 +146,7 @@ describe('the item of a call record', () => {
     expect(Object.values(item).every((value) => typeof value !== 'string' || value.isWellFormed())).toBe(true);
   });
 
-  it('refuses a record without a required member, and names the member', () => {
+  it('refuses a record without a required field, and names the field', () => {
     for (const [name, value] of [
       ['workspace', 'team#a'],
       ['executionId', ''],

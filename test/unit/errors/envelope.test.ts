@@ -37,7 +37,7 @@ describe('an error answer in the form of OpenAI', () => {
     expect(bodyOf(new GatewayError(code)).error).toMatchObject({ type, code });
   });
 
-  it('names the member that is at fault, of the code or of the case, and null where there is none', () => {
+  it('names the field that is at fault, of the code or of the case, and null where there is none', () => {
     expect(bodyOf(fail('invalid_sort')).error.param).toBe('provider.sort');
     expect(bodyOf(fail('model_not_routable')).error.param).toBe('model');
     expect(bodyOf(fail('invalid_request', { param: 'messages[0].role' })).error.param).toBe('messages[0].role');

@@ -4,7 +4,7 @@ import { jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { readChunks } from '../../support/read-chunks.ts';
 import { ask, type Json, jsonAnswer, readTexts } from './fake-send.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.
 type Any = any;
 
 const api = 'generate-content';

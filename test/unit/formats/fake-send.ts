@@ -142,7 +142,7 @@ export function failureOf(outcome: CandidateOutcome): NoAnswer['failure'] {
   return outcome.failure;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into field by field.
 export function completionOf(outcome: CandidateOutcome): any {
   if (outcome.kind !== 'json') throw new Error(`it is ${JSON.stringify(outcome)}`);
   return JSON.parse(outcome.answer.text);

@@ -5,7 +5,7 @@ import { readChunks } from '../../support/read-chunks.ts';
 import { ask, completionOf, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
 
 type Api = (typeof apis)[number];
-// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field.
 type Any = any;
 
 const fine = (api: Api) => jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));

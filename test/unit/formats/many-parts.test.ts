@@ -188,9 +188,9 @@ describe('of very many parts each is looked at a few times only', () => {
   });
 });
 
-describe('of very many members of one object', () => {
+describe('of very many fields of one object', () => {
   let reads = 0;
-  /** Each member that is read is counted, also where it is copied. */
+  /** Each field that is read is counted, also where it is copied. */
   const many = (more: object = {}) =>
     new Proxy(Object.fromEntries([...names.map((name) => [name, 1]), ...Object.entries(more)]), {
       get: (members, name) => {

@@ -133,7 +133,7 @@ async function put(texts: readonly string[]) {
   return JSON.parse(JSON.stringify(response, (name, value) => (addedBySdk.has(name) ? undefined : value)));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: events are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: events are looked into field by field.
 type Event = Record<string, any>;
 /** Every event of a part comes between the start of its item and its end. */
 function expectOneItemAtATime(events: readonly Event[]): void {

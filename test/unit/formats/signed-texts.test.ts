@@ -3,7 +3,7 @@ import { describe, expect, it } from '#jest';
 import { eventStream, jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { ask, type FakeAnswer, type Json, jsonAnswer, readTexts } from './fake-send.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.
 type Any = any;
 
 const api = 'generate-content';

@@ -54,7 +54,7 @@ const usual: ProviderAnswer = {
   ],
 };
 
-/** The value, with each of its members in turn replaced. */
+/** The value, with each of its fields in turn replaced. */
 function withEachMember(value: unknown, odd: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const replace = (name: string, member: unknown) =>
@@ -152,7 +152,7 @@ describe.each(apis)('an answer of %s', (api) => {
     expect([turns >= Math.floor(pieces), texts.at(-1)]).toEqual([true, '[DONE]']);
   });
 
-  it('with members of any type is an answer or a failure of the provider, never an error of the gateway', async () => {
+  it('with fields of any type is an answer or a failure of the provider, never an error of the gateway', async () => {
     const whole = jsonOf(api, usual);
     for (const odd of [null, -1e308, 'x', [[]], { a: null }]) {
       for (const changed of withEachMember(whole, odd)) {

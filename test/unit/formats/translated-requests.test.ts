@@ -7,7 +7,7 @@ import { ask, detailsOf, failureOf, type Json, jsonAnswer } from './fake-send.ts
 
 type Api = (typeof apis)[number];
 
-// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into member by member.
+// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
 type Any = any;
 
 async function sentBody(api: Api, body: Json, model?: string): Promise<Any> {
@@ -304,7 +304,7 @@ it('an image of a kind that the provider does not take is a rejected request, no
     [],
   ]);
 });
-it('members of any type are sent or refused, never an error of the gateway', async () => {
+it('fields of any type are sent or refused, never an error of the gateway', async () => {
   const details = [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }];
   const answered = { role: 'assistant', content: 'a', reasoning_details: details, tool_calls: [call('q', '{}')] };
   const numbers = {

@@ -272,7 +272,7 @@ describe('what a plan says', () => {
     models: ids.map((id) => ({ id, providers: [{ provider: 'acme', input_price_per_million: price }] })),
   });
 
-  describe('changed members', () => {
+  describe('changed fields', () => {
     it('tell a new and a lost entry of a list from renamed ones', () => {
       const changes = changedMembers(catalogue('1.00', ['a/one', 'b/two']), catalogue('1.00', ['c/three', 'b/two']));
       expect(changes.map(({ path, ...sides }) => [path, Object.keys(sides)])).toEqual([

@@ -1,4 +1,4 @@
-// A file with every member, and ways to spoil one place of it.
+// A file with every field, and ways to spoil one place of it.
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { type GatewayFile, type Problem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';

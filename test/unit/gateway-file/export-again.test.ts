@@ -210,7 +210,7 @@ describe('an export of the catalogue', () => {
 const providersOf = ({ models }: CatalogueDocument) =>
   models.map((model) => [model.id, model.providers.map(({ provider }) => provider)]).sort();
 
-/** Members in one order. */
+/** Fields in one order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

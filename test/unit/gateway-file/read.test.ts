@@ -213,7 +213,7 @@ describe('a problem', () => {
     for (const id of ['sk key 0123456789', 'a b'.repeat(20), '']) expect(messageOf(id)).toMatch(/underscores$/);
   });
 
-  it('of a member that is missing has the line of what it is missing in', () => {
+  it('of a field that is missing has the line of what it is missing in', () => {
     const text = spoiled('        input_price_per_million: "2.50"\n', '');
     expect(problemsOf(text)).toEqual([
       {

@@ -219,7 +219,7 @@ describe('an invocation', () => {
   });
 
   it('does not wait for idle sockets, where the runtime asks', async () => {
-    // The Node 24 context has no such member, and none is put there.
+    // The Node 24 context has no such field, and none is put there.
     const { dependencies } = adapterDependencies();
     const handler = createStreamingHandler(answering({}), dependencies);
     const [older, newer] = [{ callbackWaitsForEmptyEventLoop: true }, {}];

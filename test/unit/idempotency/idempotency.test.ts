@@ -87,7 +87,7 @@ describe('the judgement of a record', () => {
     expect(verdict({ fingerprint_version: 1 })).toBe('done');
     expect(verdict({ fingerprint: 'second', fingerprint_version: 2 })).toBe('done');
     expect(verdict({ fingerprint_version: 2 })).toBe('conflict');
-    // Of a newer release that was taken back.
+    // Of a newer release that was rolled back.
     expect(verdict({ fingerprint_version: 3 })).toBe('conflict');
   });
 });

@@ -24,7 +24,7 @@ const leastOf: Readonly<Record<string, Json>> = {
 };
 const everywhere = Object.keys(interfaces);
 
-/** Each extra that the request needs, with the member or the header that asks for it. */
+/** Each extra that the request needs, with the field or the header that asks for it. */
 function extrasOf(name: string, members: Json, betas?: string): string[] {
   const body = jsonTextOf({ model: 'm', ...leastOf[name], ...members });
   const read = interfaces[name]?.readRequest(body, { bodyBytes: 9, dropsIdleMembers: false, betas });
@@ -105,7 +105,7 @@ describe('a request', () => {
     expect(extrasOf('messages', {}, 'context-management-2025-06-27,never-heard-of-2027')).toEqual([]);
   });
 
-  it('needs none for tools that the client runs, and for members that ask for nothing', () => {
+  it('needs none for tools that the client runs, and for fields that ask for nothing', () => {
     const clientTools = [
       { type: 'function', name: 'f', function: { name: 'f' }, parameters: {} },
       { type: 'custom', name: 'apply_patch' },

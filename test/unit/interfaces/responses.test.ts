@@ -41,7 +41,7 @@ const factsOf = (event: Json) => {
 const ended = (type: string, response: Json) => factsOf({ type, response });
 
 describe('a stream of Responses', () => {
-  it('keeps every event whose type nobody knows, with its name, whatever stands in it', async () => {
+  it('keeps every event whose type nobody knows, with its name, whatever is in it', async () => {
     const word = fc.stringMatching(/^[a-z_]{1,12}$/);
     const unknown = fc.record({ type: word.map((each) => `response.new_${each}.delta`), delta: fc.jsonValue() });
     await fc.assert(
@@ -149,12 +149,12 @@ describe('a JSON response', () => {
     expect((await responses.readAnswer(JSON.stringify(body))).kind).toBe(kind);
   });
 
-  it('is written as it came but for usage, whatever stands in it', async () => {
+  it('is written as it came but for usage, whatever is in it', async () => {
     const cost = { cost: 0.5, costUsd: '0.5', mergedUsage: () => ({}) };
     const item = fc.record({ type: fc.string(), content: fc.jsonValue() });
     await fc.assert(
       fc.asyncProperty(fc.array(item), fc.jsonValue(), async (output, extra) => {
-        // Blanks, line ends and members in the order of the provider stay too.
+        // Blanks, line ends and fields in the order of the provider stay too.
         const text = `\n${JSON.stringify({ output, usage: { input_tokens: 1 }, extra }, null, 2)} `;
         const read = await responses.readAnswer(text);
         if (read.kind !== 'answer') throw new Error(`read as ${read.kind}`);

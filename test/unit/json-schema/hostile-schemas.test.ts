@@ -100,7 +100,7 @@ describe('a hostile schema', () => {
     expect(await faultOf(schema)).toContain('too entangled');
   });
 
-  it('that only a member leads back to itself ends with the answer that has it', async () => {
+  it('that only a field leads back to itself ends with the answer that has it', async () => {
     const schema = { dependentSchemas: { a: { $ref: '#' } } };
     expect(await faultOf(schema)).toBeUndefined();
     expect(await checkAnswer(schema, '{"b":1}')).toMatchObject({ kind: 'valid' });
@@ -177,7 +177,7 @@ describe('a check that a hostile schema or answer drags out', () => {
     });
   });
 
-  it('ends when every member meets a large list, and none of the list is repeated', async () => {
+  it('ends when every field meets a large list, and none of the list is repeated', async () => {
     const schema = { additionalProperties: { enum: ['x'.repeat(60_000)], const: { y: 'y'.repeat(1_000) } } };
     const answer = JSON.stringify(Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [index, 0])));
     const checked = await checkAnswer(schema, answer);

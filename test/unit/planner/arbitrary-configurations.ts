@@ -21,7 +21,7 @@ export interface Configuration {
   readonly stats: Readonly<Record<string, CandidateStats | undefined>>;
 }
 
-/** The members of a request that planning reads. */
+/** The fields of a request that planning reads. */
 export interface PlannedBody {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -146,7 +146,7 @@ const preferences: fc.Arbitrary<Preferences> = fc.record({
 
 const parts = fc.constantFrom('text', 'image_url', 'input_audio').map((type) => ({ type, text: 'Hello' }));
 
-/** A request body, of which every gateway member may be missing. */
+/** A request body, of which every gateway field may be missing. */
 export const anyBody: fc.Arbitrary<PlannedBody> = fc
   .record({
     model: fc.constantFrom(...modelIds, ...modelIds, 'auto', 'auto', 'unheard-of'),

@@ -153,7 +153,7 @@ describe('a failing status', () => {
     expect(classifyStatus(429, errorBody(429)).hasNoQuota).toBeUndefined();
   });
 
-  it('names the member that the provider complains about, and nothing else that may stand there', () => {
+  it('names the field that the provider complains about, and nothing else that may stand there', () => {
     const paramOf = (param: unknown) => classifyStatus(400, { error: { message: 'No.', param } }).param;
     for (const path of ['temperature', 'messages[0].content', 'messages.[2].role', 'tools[1].function.parameters']) {
       expect(paramOf(path)).toBe(path);
@@ -163,13 +163,13 @@ describe('a failing status', () => {
     }
   });
 
-  it('names a member that only its words begin with', () => {
+  it('names a field that only its words begin with', () => {
     const paramOf = (message: string) => classifyStatus(400, { error: { message } }).param;
     expect(paramOf('messages.0.role: Input should be "user"')).toBe('messages.0.role');
     expect(paramOf('No way: never')).toBeUndefined();
   });
 
-  it('names a member where all providers complain about it and the request has it', () => {
+  it('names a field where all providers complain about it and the request has it', () => {
     const about = (param?: string) => classifyStatus(400, { error: { param } });
     const request = jsonTextOf({ temperature: 7, messages: [] });
     expect(agreedParam([about('temperature'), about('temperature')], request)).toBe('temperature');

@@ -105,7 +105,7 @@ describe.each(formats)('$name', (format) => {
     expect((await ask(format, 'empty-stream')).text).toBe('');
   });
 
-  it('sends JSON with unknown members, and reports that are none, as told', async () => {
+  it('sends JSON with unknown fields, and reports that are none, as told', async () => {
     const { json } = unknownMembersTexts(format.name, format.body('unknown-members', false));
     expect((await ask(format, 'unknown-members')).text).toBe(json);
     expect(JSON.stringify(JSON.parse(json))).not.toBe(json);

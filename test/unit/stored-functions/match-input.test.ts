@@ -38,7 +38,7 @@ const refused = (content: RevisionContent, messages: unknown, more: object = {})
   refusalOf('invalid_function_request', () => match(content, messages, more));
 
 describe('a call of a prompt', () => {
-  it('takes a fixed message in its other spellings: with members of null, and as a part', async () => {
+  it('takes a fixed message in its other spellings: with fields of null, and as a part', async () => {
     const nullMember = { ...system, name: null };
     const asPart = { ...system, content: [{ type: 'text', text: system.content }] };
     for (const same of [nullMember, asPart]) {
@@ -124,7 +124,7 @@ describe('a call of a prompt', () => {
   });
 });
 
-describe('the members of a call', () => {
+describe('the fields of a call', () => {
   it('may be null, which is the same as absent', async () => {
     const nulls = Object.fromEntries(
       ['stream', 'tools', 'temperature', 'usage', 'anything'].map((name) => [name, null]),
@@ -230,7 +230,7 @@ describe('templates', () => {
       await refusalOf('invalid_function_request', () => renderTemplate('{{input.id.rawJSON}}', withInput(input)));
     });
 
-    it('reaches a member that is really there, even if it is called __proto__', () => {
+    it('reaches a field that is really there, even if it is called __proto__', () => {
       const input = JSON.parse('{"__proto__":{"constructor":"own"}}') as unknown;
       expect(renderTemplate('{{input.__proto__.constructor}}', withInput(input))).toBe('own');
     });

@@ -232,7 +232,7 @@ describe('a chunk of a stream', () => {
     expect(readStreamChunk(nested(512))).toBeUndefined();
   });
 
-  it('never throws, whatever its members are', () => {
+  it('never throws, whatever its fields are', () => {
     const strange = [
       { choices: 7 },
       { choices: [null, 7, 'x', []] },

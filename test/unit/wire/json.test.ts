@@ -43,7 +43,7 @@ describe('the body of a request', () => {
     expect([kindOf(empty(99_998)), kindOf(empty(99_999))]).toEqual(['object', 'unreadable']);
   });
 
-  it('may hold lists of any length, but of 256 items inside the members of the gateway', () => {
+  it('may hold lists of any length, but of 256 items inside the fields of the gateway', () => {
     const request = (text: string) => readRequestBody(Buffer.from(text), chatCompletions);
     expect(request(`{"provider":{"only":${listed(256)}}}`).kind).toBe('text');
     expect(request(`{"provider":{"only":${listed(257)}}}`)).toMatchObject({
@@ -197,7 +197,7 @@ describe('JSON text', () => {
     }
   });
 
-  it('is written of a value with long texts as at once, in pieces, one that stands in it twice in those of one', async () => {
+  it('is written of a value with long texts as at once, in pieces, one that is in it twice in those of one', async () => {
     const piece = 1024 * 1024;
     const long = [`${'x'.repeat(piece - 1)}😀"\n`, '\ud800'.repeat(piece + 1), '\u00000'];
     const turns: number[] = [];
@@ -237,7 +237,7 @@ describe('JSON text', () => {
     expect(JSON.stringify(parseJson('{"a":1e99,"a":3,"b":[1e99],"b":"x"}'))).toBe('{"a":3,"b":"x"}');
   });
 
-  it('is rewritten member by member: what is not changed stays as it was sent', () => {
+  it('is rewritten field by field: what is not changed stays as it was sent', () => {
     const scanned = scanJson('{"a": 1.0 ,"\\u0062":2,"c":{"d" : 1e99},"e":3}', bounds);
     if (scanned.kind !== 'json') throw new Error('not accepted');
     expect(

@@ -50,7 +50,7 @@ describe('an envelope of thinking', () => {
     expect(parsed).toBe(0);
   });
 
-  it('takes at most 64 KiB beside the text of its provider, which stands in it as it came', () => {
+  it('takes at most 64 KiB beside the text of its provider, which is in it as it came', () => {
     const envelopes = createEnvelopes(key, 'team-a');
     const long = 'x'.repeat(1_000_000);
     const envelope = envelopes.seal({ ...content, encrypted: long });

@@ -69,7 +69,7 @@ describe('a preset and a request', () => {
     return applied;
   }
 
-  it('are merged shallowly, but provider member by member, and null is absent in members of the gateway alone', () => {
+  it('are merged shallowly, but provider field by field, and null is absent in fields of the gateway alone', () => {
     const preset = { cache: { enabled: true, ttl: 60 }, provider: { sort: 'price', only: ['a'] }, stop: 'x' };
     const sent = { cache: { ttl: 5 }, provider: { sort: 'latency', ignore: ['b'], only: null } };
     expect(merge(preset, sent).body).toEqual({
@@ -85,7 +85,7 @@ describe('a preset and a request', () => {
     });
   });
 
-  it('have the member of the request, whatever both hold', () => {
+  it('have the field of the request, whatever both hold', () => {
     const names = fc.constantFrom('temperature', 'top_p', 'seed', 'custom', '__proto__', 'toString');
     const members = fc.dictionary(names, fc.double({ noNaN: true, noDefaultInfinity: true }));
     fc.assert(
