@@ -3,6 +3,9 @@ import { servingApis } from '../../shared/foundation/constants/index.ts';
 
 const hubApis = new Set(Object.values(servingApis).flatMap(({ throughHub }): readonly string[] => throughHub));
 
+/** Interfaces of clients beside those that most calls have. */
+const interfaces = ['responses', 'embeddings', 'moderations'];
+
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
@@ -14,11 +17,10 @@ export const onDemand: Readonly<Record<string, string>> = {
   'attempt-spans.cjs': 'functions/gateway/settlement/attempt-spans.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',
-  'responses.cjs': 'shared/protocol/interfaces/responses/index.ts',
-  'embeddings.cjs': 'shared/protocol/interfaces/embeddings/index.ts',
   'model-listing.cjs': 'shared/routing/model-listing/index.ts',
   'account.cjs': 'functions/gateway/account/serve-account.ts',
   'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
+  ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, `shared/protocol/interfaces/${name}/index.ts`])),
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
   ...Object.fromEntries(

@@ -310,6 +310,19 @@ it('openai sends an image by Responses, and the fields of the gateway', async ()
   expect(gateway.simulator.calls[0]?.body).not.toHaveProperty('provider');
 });
 
+it('openai reads a moderation, of each text and of an image', async () => {
+  const { moderations } = openai({ baseURL: baseUrlOf(gateway, '/openai/v1') });
+  const { data, response } = await moderations.create({ model: 'acme/echo', input: ['Hello', 'hate'] }).withResponse();
+  expect(data.results.map(({ flagged, categories }) => [flagged, categories.hate])).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+  expect(Number(response.headers.get('x-gw-cost'))).toBeGreaterThan(0);
+  const image = { type: 'image_url' as const, image_url: { url: imageUrl } };
+  const seen = await moderations.create({ model: 'acme/echo', input: [image] });
+  expect(seen.results[0]?.category_applied_input_types.violence).toEqual(['text', 'image']);
+});
+
 describe('vectors', () => {
   const embeddings = () => openai({ baseURL: baseUrlOf(gateway, '/openai/v1') }).embeddings;
 

@@ -18,9 +18,9 @@ export const startPlaygroundGateway = () =>
   startHarness({
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { max_output_tokens: 64_000 } }],
-      'initech/vectors': [{ provider: 'initech', upstream: 'echo' }],
+      'initech/echo': [{ provider: 'initech', upstream: 'echo' }],
     },
-    providers: { initech: { apis: ['embeddings'] } },
+    providers: { initech: { apis: ['embeddings', 'moderations'] } },
     workspace: { functions: [promptFunction('label', 'acme/echo')] },
   });
 
@@ -50,7 +50,7 @@ export const drafts: readonly NamedDraft[] = [
     const forms = interfaces[name].hasStreams ? [false, true] : [false];
     const { user, ...members } = draft().more;
     const more = name === 'messages' ? { metadata: { user_id: user }, ...members } : { user, ...members };
-    const model = name === 'embeddings' ? 'initech/vectors' : 'acme/echo';
+    const model = interfaces[name].hasTurns ? 'acme/echo' : 'initech/echo';
     return forms.map(
       (streams): NamedDraft => [`${name}${streams ? ', streamed' : ''}`, name, draft({ model, streams, more })],
     );

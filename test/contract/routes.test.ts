@@ -234,7 +234,6 @@ describe('the routes', () => {
   it.each([
     '/images/generations',
     '/audio/speech',
-    '/moderations',
     '/completions',
     '/files',
     '/batches',

@@ -6,7 +6,7 @@ import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
-import { spokenEmbeddings, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces, wholeInterfaces } from '../support/spoken-interfaces.ts';
 
 const otherForm = 'stream-instead-of-json';
 const failing = [
@@ -64,13 +64,13 @@ const toldBeforeTheBody =
   /^error-(402|403|404|408|409|503|529|html|empty)$|^re(direct|set)|^(switch|upgrade|processing|close|half|no-http)/;
 
 /** Others serve it in the form that was asked for. */
-const hasNoOtherForm: readonly string[] = ['embeddings'];
+const hasNoOtherForm: readonly string[] = wholeInterfaces.map(({ api }) => api);
 
 const unanswered = ['reset', 'close', 'half-head', 'no-http'];
 
 const canary = 'sk-provider-secret-canary';
 
-describe.each([...spokenInterfaces, ...translatedInterfaces, spokenEmbeddings])(
+describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces])(
   'a JSON answer of $name that fails',
   ({ hello, unplayed, ...speaks }) => {
     const isChat = speaks.name === 'chat completions';
@@ -120,7 +120,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, spokenEmbeddings])(
     it.each(replaced)('is replaced by the next provider’s: %s', async (upstream) => {
       const response = await post(`backed/${upstream}`);
       expect(response.status).toBe(200);
-      const answer = speaks.id === 'embeddings' ? '"object":"embedding"' : 'simulated by the provider good';
+      const answer = 'answerPart' in speaks ? speaks.answerPart : 'simulated by the provider good';
       expect(await response.text()).toContain(answer);
       expect(response.headers.get('x-gw-provider')).toBe('good');
       expect(calledProviders()).toEqual(['bad', 'good']);

@@ -241,6 +241,7 @@ describe('the demo', () => {
         expect.arrayContaining(words),
       ]),
       ['demo/embedding', ['embeddings']],
+      ['demo/moderation', ['moderations']],
     ]);
   });
 

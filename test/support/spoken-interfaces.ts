@@ -139,12 +139,29 @@ export const translatedInterfaces: readonly SpokenInterface[] = (
     .map((chat) => ({ ...chat, name: `chat completions for ${api}`, api, unplayed })),
 );
 
-/** It has no streams, and its output costs nothing. */
-export const spokenEmbeddings: Pick<SpokenInterface, 'id' | 'name' | 'api' | 'path' | 'hello' | 'unplayed'> = {
-  id: 'embeddings',
-  name: 'Embeddings',
-  api: 'embeddings',
-  path: '/embeddings',
-  hello: (model, more = {}) => ({ model, input: 'Hello', ...more }),
-  unplayed: [],
-};
+/** An interface without streams, whose output costs nothing. */
+export interface WholeInterface extends Pick<SpokenInterface, 'id' | 'name' | 'api' | 'path' | 'hello' | 'unplayed'> {
+  /** Is in each answer of a provider. */
+  readonly answerPart: string;
+}
+
+export const wholeInterfaces: readonly WholeInterface[] = [
+  {
+    id: 'embeddings',
+    name: 'Embeddings',
+    api: 'embeddings',
+    path: '/embeddings',
+    hello: (model, more = {}) => ({ model, input: 'Hello', ...more }),
+    unplayed: [],
+    answerPart: '"object":"embedding"',
+  },
+  {
+    id: 'moderations',
+    name: 'Moderations',
+    api: 'moderations',
+    path: '/moderations',
+    hello: (model, more = {}) => ({ model, input: 'Hello', ...more }),
+    unplayed: [],
+    answerPart: '"flagged":false',
+  },
+];

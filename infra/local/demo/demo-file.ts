@@ -100,7 +100,7 @@ const simulatedProviders = [
     apis: wordApis,
     data_policy: { data_collection: 'allow', data_residency: ['us'] },
   },
-  { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings'] },
+  { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings', 'moderations'] },
 ];
 
 /** Abilities of every simulated model. */
@@ -137,6 +137,8 @@ const embedding = {
   streaming: false,
 };
 
+const moderation = { ...embedding, apis: ['moderations'], input_price_per_million: '0.00', context_length: 32_768 };
+
 const model = (id: string, display_name: string, providers: unknown[], more: Record<string, unknown> = {}) => ({
   id,
   display_name,
@@ -160,7 +162,11 @@ const simulatedModels = [
     onProvider('globex', 'error-500', '0.10', '0.40'),
     onProvider('acme', 'echo', '0.25', '1.00'),
   ]),
-  model('demo/embedding', 'Demo embedding', [embedding], { context_length: 8_192, modalities: ['text'] }),
+  model('demo/embedding', 'Demo embedding', [{ ...embedding, apis: ['embeddings'] }], {
+    context_length: 8_192,
+    modalities: ['text'],
+  }),
+  model('demo/moderation', 'Demo moderation', [moderation], { context_length: 32_768 }),
 ];
 
 /**

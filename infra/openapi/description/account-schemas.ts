@@ -2,6 +2,7 @@
 
 import type { keyDocument } from '../../../functions/gateway/account/serve-account.ts';
 import { type CallDocument, callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
+import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { type JsonSchema, type MembersOf, objectSchema, text } from './json-schema.ts';
 
 const textOrNull = { type: ['string', 'null'] };
@@ -40,7 +41,7 @@ const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string
   error_message: 'Of the error that the client got in place of an answer.',
   replay_of: 'The id of the call whose stored answer this one got.',
   model: 'Null: no model answered.',
-  interface: '`chat-completions`, `messages`, `count-tokens`, `responses` or `embeddings`.',
+  interface: `${interfaceIds.map((id) => `\`${id}\``).join(', ')}.`,
   format: 'The format in which the provider was called. Null: none answered.',
   left_out: 'Members of the request that this format has no words for, as paths. Null: none.',
   base_path: 'Of the base URL of the call: `/v1` or `/openai/v1`.',

@@ -5,7 +5,13 @@ import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error
 import { parameters, responseHeaders } from './headers.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
 import { managePathItems, readMetrics } from './manage-operations.ts';
-import { countTokens, createEmbeddings, createMessage, createResponse } from './relayed-operations.ts';
+import {
+  countTokens,
+  createEmbeddings,
+  createMessage,
+  createModeration,
+  createResponse,
+} from './relayed-operations.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -157,6 +163,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.countTokens}`]: { ...belowFirst, post: countTokens },
   [`/v1${routePaths.responses}`]: { ...belowAll, post: createResponse },
   [`/v1${routePaths.embeddings}`]: { ...belowAll, post: createEmbeddings },
+  [`/v1${routePaths.moderations}`]: { ...belowAll, post: createModeration },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
   [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },

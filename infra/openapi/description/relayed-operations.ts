@@ -103,6 +103,7 @@ const messagesHeaders = {
   'anthropic-beta': 'Reaches the provider.',
   [headerNames.messagesSessionId]: 'The session, where no header of the gateway names it.',
 };
+const costHeader = { [headerNames.cost]: 'What a JSON answer costs, in USD.' };
 const messagesAnswerHeaders = { [headerNames.messagesRequestId]: 'As `x-request-id`.' };
 
 export const createMessage = relayedOperation({
@@ -119,7 +120,7 @@ export const createMessage = relayedOperation({
   answer: objectSchema({ type: { const: 'message' }, content: arrayOf({}), usage: { type: 'object' } }),
   streams: true,
   requestHeaders: messagesHeaders,
-  answerHeaders: { ...messagesAnswerHeaders, [headerNames.cost]: 'What a JSON answer costs, in USD.' },
+  answerHeaders: { ...messagesAnswerHeaders, ...costHeader },
 });
 
 export const countTokens = relayedOperation({
@@ -157,6 +158,21 @@ export const createResponse = relayedOperation({
     ...passedHeaders,
     [headerNames.responsesSessionId]: 'The session, where no header of the gateway names it.',
   },
+});
+
+export const createModeration = relayedOperation({
+  operationId: 'createModeration',
+  summary: 'A moderation',
+  description: "OpenAI's Moderations: free where the model's price is 0.",
+  members: {
+    input: { description: 'A text, a list of texts, or a list of parts: `text`, and `image_url`.' },
+  },
+  required: ['input'],
+  example: { model: 'acme/moderation-1', input: 'Hello' },
+  answer: objectSchema({ results: arrayOf({}) }),
+  streams: false,
+  requestHeaders: passedHeaders,
+  answerHeaders: costHeader,
 });
 
 export const createEmbeddings = relayedOperation({

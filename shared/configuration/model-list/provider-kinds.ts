@@ -49,7 +49,7 @@ const openaiApis: readonly ProviderApi[] = ['chat-completions', 'responses', 'em
 export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',
-    apis: openaiApis,
+    apis: [...openaiApis, 'moderations'],
     auth: { form: 'bearer', env: 'OPENAI_API_KEY' },
   },
   azure: {
@@ -89,7 +89,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
-    apis: chatAndEmbeddings,
+    apis: [...chatAndEmbeddings, 'moderations'],
     auth: { form: 'bearer', env: 'MISTRAL_API_KEY' },
     streamUsage: false,
   },

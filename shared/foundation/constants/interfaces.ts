@@ -27,6 +27,7 @@ export const servingApis = {
     throughHub: [],
     ofKinds: { bedrock: 'converse', google: 'generate-content' },
   },
+  moderations: { own: 'moderations', throughHub: [] },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
@@ -46,13 +47,14 @@ export const countsOnly = (id: InterfaceId): boolean => id === 'count-tokens';
 export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** OpenTelemetry's operation name for a call of each interface; it defines none for a count of tokens. */
-export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'count_tokens' | 'embeddings'>> = {
+/** OpenTelemetry's operation name for a call of each interface; it defines those of chat and embeddings alone. */
+export const operationOf: Readonly<Record<InterfaceId, string>> = {
   'chat-completions': 'chat',
   messages: 'chat',
   'count-tokens': 'count_tokens',
   responses: 'chat',
   embeddings: 'embeddings',
+  moderations: 'moderation',
 };
 
 /**

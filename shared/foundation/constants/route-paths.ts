@@ -9,6 +9,7 @@ export const routePaths = {
   countTokens: '/messages/count_tokens',
   responses: '/responses',
   embeddings: '/embeddings',
+  moderations: '/moderations',
   models: '/models',
   model: '/models/**',
   key: '/key',
@@ -21,6 +22,7 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.chatCompletions]: '/openai/v1',
   [routePaths.responses]: '/openai/v1',
   [routePaths.embeddings]: '/openai/v1',
+  [routePaths.moderations]: '/openai/v1',
   [routePaths.models]: '/openai/v1',
   [routePaths.messages]: '/v1',
   [routePaths.countTokens]: '/v1',
@@ -30,7 +32,6 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
 export const notOffered: readonly string[] = [
   '/images',
   '/audio',
-  '/moderations',
   '/completions',
   '/complete',
   '/files',

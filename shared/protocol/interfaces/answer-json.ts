@@ -73,13 +73,13 @@ export async function rescanned(text: string): Promise<JsonText> {
 }
 
 /** Reads the usage of an answer that is not passed on. `readUsage`: of the interface. */
-export async function readUnscanned(text: string, readUsage: UsageReading): Promise<ReadAnswer> {
+export async function readUnscanned(text: string, readUsage: UsageReading, usageMember = 'usage'): Promise<ReadAnswer> {
   await nextTurn();
   const ends = await findLogprobs(text);
   const isLong = charactersBeside(text, ends) > upstreamBodyMaxBytes;
   if (!isLong && !isBeyondBounds(text, ends)) return { kind: 'unreadable' };
   await nextTurn();
-  return { kind: 'refused', refused: { usage: readUsage(lastObjectIn(text, 'usage')), outputBytes: text.length } };
+  return { kind: 'refused', refused: { usage: readUsage(lastObjectIn(text, usageMember)), outputBytes: text.length } };
 }
 
 export type UsageReading = (usage: unknown) => UsageReport | undefined;
@@ -142,9 +142,9 @@ const stringBytes = (quoted: string): number =>
 /** Ten times the length of any provider's usage. A longer object is not taken for usage. */
 const usageMaxCharacters = 16 * 1024;
 
-/** The value of `usage`, as far as it is one. */
-export function readUsageMember(json: JsonText): unknown {
-  const member = findMember(json, 'usage');
+/** The value of the usage, as far as it is one. */
+export function readUsageMember(json: JsonText, name = 'usage'): unknown {
+  const member = findMember(json, name);
   if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
   return parseJson(json.slice(member));
 }

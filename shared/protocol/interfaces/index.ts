@@ -26,4 +26,5 @@ export {
 } from './plain-members.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';
+export { type RelayedInput, readListAnswer, relayedInterface, withCostHeader } from './relayed-interface.ts';
 export { claudeToolTokens } from './tool-prompts.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '#jest';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { formatProblem, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
-import { loadModelList, type ModelList } from '../../../shared/configuration/model-list/index.ts';
+import { loadModelList, type ModelList, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 import { fileOf, problemsOf } from './example-file.ts';
 
 const list = await loadModelList();
@@ -164,7 +164,7 @@ describe('a model by its name', () => {
     expect(problemsOf(withModel('{ provider: openai, apis: [messages] }'))).toMatchObject([
       {
         path: 'models[0].providers[0].apis[0]',
-        message: 'is none of the apis of provider openai: chat-completions, responses, embeddings',
+        message: `is none of the apis of provider openai: ${providerKinds.openai.apis.join(', ')}`,
       },
     ]);
   });

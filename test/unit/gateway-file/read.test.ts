@@ -20,7 +20,7 @@ models:
 
 describe('a file that is right', () => {
   it('names every interface that a provider speaks, and constant headers, their names in lower case', () => {
-    const apis = '[chat-completions, messages, responses, converse, generate-content, embeddings]';
+    const apis = `[${providerApis.join(', ')}]`;
     const headers = '{ Anthropic-Version: 2023-06-01, x-title: "my gateway" }';
     const [provider] = fileOf(spoiled('reasoning_style: effort', `apis: ${apis}\n    headers: ${headers}`)).providers;
     expect(provider?.apis).toEqual(providerApis);

@@ -24,7 +24,7 @@ const toolsExample = '[{"name": "weather", "description": "…", "parameters": {
 export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
   const { interfaceName, setInterfaceName, model, setModel, lastKey, baseUrl, calls } = properties;
   const isOfFunction = isFunction(model) && interfaceName === 'chat-completions';
-  const isText = interfaceName !== 'embeddings' && !isOfFunction;
+  const isText = interfaces[interfaceName].hasTurns && !isOfFunction;
   return (
     <>
       <Field title="API key">

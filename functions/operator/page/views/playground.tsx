@@ -28,7 +28,7 @@ export const PlaygroundView = ({ address }: { readonly address: ViewAddress }) =
   const reading = useRequests();
   const calledInterface = interfaces[interfaceName];
   const waiting = outcome?.failure === undefined ? (outcome?.calls ?? []) : [];
-  const keepsTurns = interfaceName !== 'embeddings' && !isFunction(model);
+  const keepsTurns = calledInterface.hasTurns && !isFunction(model);
 
   const submit = async (form: HTMLFormElement) => {
     const draft = await reading.run(() =>

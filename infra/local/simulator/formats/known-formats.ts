@@ -6,6 +6,7 @@ import { embedContent } from './google-embed-content.ts';
 import { generateContent } from './google-generate-content.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
+import { moderations } from './openai-moderations.ts';
 import { responses } from './openai-responses.ts';
 
 export const formats: readonly SimulatorFormat[] = [
@@ -14,6 +15,7 @@ export const formats: readonly SimulatorFormat[] = [
   countTokens,
   responses,
   embeddings,
+  moderations,
   generateContent,
   converse,
   embedContent,

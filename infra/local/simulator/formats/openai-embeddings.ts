@@ -1,9 +1,9 @@
 // OpenAI's Embeddings. A vector counts the words of its text, so texts that share words are near each other.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
-import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
-import { errorBody } from '../error-bodies.ts';
+import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { tokensOf } from '../tokens.ts';
+import { wholeFormat } from './openai-whole.ts';
 
 interface EmbeddingsBody {
   readonly model: string;
@@ -77,20 +77,10 @@ function json({ body }: SimulatorCall, completion: SimulatedCompletion): object 
 
 const usageJson = ({ input }: TokenCounts) => ({ prompt_tokens: input, total_tokens: input });
 
-/** There are no streams. */
-export const embeddings: SimulatorFormat = {
+export const embeddings = wholeFormat({
   name: 'embeddings',
   path: /^\/embeddings$/,
-  requestIdHeader: 'x-request-id',
-  idPrefix: '',
-  streamType: '',
   answerMembers: ['data'],
-  keepAlive: '',
-  wrongCredential: { status: 401, code: 'invalid_api_key' },
   read,
   json,
-  frames: () => [],
-  encode: () => '',
-  error: (status, code, message) => ({ body: errorBody(status, code, message) }),
-  errorFrames: () => [],
-};
+});

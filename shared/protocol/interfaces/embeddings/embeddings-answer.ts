@@ -1,42 +1,21 @@
 // Reads a provider's embeddings, and writes them for the client with the cost in `usage`.
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { isJsonObject, pick, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
-import {
-  type AnswerCost,
-  type JsonAnswer,
-  membersOf,
-  type ReadAnswer,
-  readErrorObject,
-  readInTurns,
-  readUnscanned,
-  readUsageMember,
-  type WrittenAnswer,
-} from '../index.ts';
+import { isJsonObject, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
+import { type AnswerCost, type JsonAnswer, type ReadAnswer, readListAnswer, type WrittenAnswer } from '../index.ts';
 import { putBackVectors, takeOutVectors } from './vectors.ts';
 
 interface EmbeddingsAnswer extends JsonAnswer {
   readonly vectors: readonly string[];
 }
 
-const factsShape = membersOf({ error: {}, object: {}, model: {} });
-
 export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
   const without = await takeOutVectors(text);
   // Without the vectors the bound of any answer applies.
   if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
-  const read = await readInTurns(without.text, async (json): Promise<ReadAnswer> => {
-    const details = pick(json, 0, factsShape) as Record<string, unknown>;
-    if ((details.error ?? null) !== null || details.object === 'error') {
-      return { kind: 'error', error: readErrorObject(json) };
-    }
-    const data = json.members().find(({ name }) => name === 'data');
-    if (data === undefined || !json.isArray(data.value)) return { kind: 'unreadable' };
-    const usage = readEmbeddingsUsage(readUsageMember(json));
-    const model = typeof details.model === 'string' ? details.model : undefined;
-    const answer: EmbeddingsAnswer = { text, json, usage, outputBytes: 0, model, vectors: without.vectors };
-    return { kind: 'answer', answer };
-  });
-  return read ?? readUnscanned(without.text, readEmbeddingsUsage);
+  const read = await readListAnswer(without.text, { list: 'data', readUsage: readEmbeddingsUsage });
+  if (read.kind !== 'answer') return read;
+  const answer: EmbeddingsAnswer = { ...read.answer, text, vectors: without.vectors };
+  return { kind: 'answer', answer };
 }
 
 const refusedAnswer = (text: string): ReadAnswer => ({

@@ -1,81 +1,17 @@
 // Reads a request for embeddings: strict in the fields that the gateway reads, indifferent to the rest.
-import * as z from 'zod/mini';
-import { fail, type GatewayError } from '../../../errors/index.ts';
-import { once } from '../../../foundation/cache/index.ts';
-import { type JsonText, readProviderPreferences, rewriteMembers } from '../../wire/index.ts';
-import {
-  type ClientRequest,
-  hubMembers,
-  orFault,
-  otherCaseCheck,
-  plainGatewayMembers,
-  plainMembers,
-  readAskedModels,
-  readPlainBody,
-  withoutGatewayMembers,
-} from '../index.ts';
-import { writeEmbeddings } from './embeddings-answer.ts';
+import { fail } from '../../../errors/index.ts';
+import type { JsonObject, JsonText } from '../../wire/index.ts';
 import { inputsMax } from './vectors.ts';
 
-export const embeddingsSchema = z.looseObject(plainMembers);
-
-const usedNames = [...new Set([...Object.keys(embeddingsSchema.shape), ...plainGatewayMembers, 'input'])];
-const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
-// `input` is checked in the text: thousands of texts are not parsed into values.
-const names = new Set([...usedNames, 'user', 'dimensions']);
-names.delete('input');
-const reading = { names, shapes: {}, indivisible: plainGatewayMembers };
-const plainReading = { schema: embeddingsSchema, reading, refuseOtherCase };
-
-export const readEmbeddingsRequest = (json: JsonText): ClientRequest | GatewayError => orFault(() => check(json));
-
-function check(json: JsonText): ClientRequest {
-  const { raw, body } = readPlainBody(json, plainReading);
+export function readEmbeddingsInput(json: JsonText, _body: unknown, { dimensions }: JsonObject) {
   const { count, longestCharacters, hasTokens } = checkInput(json);
-  // A token is at least one byte of the body, whether it is written as text or as a number.
-  const textBytes = json.compactBytes;
-  const size = {
-    maxOutputTokens: 0,
-    isOutputOpen: false,
-    choices: 1,
-    predictionBytes: 0,
-    textBytes,
-    mediaTokens: 0,
-    claudeToolTokens: 0,
-    hasMediaElsewhere: false,
-    contexts: count,
-    answersMax: 1,
-  };
   return {
-    interfaceId: 'embeddings',
-    raw,
-    text: () => json,
-    ...readAskedModels(body),
-    stream: false,
-    isOutputOpen: false,
-    provider: readProviderPreferences(body.provider ?? {}),
-    cache: body.cache ?? undefined,
-    preset: undefined,
-    responseSchema: undefined,
-    keptInput: [],
-    answerIs: 'unnamed',
-    promptMember: 'input',
-    outputBoundMember: undefined,
-    user: typeof raw.user === 'string' ? raw.user : undefined,
-    needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),
-    size: once(() => size),
-    ...hubMembers(() => json),
-    hubNeeds: () => [
+    size: { contexts: count },
+    promptBytes: longestCharacters,
+    hubNeeds: [
       ...(hasTokens ? [{ kind: 'token_ids', member: 'input' } as const] : []),
-      ...((raw.dimensions ?? null) === null ? [] : [{ kind: 'dimensions', member: 'dimensions' } as const]),
+      ...((dimensions ?? null) === null ? [] : [{ kind: 'dimensions', member: 'dimensions' } as const]),
     ],
-    upstreamBody: ({ model }) => ({
-      text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
-      leftOut: [],
-    }),
-    schemaCheck: undefined,
-    writeAnswer: writeEmbeddings,
-    openStreamWriter: neverStreamed,
   };
 }
 
@@ -124,7 +60,3 @@ function checkInput(json: JsonText): Inputs {
 }
 
 const charactersOf = (json: JsonText, value: number): number => json.end(value) - json.start(value);
-
-export function neverStreamed(): never {
-  throw new Error('embeddings are never streamed');
-}

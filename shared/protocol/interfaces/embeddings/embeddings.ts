@@ -1,23 +1,20 @@
 // The interface of embeddings: text in, vectors out, no stream.
+import * as z from 'zod/mini';
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import type { ClientInterface } from '../index.ts';
-import { plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
-import { readEmbeddingsAnswer } from './embeddings-answer.ts';
-import { neverStreamed, readEmbeddingsRequest } from './embeddings-request.ts';
+import { plainMembers, relayedInterface } from '../index.ts';
+import { readEmbeddingsAnswer, writeEmbeddings } from './embeddings-answer.ts';
+import { readEmbeddingsInput } from './embeddings-request.ts';
 
-export const embeddings: ClientInterface = {
+export const embeddings = relayedInterface({
   id: 'embeddings',
   upstreamPath: '/embeddings',
-  gatewayMembers: plainGatewayMembers,
-  schemaMember: undefined,
-  callsFunctions: false,
-  acceptsApiKeyHeader: false,
-  passedHeaders: vendorHeaders,
-  passesQuery: false,
-  measuresProviders: true,
-  readRequest: readEmbeddingsRequest,
-  leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
-  answerMaxBytes: () => largeBodyMaxBytes,
+  schema: z.looseObject(plainMembers),
+  uncheckedNames: ['dimensions'],
+  // Thousands of texts are checked in the text.
+  unparsedName: 'input',
+  promptMember: 'input',
+  readInput: readEmbeddingsInput,
   readAnswer: readEmbeddingsAnswer,
-  openEventReader: neverStreamed,
-};
+  writeAnswer: writeEmbeddings,
+  answerMaxBytes: largeBodyMaxBytes,
+});

@@ -2,7 +2,6 @@
 // field as it was sent.
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { headerNames } from '../../../foundation/constants/index.ts';
 import {
   brokenStreamMessages,
   isJsonObject,
@@ -13,10 +12,8 @@ import {
   toEventLine,
 } from '../../wire/index.ts';
 import {
-  type AnswerCost,
   type ClientRequest,
   hubMembers,
-  type JsonAnswer,
   keptInputIn,
   keptMemberShapes,
   keptPartShapes,
@@ -30,7 +27,7 @@ import {
   type StreamWriter,
   surchargeFields,
   toolShape,
-  type WrittenAnswer,
+  withCostHeader,
   withoutGatewayMembers,
 } from '../index.ts';
 import { withoutForeignThinking } from './foreign-thinking.ts';
@@ -146,7 +143,8 @@ function check(
       return { text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...changes])), leftOut };
     },
     schemaCheck: undefined,
-    writeAnswer: writeMessage,
+    // Clients are strict about fields of `usage` here.
+    writeAnswer: withCostHeader,
     openStreamWriter: openEventWriter,
   };
 }
@@ -155,13 +153,6 @@ function userOf(metadata: unknown): string | undefined {
   const { user_id: user } = (metadata ?? {}) as { readonly user_id?: unknown };
   return typeof user === 'string' ? user : undefined;
 }
-
-// Writes the client's answer: the provider's message or events, byte for byte. Clients are strict about fields of
-// `usage` here, so the cost of a message is in a header.
-const writeMessage = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
-  body: text,
-  headers: { [headerNames.cost]: costUsd },
-});
 
 const openEventWriter = (): StreamWriter => ({
   event: ({ name, text }) => toEventLine(text, name),

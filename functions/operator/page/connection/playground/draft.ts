@@ -45,6 +45,8 @@ export interface PlaygroundInterface {
   /** Below the base URL. */
   readonly path: string;
   readonly hasStreams: boolean;
+  /** Its calls continue a conversation, with instructions, tools and images. */
+  readonly hasTurns: boolean;
   readonly body: (draft: Draft) => Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => Heard;
@@ -59,3 +61,9 @@ export const isFunction = (model: string): boolean => model.startsWith('gw/funct
 /** Drops undefined fields. */
 export const said = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));
+
+/** The text of the last question. */
+export function askedText({ turns }: Pick<Draft, 'turns'>): string {
+  const last = turns.findLast(({ role }) => role === 'user');
+  return last?.role === 'user' ? last.text : '';
+}

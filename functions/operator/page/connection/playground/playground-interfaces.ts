@@ -4,6 +4,7 @@ import type { PlaygroundInterface } from './draft.ts';
 import { chatCompletions } from './speak-chat-completions.ts';
 import { embeddings } from './speak-embeddings.ts';
 import { messages } from './speak-messages.ts';
+import { moderations } from './speak-moderations.ts';
 import { responses } from './speak-responses.ts';
 
 export const interfaces = {
@@ -11,6 +12,7 @@ export const interfaces = {
   messages,
   responses,
   embeddings,
+  moderations,
 } as const satisfies Record<string, PlaygroundInterface>;
 
 export type InterfaceName = keyof typeof interfaces;

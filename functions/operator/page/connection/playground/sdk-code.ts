@@ -87,6 +87,13 @@ export const embeddingsPython = pythonOf(openAi, {
   arguments: ['model', 'input', 'encoding_format'],
 });
 
+export const moderationsPython = pythonOf(openAi, {
+  name: 'moderations',
+  streamed: '',
+  whole: 'print(answer.results[0].model_dump_json(indent=2))',
+  arguments: ['model', 'input'],
+});
+
 export const messagesPython = pythonOf(anthropic, {
   name: 'messages',
   streamed: `for event in answer:

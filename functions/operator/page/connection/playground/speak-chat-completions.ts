@@ -12,6 +12,7 @@ export const chatCompletions: PlaygroundInterface = {
   title: 'Chat completions',
   path: '/chat/completions',
   hasStreams: true,
+  hasTurns: true,
   body: (draft) => (isFunction(draft.model) ? functionBody(draft) : chatBody(draft)),
   readAnswer: ({ choices = [] }) => ({
     text: textOf(choices[0]?.message?.content),

@@ -8,6 +8,7 @@ export const messages: PlaygroundInterface = {
   title: 'Messages',
   path: '/messages',
   hasStreams: true,
+  hasTurns: true,
   body: ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({
     ...said({
       model,

@@ -5,6 +5,7 @@ export const responses: PlaygroundInterface = {
   title: 'Responses',
   path: '/responses',
   hasStreams: true,
+  hasTurns: true,
   body: ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({
     ...said({
       model,

@@ -1,0 +1,190 @@
+// An interface of JSON bodies that is relayed, with the plain fields of the gateway alone and without a stream: all that
+// such interfaces have in common, so that each of them is one definition.
+import type * as z from 'zod/mini';
+import type { GatewayError } from '../../errors/index.ts';
+import { once } from '../../foundation/cache/index.ts';
+import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
+import {
+  type CallSize,
+  findMember,
+  type HubNeed,
+  type JsonObject,
+  type JsonText,
+  pick,
+  readProviderPreferences,
+  rewriteMembers,
+  type Shape,
+} from '../wire/index.ts';
+import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
+import type {
+  AnswerCost,
+  ClientInterface,
+  ClientRequest,
+  JsonAnswer,
+  ReadAnswer,
+  WrittenAnswer,
+} from './client-interface.ts';
+import { hubMembers } from './hub-members.ts';
+import {
+  plainGatewayMembers,
+  plainLeftOutOfCacheKey,
+  type plainMembers,
+  readAskedModels,
+  vendorHeaders,
+  withoutGatewayMembers,
+} from './plain-members.ts';
+import { membersOf } from './read-members.ts';
+import { orFault, otherCaseCheck, readPlainBody } from './read-plain-body.ts';
+
+type PlainBody = z.infer<z.ZodMiniObject<typeof plainMembers>>;
+type PlainSchema = z.ZodMiniObject<typeof plainMembers & z.core.$ZodShape>;
+
+/** The parts in which one such interface differs from the others. */
+export interface RelayedInterface<Schema extends PlainSchema> {
+  readonly id: InterfaceId;
+  readonly upstreamPath: string;
+  /** Checks the fields that the gateway reads, its plain ones among them. */
+  readonly schema: Schema;
+  /** Further fields that are read, as they were sent. */
+  readonly uncheckedNames?: readonly string[];
+  /** Fields of any length, and the parts of them that are read. */
+  readonly shapes?: Readonly<Record<string, Shape>>;
+  /** A field that is read in the text alone: its contents are never made values. */
+  readonly unparsedName?: string;
+  /** Meant where a request names no model. */
+  readonly defaultModel?: string;
+  /** The field that contains the prompt. */
+  readonly promptMember: string;
+  /** Throws invalid_request. */
+  readonly readInput: (json: JsonText, body: z.infer<Schema>, raw: JsonObject) => RelayedInput;
+  readonly readAnswer: ClientInterface['readAnswer'];
+  readonly writeAnswer: ClientRequest['writeAnswer'];
+  readonly answerMaxBytes?: number;
+}
+
+/** Input of one request. */
+export interface RelayedInput {
+  /** Beside the defaults: a text of the length of the body, and no output. */
+  readonly size?: Partial<CallSize>;
+  /** Bytes of the longest text that has a context to itself. */
+  readonly promptBytes: number;
+  readonly hubNeeds?: readonly HubNeed[];
+}
+
+export function relayedInterface<Schema extends PlainSchema>(definition: RelayedInterface<Schema>): ClientInterface {
+  const { id, upstreamPath, readAnswer, answerMaxBytes = upstreamBodyMaxBytes } = definition;
+  return {
+    id,
+    upstreamPath,
+    gatewayMembers: plainGatewayMembers,
+    schemaMember: undefined,
+    callsFunctions: false,
+    acceptsApiKeyHeader: false,
+    passedHeaders: vendorHeaders,
+    passesQuery: false,
+    measuresProviders: true,
+    readRequest: requestReader(definition),
+    leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+    answerMaxBytes: () => answerMaxBytes,
+    readAnswer,
+    openEventReader: neverStreamed,
+  };
+}
+
+function requestReader<Schema extends PlainSchema>(
+  definition: RelayedInterface<Schema>,
+): (json: JsonText) => ClientRequest | GatewayError {
+  const { id, schema, promptMember, readInput, writeAnswer, defaultModel } = definition;
+  const { uncheckedNames = [], shapes = {}, unparsedName } = definition;
+  const usedNames = [...new Set([...Object.keys(schema.shape), ...plainGatewayMembers, promptMember, 'user'])];
+  const refuseOtherCase = otherCaseCheck(usedNames);
+  const names = new Set([...usedNames, ...uncheckedNames]);
+  if (unparsedName !== undefined) names.delete(unparsedName);
+  const plainReading = { schema, reading: { names, shapes, indivisible: plainGatewayMembers }, refuseOtherCase };
+
+  function read(json: JsonText): ClientRequest {
+    const { raw, body } = readPlainBody(json, plainReading);
+    const { size, promptBytes, hubNeeds = [] } = readInput(json, body, raw);
+    const asked: PlainBody = body;
+    const model = asked.model ?? (asked.models ? undefined : defaultModel);
+    return {
+      interfaceId: id,
+      raw,
+      text: () => json,
+      ...readAskedModels({ model, models: asked.models }),
+      stream: false,
+      isOutputOpen: false,
+      provider: readProviderPreferences(asked.provider ?? {}),
+      cache: asked.cache ?? undefined,
+      preset: undefined,
+      responseSchema: undefined,
+      keptInput: [],
+      answerIs: 'unnamed',
+      promptMember,
+      outputBoundMember: undefined,
+      user: typeof raw.user === 'string' ? raw.user : undefined,
+      needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes }),
+      size: once(() => ({ ...sizeOfText(json), ...size })),
+      ...hubMembers(() => json),
+      hubNeeds: () => hubNeeds,
+      upstreamBody: (target) => ({
+        text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', target.model]])),
+        leftOut: [],
+      }),
+      schemaCheck: undefined,
+      writeAnswer,
+      openStreamWriter: neverStreamed,
+    };
+  }
+  return (json) => orFault(() => read(json));
+}
+
+/** A token is at least one byte of the body, whether it is written as text or as a number. */
+const sizeOfText = (json: JsonText): CallSize => ({
+  maxOutputTokens: 0,
+  isOutputOpen: false,
+  choices: 1,
+  predictionBytes: 0,
+  textBytes: json.compactBytes,
+  mediaTokens: 0,
+  claudeToolTokens: 0,
+  hasMediaElsewhere: false,
+  contexts: 1,
+  answersMax: 1,
+});
+
+function neverStreamed(): never {
+  throw new Error('the interface has no streams');
+}
+
+const factsShape = membersOf({ error: {}, object: {}, model: {} });
+
+interface ListAnswer {
+  /** The field with the results; the gateway looks at none of them. */
+  readonly list: string;
+  /** The field with the usage. */
+  readonly usage?: string;
+  readonly readUsage?: UsageReading;
+}
+
+export async function readListAnswer(
+  text: string,
+  { list, usage = 'usage', readUsage = () => undefined }: ListAnswer,
+): Promise<ReadAnswer> {
+  const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
+    const { error, object, model } = pick(json, 0, factsShape) as Record<string, unknown>;
+    if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
+    const results = findMember(json, list);
+    if (results === undefined || !json.isArray(results)) return { kind: 'unreadable' };
+    const reported = readUsage(readUsageMember(json, usage));
+    const modelName = typeof model === 'string' ? model : undefined;
+    return { kind: 'answer', answer: { text, json, usage: reported, outputBytes: 0, model: modelName } };
+  });
+  return read ?? readUnscanned(text, readUsage, usage);
+}
+
+/** For answers without a field for it. */
+export const withCostHeader = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
+  body: text,
+  headers: { [headerNames.cost]: costUsd },
+});
