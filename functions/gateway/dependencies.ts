@@ -8,6 +8,7 @@ type SharedDependencies = Pick<
   | 'randomness'
   | 'log'
   | 'store'
+  | 'alerts'
   | 'keyCache'
   | 'recentRefusals'
   | 'refusalQuota'

@@ -9,6 +9,7 @@ const interfaces = ['responses', 'embeddings', 'moderations'];
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
+  'alerts.cjs': 'shared/accounting/alerts/alert-sender.ts',
   'prometheus.cjs': 'infra/metrics/prometheus.ts',
   'gateway-file.cjs': 'shared/configuration/gateway-file/index.ts',
   'kms-calls.cjs': 'shared/configuration/byok/kms-calls.ts',

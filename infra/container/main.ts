@@ -55,7 +55,7 @@ async function stop(): Promise<void> {
   lines.flush();
   await server.close();
   report.stop();
-  await composition.telemetry?.close();
+  await Promise.all([composition.telemetry?.close(), composition.alerts.close()]);
   await composition.transport.close();
   process.exit(0);
 }

@@ -66,7 +66,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   metrics.watch(composition);
   started.push(() => composition.transport.close());
   // Behind the server: the last requests have spans too.
-  started.push(() => composition.telemetry?.close());
+  started.push(() => Promise.all([composition.telemetry?.close(), composition.alerts.close()]).then(() => {}));
   return { composition, metrics };
 }
 

@@ -1,5 +1,6 @@
 // The real dependencies of a process that serves calls, built once. Operators' changes are in create-composition.ts, so
 // that the bundle of the gateway does not contain their code.
+import { type Alerts, createAlerts } from '../accounting/alerts/index.ts';
 import {
   type CallRecords,
   createCallRecords,
@@ -43,7 +44,7 @@ import {
   type Transport,
 } from '../routing/providers/index.ts';
 import type { BlobStore } from '../storage/blobs/index.ts';
-import type { Item } from '../storage/store/index.ts';
+import { type Item, retryWrite } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
 /** Charges may wait this long to share a write; a crash loses at most that, and its reservations expire. */
@@ -55,6 +56,7 @@ const callsPerSample = 10;
 
 /** All dependencies of a process that serves calls: the only list of them. The stages of a call pick from it. */
 export interface GatewayComposition extends TableReaders, ProviderMetricsDependencies {
+  readonly alerts: Alerts;
   readonly credit: CreditPayments;
   readonly records: CallRecords;
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
@@ -108,8 +110,11 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const { holdLifeMs } = times;
   const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
+  const credit = createCreditPayments({ store, clock, counters, randomness });
+  const persist = (write: () => Promise<unknown>) => retryWrite(clock, write);
   return {
     ...readers,
+    alerts: createAlerts({ store, clock, randomness, log, credit, isFunction, persist }),
     keyCache: createCache<Item>({ sizeMax: cachedKeysMax }),
     recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
     refusalQuota: createRefusalQuota(clock),
@@ -121,7 +126,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     callsUnderWay,
     stageConcurrency: environment.stageConcurrency,
     keyRequestsPerMinute,
-    credit: createCreditPayments({ store, clock, counters, randomness }),
+    credit,
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
     providerAffinity: createProviderAffinity(store, clock),

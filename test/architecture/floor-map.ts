@@ -79,7 +79,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/reports':
       'Reads what was counted, for operators: workspaces and configured providers come in as values.',
   },
-  { 'shared/configuration/access': rules },
+  { 'shared/configuration/access': rules, 'shared/accounting/alerts': rules },
   { 'shared/configuration/catalogue': rules, 'shared/configuration/keys': rules },
   {
     'shared/configuration/stored-functions': 'Everything about functions that needs no provider.',

@@ -1,4 +1,4 @@
-// What is the same on every interface that is relayed as JSON without streams: another one is a row.
+// Rules of every interface that is relayed as JSON without streams; each is a row.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -93,7 +93,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
   });
 
-  it('holds its input alone, so that of forty calls at once exactly those pass that a spend limit covers', async () => {
+  it('holds its input alone, so that of forty concurrent calls exactly those pass that a spend limit covers', async () => {
     gateway.simulator.clear();
     const answers = Array.from({ length: 40 }, () => gateway.post(fullCall, as(capped)));
     const { ok = 0, ...others } = await countOutcomes(answers);

@@ -141,6 +141,7 @@ describe('the build of the project', () => {
       gateway: [
         noticesFile,
         'account.cjs',
+        'alerts.cjs',
         'answer-forms.cjs',
         'attempt-spans.cjs',
         'chat-completions-target.cjs',
@@ -180,6 +181,7 @@ describe('the build of the project', () => {
         'Dockerfile',
         noticesFile,
         'account.cjs',
+        'alerts.cjs',
         'answer-forms.cjs',
         'attempt-spans.cjs',
         'chat-completions-target.cjs',

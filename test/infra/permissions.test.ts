@@ -134,6 +134,7 @@ function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' |
     },
     credentials: {
       find: (provider) => credentials.find(provider),
+      secretOf: (reference) => credentials.secretOf(reference),
       warm: () => {
         calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
         return credentials.warm();

@@ -3,6 +3,7 @@ import type { CredentialSource } from '../../shared/routing/providers/index.ts';
 /** Credentials that are there from the start and never change. */
 export const credentialsOf = (find: CredentialSource['find']): CredentialSource => ({
   find,
+  secretOf: () => undefined,
   warm: async () => {},
   ready: async () => {},
   refresh: async () => {},

@@ -72,8 +72,9 @@ export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'st
       // The providers first: a call whose client left is read until they end.
       await simulator.stop();
       for (const server of servers) await server.close();
-      for (const { transport, telemetry } of runtimes) {
+      for (const { transport, telemetry, alerts } of runtimes) {
         transport.close();
+        await alerts.close();
         await telemetry?.close();
       }
       await tables.stop();

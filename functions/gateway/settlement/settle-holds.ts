@@ -1,6 +1,7 @@
 // Ends each reservation of a call once: money at the real cost, tokens at the real use, slots by the write that settles
 // the money beside them. Where few slots are free that is before the last byte, else after it. A reservation that
 // cannot be ended by the deadline expires.
+import type { ChargedCounter } from '../../../shared/accounting/alerts/index.ts';
 import { creditCounter } from '../../../shared/accounting/credit/index.ts';
 import {
   type Counter,
@@ -9,7 +10,7 @@ import {
   type SettlementOutcome,
 } from '../../../shared/accounting/holds/index.ts';
 import { type Deadline, startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
-import { retryWrite } from '../../../shared/storage/store/index.ts';
+import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall } from '../stages.ts';
 
@@ -25,6 +26,8 @@ export interface CallHolds {
   readonly settleEarly: AdmittedCall['settleEarly'];
   /** Rejects with the first failure, after each of the kind was tried. */
   settle(kind: Held['kind'], deadline: Deadline): Promise<void>;
+  /** Counters that were charged so far, where the gateway sends alerts. */
+  readonly charged: readonly ChargedCounter[];
 }
 
 interface Held {
@@ -32,6 +35,8 @@ interface Held {
   /** Counter of its slot, if it has one. */
   readonly slotsIn: Counter | undefined;
   readonly end: End;
+  /** Names its charge for alerts. Absent: none is about it. */
+  readonly chargedAs?: ((item: Item) => ChargedCounter) | undefined;
 }
 
 type End = (options?: SettlementOptions) => Promise<SettlementOutcome | undefined>;
@@ -39,11 +44,16 @@ type End = (options?: SettlementOptions) => Promise<SettlementOutcome | undefine
 export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): CallHolds {
   const { clock, counters, log } = deps;
   let wasLate = false;
-  const held = heldBy(deps, call).map(({ end, ...one }) => ({
+  const charged: ChargedCounter[] = [];
+  // Alerts are decided by the item behind the charge.
+  const needsItem = call.catalogue.service.alerts != null;
+  const held = heldBy(deps, call).map(({ end, chargedAs, ...one }) => ({
     ...one,
     end: idempotentOnce(async (options) => {
-      const outcome = await end(options);
-      wasLate ||= outcome?.kind === 'settled' && outcome.wasLate;
+      const outcome = await end({ ...options, needsItem: needsItem && chargedAs !== undefined });
+      if (outcome?.kind !== 'settled') return;
+      wasLate ||= outcome.wasLate;
+      if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
     }),
   }));
   const endAll = (some: typeof held, deadline: Deadline, options?: SettlementOptions) =>
@@ -59,6 +69,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
   }
 
   return {
+    charged,
     settleEarly: held.some(({ kind, slotsIn }) => kind === 'tokens' || slotsIn !== undefined) ? settleEarly : undefined,
     async settle(kind, deadline) {
       const some = held.filter((one) => one.kind === kind);
@@ -76,7 +87,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
 
 function heldBy(
   { counters, credit, limiter, slotPools }: GatewayDependencies,
-  { bill, holdings }: AdmittedCall,
+  { bill, holdings, workspace }: AdmittedCall,
 ): readonly Held[] {
   const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = holdings;
   const owed = () => bill.totalOf('workspace');
@@ -84,11 +95,13 @@ function heldBy(
     kind: 'money',
     slotsIn: keyHold.slot === true ? keySlots(keyHold.publicId, keyHold.slotsMax ?? null) : undefined,
     end: (options) => counters.settleKey(keyHold, owed(), options),
+    chargedAs: (item) => ({ of: 'key', publicId: keyHold.publicId, item }),
   };
   const ofCredit: Held | undefined = creditHold && {
     kind: 'money',
     slotsIn: creditHold.slot === true ? creditCounter(creditHold.account, creditHold.shard) : undefined,
     end: (options) => credit.settle(creditHold, owed(), options),
+    chargedAs: (item) => ({ of: 'credit', hold: creditHold, actual: owed(), item }),
   };
   const ofBudgets = budgetHolds.map((hold): Held => {
     const cost = () => bill.totalOf('client', hold.provider);
@@ -96,6 +109,7 @@ function heldBy(
       kind: 'money',
       slotsIn: undefined,
       end: (options) => counters.settle(hold.counter, hold, cost(), options),
+      chargedAs: (item) => ({ of: 'budget', ...hold, workspace: workspace.id, item }),
     };
   });
   const usedTokens = () =>

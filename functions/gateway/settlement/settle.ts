@@ -4,7 +4,7 @@ import { errorCatalogue, okStatus } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
-import { startDeadline } from '../../../shared/foundation/time/index.ts';
+import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
@@ -82,9 +82,11 @@ export async function settle(
   if (stream !== undefined) reportAttempt(deps, stream.attempt, identity);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
+  const charged = step('money', () => holds.settle('money', deadline));
 
   await Promise.all([
-    step('money', () => holds.settle('money', deadline)),
+    charged,
+    step('alerts', () => charged.then(() => lookForAlerts(deps, call, holds, deadline))),
     step('tokens', () => holds.settle('tokens', deadline)),
     step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
@@ -96,6 +98,20 @@ export async function settle(
     step('charge_lines', async () => logChargesOverHold(log, call)),
     step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
   ]);
+}
+
+/** Behind the charges, whose items say which shares are passed. */
+async function lookForAlerts(
+  { alerts, credentials }: GatewayDependencies,
+  { catalogue }: AdmittedCall,
+  { charged }: CallHolds,
+  deadline: Deadline,
+): Promise<void> {
+  const settings = catalogue.service.alerts;
+  if (settings == null) return;
+  const { url, secret, at } = settings;
+  const receiver = { at, url: credentials.secretOf(url), secret: secret ? credentials.secretOf(secret) : null };
+  await alerts.look(receiver, charged, deadline);
 }
 
 /** Loaded with the first trace: most gateways send none. */

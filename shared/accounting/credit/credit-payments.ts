@@ -34,9 +34,10 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
 
   async function settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome> {
     const { account, shard } = hold;
-    const needsItem = shardCount(account) > 1;
+    const isSpread = shardCount(account) > 1;
+    const needsItem = isSpread || options?.needsItem;
     const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, needsItem });
-    if (result.kind === 'settled' && needsItem) await evenOut({ store, counters, account }, hold, result.item);
+    if (result.kind === 'settled' && isSpread) await evenOut({ store, counters, account }, hold, result.item);
     return result;
   }
 

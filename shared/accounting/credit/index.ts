@@ -1,4 +1,4 @@
-export { type CreditAccount, creditCounter } from './credit-account.ts';
+export { type CreditAccount, creditAttributes, creditCounter, creditKey } from './credit-account.ts';
 export { type CreditLedger, createCreditLedger } from './credit-ledger.ts';
 export { type CreditPayments, createCreditPayments } from './credit-payments.ts';
 export type { CreditSummary } from './credit-summary.ts';

@@ -40,12 +40,7 @@ export interface Counters {
    * Ends a reservation at its real cost, exactly once however often it is called: 0 releases all of it, a cost above it
    * is charged too. Throws StoreUnavailable, and calling it again is safe; a RangeError for a negative cost.
    */
-  settle(
-    counter: Counter,
-    hold: Hold,
-    actual: bigint,
-    options?: Pick<Settlement, 'needsItem'> & SettlementOptions,
-  ): Promise<SettlementOutcome>;
+  settle(counter: Counter, hold: Hold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
   /** Releases expired reservations. Returns the item afterwards. */
   releaseExpired(counter: Counter): Promise<Item>;
   /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
@@ -100,7 +95,7 @@ export function createCounters({
     counter: Counter,
     hold: Hold,
     actual: bigint,
-    { isAwaited, ...more }: Pick<Settlement, 'prepare' | 'needsItem'> & SettlementOptions = {},
+    { isAwaited, ...more }: Pick<Settlement, 'prepare'> & SettlementOptions = {},
   ): Promise<SettlementOutcome> {
     if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
     const { table, key } = counter;

@@ -3,6 +3,7 @@ export {
   type Counter,
   type HeldAmount,
   type Hold,
+  type ItemAddress,
   readAmount,
   readAvailable,
   readHeld,

@@ -45,6 +45,8 @@ export interface ItemWriter {
 export interface SettlementOptions {
   /** Default true. False: in a busy process it is written together with the next request of the item. */
   readonly isAwaited?: boolean | undefined;
+  /** Whether its outcome needs the item as the store has it then. Default false. */
+  readonly needsItem?: boolean | undefined;
 }
 
 export interface ItemWriterOptions {

@@ -67,13 +67,16 @@ export interface KeySpending {
   /** In the current period; without a reset, ever. */
   readonly spent: PicoUsd;
   readonly held: PicoUsd;
+  /** When the spend that counts began. Null: without a reset. */
+  readonly periodStartMs: number | null;
 }
 
 /** Null: no limit, and spending is not counted on the key. */
 export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
-  const { spendLimitUsd } = readKeyLimits(item);
+  const { spendLimitUsd, spendLimitReset } = readKeyLimits(item);
   if (spendLimitUsd === null) return null;
   return {
+    periodStartMs: spendLimitReset === null ? null : periodStartMs(spendLimitReset, nowMs),
     limit: readLimit(spendLimitUsd),
     spent: readAmount(item[spentAttribute]) - spentBeforePeriod(item, nowMs),
     held: readHeld(item)

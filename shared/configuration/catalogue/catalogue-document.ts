@@ -161,6 +161,16 @@ export interface ServiceDocument {
   default_output_tokens?: number | null | undefined;
   /** If absent, clients mark the parts to cache. */
   prompt_cache?: PromptCache | undefined;
+  /** Null or absent: none are sent. */
+  alerts?: AlertsDocument | null | undefined;
+}
+
+export interface AlertsDocument {
+  url: SecretReference;
+  /** Shares of a limit in percent, rising. */
+  at: number[];
+  /** Key of the signature. Absent: none is sent. */
+  secret?: SecretReference | undefined;
 }
 
 /** Models that a file takes from the model list, as it names them. */

@@ -6,7 +6,7 @@ import { parsePricePerMillion } from '../../foundation/money/index.ts';
 import { promptCaches } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
 import { exact, limit, text } from '../value-forms/index.ts';
-import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, waitMs } from './fields.ts';
+import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, secretReference, waitMs } from './fields.ts';
 import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -121,6 +121,24 @@ const model = chosenBy<ModelInFile | ListedModelsInFile>((input) =>
   isMapping(input) && 'from' in input ? listedModels : writtenModel,
 );
 
+const share = positiveInteger.max(100, { error: 'must be a share in percent, 1 to 100' });
+
+const alerts = mapping('service.alerts', {
+  url: secretReference,
+  at: z
+    .array(share)
+    .min(1, { error: 'must name a share in percent, such as 80' })
+    .max(10, { error: 'must be at most 10 shares' })
+    .superRefine((shares, context) => {
+      for (const [index, percent] of shares.entries()) {
+        if (index === 0 || percent > (shares[index - 1] ?? 0)) continue;
+        context.addIssue({ code: 'custom', path: [index], message: 'must be above the share before it' });
+      }
+    })
+    .default([50, 80, 100]),
+  secret: secretReference.optional(),
+});
+
 const service = mapping('service', {
   function_execution: z.enum(['enabled', 'disabled']).optional(),
   function_concurrency: z.optional(limit),
@@ -130,6 +148,7 @@ const service = mapping('service', {
   translation: z.enum(['enabled', 'disabled']).optional(),
   default_output_tokens: z.optional(limit),
   prompt_cache: promptCache.optional(),
+  alerts: alerts.nullable().optional(),
 });
 
 /** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */

@@ -63,6 +63,8 @@ export const logFieldNames = [
   'client_gone',
   'cold_start',
   'port',
+  'alert',
+  'alert_id',
   // OpenTelemetry's attribute names (semantic conventions for generative AI).
   'gen_ai.operation.name',
   'gen_ai.provider.name',

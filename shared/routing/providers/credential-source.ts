@@ -1,5 +1,10 @@
 // Sources of provider credentials. The catalogue stores references; the secrets stay in their source.
-import { type CalledProvider, type ProviderAuth, secretReferenceOf } from '../../configuration/catalogue/index.ts';
+import {
+  type CalledProvider,
+  type ProviderAuth,
+  type SecretReference,
+  secretReferenceOf,
+} from '../../configuration/catalogue/index.ts';
 
 /** A call as it will be sent. */
 export interface SignableCall {
@@ -29,6 +34,8 @@ export class TokenUnavailable extends Error {
 export interface CredentialSource {
   /** Returns undefined when nothing is configured for this provider. Cheap: planning calls it for every candidate. */
   find(provider: CalledProvider): Credential | undefined;
+  /** A secret that is no provider's, if it is set. Throws as `find` does. */
+  secretOf(reference: SecretReference): string | undefined;
   /** Why nothing is found, where the source knows more than that nothing is set: words behind the name of the secret. */
   faultOf?(provider: CalledProvider): string | undefined;
   /** Reads the credentials for coming calls while the process starts. A failure is forgotten. Never rejects. */
@@ -72,6 +79,7 @@ export const noCredential: Credential = { headers: {} };
 /** Reads references from the process environment (`{env: NAME}`) and knows providers that need nothing. */
 export const environmentCredentials = (readVariable: (name: string) => string | undefined): CredentialSource => ({
   find: ({ auth }) => fromEnvironment(auth, readVariable),
+  secretOf: (reference) => ('env' in reference ? readVariable(reference.env) : undefined),
   faultOf({ auth }) {
     const reference = secretReferenceOf(auth);
     return reference && 'env' in reference ? faultOfSecret(auth, readVariable(reference.env)) : undefined;

@@ -1,6 +1,6 @@
 // Provider credentials of a deployed stage: a copy of the secret in memory, read again in the background while the old
 // copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in the secret here.
-import { secretReferenceOf } from '../../configuration/catalogue/index.ts';
+import { type SecretReference, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
@@ -58,14 +58,19 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
   };
   const readIfDue = (): Promise<void> | undefined => (clock.nowMs() < dueAtMs ? reading : readOnce());
 
+  function secretOf(reference: SecretReference): string | undefined {
+    void readIfDue();
+    if (values === undefined) throw new StoreUnavailable(new Error('the provider credentials were not read yet'));
+    return values.get('env' in reference ? reference.env : reference.secret);
+  }
+
   return {
+    secretOf,
     find({ auth }) {
       if (auth === 'none') return noCredential;
       const reference = secretReferenceOf(auth);
       if (reference === undefined) return undefined;
-      void readIfDue();
-      if (values === undefined) throw new StoreUnavailable(new Error('the provider credentials were not read yet'));
-      const secret = values.get('env' in reference ? reference.env : reference.secret);
+      const secret = secretOf(reference);
       return secret === undefined ? undefined : storedCredential(auth, secret);
     },
     async warm() {

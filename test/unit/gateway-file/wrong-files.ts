@@ -44,6 +44,14 @@ a credential twice | { bearer: { env: ACME_API_KEY } } → { bearer: { env: A } 
 credentials without the one of auth | reasoning_style: effort → credentials: [{ env: A }, { env: B }] | providers[0].auth | not among credentials
 no credential | reasoning_style: effort → credentials: [] | providers[0].credentials | must name one
 a credential itself | reasoning_style: effort → credentials: [sk-key] | providers[0].credentials[0] | must not be the credential itself
+alerts without a receiver | queue_ms: 2000 → alerts: { at: [80] } | service.alerts.url | must not be the credential itself: write
+a receiver's address itself | queue_ms: 2000 → alerts: { url: "https://hooks.example/canary" } | service.alerts.url | must not be the credential itself: write
+a share that there is not | queue_ms: 2000 → alerts: { url: { env: A }, at: [50, 101] } | service.alerts.at[1] | 1 to 100
+a share that is no number | queue_ms: 2000 → alerts: { url: { env: A }, at: ["80%"] } | service.alerts.at[0] | must be a number
+shares that do not rise | queue_ms: 2000 → alerts: { url: { env: A }, at: [80, 50] } | service.alerts.at[1] | above the share before it
+no share | queue_ms: 2000 → alerts: { url: { env: A }, at: [] } | service.alerts.at | such as 80
+a secret of alerts itself | queue_ms: 2000 → alerts: { url: { env: A }, secret: SECRET } | service.alerts.secret | must not be the credential itself
+an unknown field of alerts | queue_ms: 2000 → alerts: { url: { env: A }, shares: [80] } | service.alerts.shares | is not known here; known are url, at, secret
 a weight of nothing | streaming: true → weight: 0 | models[0].providers[0].weight | at least 1
 a dropped output bound | reasoning_style: effort → drops: { members: [user, max_completion_tokens] } | providers[0].drops.members[1] | bounds the output
 a dropped group with the output bound | reasoning_style: effort → drops: { members: [inferenceConfig] } | providers[0].drops.members[0] | bounds the output

@@ -88,6 +88,7 @@ function start(isSet: readonly string[]) {
         if (auth === 'none' || !('bearer' in auth) || !('env' in auth.bearer)) return { headers: {} };
         return isSet.includes(auth.bearer.env) ? { headers: { authorization: 'Bearer x' } } : undefined;
       },
+      secretOf: () => undefined,
       warm: async () => {},
       ready: async () => {},
       refresh: async () => {},
@@ -164,7 +165,13 @@ describe('what providers lack', () => {
     await warmGateway({
       clock: systemClock,
       catalogue: { current: async () => catalogueOf([], [bearer('A')]) },
-      credentials: { find: () => undefined, warm: nothing, ready: nothing, refresh: nothing },
+      credentials: {
+        find: () => undefined,
+        secretOf: () => undefined,
+        warm: nothing,
+        ready: nothing,
+        refresh: nothing,
+      },
       credentialCheck,
       cooldowns: {
         isCooling: () => false,

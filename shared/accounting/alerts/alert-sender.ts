@@ -1,0 +1,49 @@
+// Looks for due alerts after the charges of a call. An alert that cannot be sent now stays marked as such, and the next call
+// of the same owner tries again.
+import { createAlertTries, leaseMs, tryMaxMs } from './alert-tries.ts';
+import type { Alerts, AlertsOptions } from './alerts.ts';
+import { dueShare } from './due-alert.ts';
+import { faultOfReceiver } from './post-alert.ts';
+import { readSpendings } from './watched-spending.ts';
+
+/** One try of a function, which is billed for it. */
+const functionTryMaxMs = 4_000;
+/** Of the time of a settlement: the write that ends a try. */
+const markWriteMs = 1_000;
+const faultLogIntervalMs = 600_000;
+const idBytes = 9;
+
+export function createAlertSender(options: AlertsOptions): Alerts {
+  const { store, clock, randomness, log, credit, isFunction } = options;
+  const tries = createAlertTries(options);
+  const newId = () => randomness.bytes(idBytes).toString('base64url');
+  let faultLoggedAtMs = Number.NEGATIVE_INFINITY;
+
+  function logFault(fault: string): void {
+    if (clock.nowMs() - faultLoggedAtMs < faultLogIntervalMs) return;
+    faultLoggedAtMs = clock.nowMs();
+    log.error({ event: 'alerts_not_sent', message: `${fault}: no alert is sent` });
+  }
+
+  return {
+    async look(receiver, charged, deadline) {
+      try {
+        const nowMs = clock.nowMs();
+        const spendings = await Promise.all(charged.map((one) => readSpendings(one, { store, credit, nowMs })));
+        const due = spendings
+          .flat()
+          .flatMap((spending) => dueShare(spending, receiver.at, { nowMs, leaseMs, newId }) ?? []);
+        if (due.length === 0) return;
+        const fault = faultOfReceiver(receiver);
+        if (fault !== undefined) return logFault(fault);
+        const limitMs = isFunction ? Math.min(functionTryMaxMs, deadline.remainingMs() - markWriteMs) : tryMaxMs;
+        if (limitMs <= 0) return;
+        const begun = due.map((one) => tries.begin(one, receiver, limitMs));
+        if (isFunction) await Promise.all(begun);
+      } catch (error) {
+        log.error({ event: 'alerts_not_looked_at' }, error);
+      }
+    },
+    close: tries.close,
+  };
+}

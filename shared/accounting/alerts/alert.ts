@@ -1,0 +1,75 @@
+// The document that a receiver gets, and its signature.
+import { createHmac } from 'node:crypto';
+import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
+import { instantOf } from '../../foundation/time/index.ts';
+
+export const alertTypes = ['key_spend_limit', 'workspace_spend_limit', 'workspace_credit', 'byok_budget'] as const;
+export type AlertType = (typeof alertTypes)[number] | 'test';
+
+export interface Alert {
+  readonly type: AlertType;
+  /** The same in each try. */
+  readonly id: string;
+  readonly atMs: number;
+  readonly workspace?: string | undefined;
+  /** Name of the key. */
+  readonly key?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly share?: PassedShare | undefined;
+}
+
+export interface PassedShare {
+  readonly percent: number;
+  readonly spent: PicoUsd;
+  readonly limit: PicoUsd;
+  /** First day of the period, UTC. Null: the limit has none. */
+  readonly period: string | null;
+}
+
+/** Every field is there, null where it says nothing. */
+export function bodyOf(alert: Alert): string {
+  const { type, id, atMs, workspace = null, key = null, provider = null, share } = alert;
+  return JSON.stringify({
+    text: textOf(alert),
+    type,
+    workspace,
+    key,
+    provider,
+    percent: share?.percent ?? null,
+    spent_usd: share ? formatUsd(share.spent) : null,
+    limit_usd: share ? formatUsd(share.limit) : null,
+    period: share?.period ?? null,
+    id,
+    at: instantOf(atMs),
+  });
+}
+
+/** `t`: seconds since 1970. The signed text is `<t>.<body>`. */
+export function signatureOf(body: string, secret: string, nowMs: number): string {
+  const t = Math.floor(nowMs / 1_000);
+  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+}
+
+function textOf({ type, workspace, key, provider, share }: Alert): string {
+  if (share === undefined) return 'This is a test of the alerts of gw.';
+  const { percent, spent, limit, period } = share;
+  const since = period === null ? '' : ` since ${period}`;
+  const amounts = `${percent} % of ${whatOf[type]} is spent: ${formatUsd(spent)} of ${formatUsd(limit)} USD${since}`;
+  const names = [
+    workspace && `workspace ${workspace}`,
+    key && `key ${plain(key)}`,
+    provider && `provider ${provider}`,
+  ].filter((name) => name !== undefined && name !== '');
+  return `gw: ${names.join(', ')}: ${amounts}.`;
+}
+
+const whatOf: Readonly<Record<AlertType, string>> = {
+  key_spend_limit: 'the spend limit of the key',
+  workspace_spend_limit: 'the spend limit of the workspace',
+  workspace_credit: 'the credit of the workspace',
+  byok_budget: 'the budget of the BYOK connection',
+  test: '',
+};
+
+/** People of a workspace name keys themselves, and chats read these characters as links and mentions. */
+const plain = (name: string): string => name.replace(/[<>&@`*_~|[\]()]/g, ' ');

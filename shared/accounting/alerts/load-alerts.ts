@@ -1,0 +1,18 @@
+// Alerts to the operator's own receiver. A mark where the money is, or in the item of cooling providers, is claimed by a
+// conditional write before an alert is sent: however many processes see the same, one of them sends it. What decides and
+// sends is loaded with the first call of a gateway that has a receiver.
+import type { Alerts, AlertsOptions } from './alerts.ts';
+
+export function createAlerts(options: AlertsOptions): Alerts {
+  let loading: Promise<Alerts | undefined> | undefined;
+  const load = () => {
+    loading ??= import('./alert-sender.ts')
+      .then(({ createAlertSender }) => createAlertSender(options))
+      .catch((error: unknown) => void options.log.error({ event: 'alerts_not_loaded' }, error));
+    return loading;
+  };
+  return {
+    look: async (...seen) => (await load())?.look(...seen),
+    close: async () => (await loading)?.close(),
+  };
+}

@@ -1,0 +1,136 @@
+// Spending of a charged counter under its limit, and the share that it passes. Pure, but for an account whose credit is
+// spread: there one shard says nothing of the others.
+import type { PicoUsd } from '../../foundation/money/index.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
+import { type CreditPayments, creditAttributes, creditKey } from '../credit/index.ts';
+import { readAmount, readKeySpending } from '../holds/index.ts';
+import type { AlertType } from './alert.ts';
+import { type AlertMark, type MarkPlace, readMark } from './alert-mark.ts';
+import type { ChargedCounter } from './alerts.ts';
+
+export interface WatchedSpending {
+  readonly type: AlertType;
+  readonly workspace: string;
+  readonly key?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly place: MarkPlace;
+  readonly mark: AlertMark | undefined;
+  readonly spent: PicoUsd;
+  readonly limit: PicoUsd;
+  /** First day of the period; null for none. */
+  readonly period: string | null;
+  /** Of the mark. */
+  readonly scope: string;
+  /** Spent before the scope began. */
+  readonly from?: PicoUsd | undefined;
+}
+
+/** Scope of a limit without periods. */
+const ever = 'ever';
+
+interface SpendingSources {
+  readonly store: Pick<Store, 'get'>;
+  readonly credit: Pick<CreditPayments, 'show'>;
+  readonly nowMs: number;
+}
+
+export async function readSpendings(charged: ChargedCounter, sources: SpendingSources): Promise<WatchedSpending[]> {
+  if (Object.keys(charged.item).length === 0) return [];
+  if (charged.of === 'key') return keySpending(charged, sources.nowMs);
+  return charged.of === 'budget' ? budgetSpending(charged) : creditSpendings(charged, sources);
+}
+
+function keySpending({ publicId, item }: ChargedCounter & { readonly of: 'key' }, nowMs: number): WatchedSpending[] {
+  const spending = readKeySpending(item, nowMs);
+  if (spending === null) return [];
+  const { spent, limit, periodStartMs } = spending;
+  const period = periodStartMs === null ? null : new Date(periodStartMs).toISOString().slice(0, dayCharacters);
+  const place = { table: 'keys', key: publicId, attribute: 'alert' } as const;
+  const names = { workspace: String(item.workspace), key: String(item.name) };
+  const mark = readMark(item, place.attribute);
+  return [{ type: 'key_spend_limit', ...names, place, mark, spent, limit, period, scope: period ?? ever }];
+}
+
+/** Of an instant. */
+const dayCharacters = 'YYYY-MM-DD'.length;
+
+function budgetSpending(charged: ChargedCounter & { readonly of: 'budget' }): WatchedSpending[] {
+  const { counter, workspace, provider, item } = charged;
+  const { table, key, balances, spentAttribute = '' } = counter;
+  const place = { table, key, attribute: 'alert' };
+  const limit = balances[0]?.limit ?? 0n;
+  const spent = readAmount(item[spentAttribute]);
+  const mark = readMark(item, place.attribute);
+  return [{ type: 'byok_budget', workspace, provider, place, mark, spent, limit, period: null, scope: ever }];
+}
+
+async function creditSpendings(
+  { hold, actual, item }: ChargedCounter & { readonly of: 'credit' },
+  { store, credit }: SpendingSources,
+): Promise<WatchedSpending[]> {
+  const { account } = hold;
+  const { workspace, spendLimit } = account;
+  const key = creditKey(workspace, 0);
+  const isSpread = (account.shards ?? 1) > 1;
+  if (isSpread && !passesPart(item, actual, spendLimit, account.shards ?? 1)) return [];
+  const first = isSpread ? ((await store.get('ledger', key)) ?? {}) : item;
+  const whole = isSpread ? await credit.show(account) : undefined;
+  const granted = whole?.granted ?? readAmount(item[creditAttributes.granted]);
+  const spent = whole?.spent ?? readAmount(item[creditAttributes.spent]);
+  const common = { workspace, period: null };
+  const ofCredit = { table: 'ledger', key, attribute: 'alert' } as const;
+  const ofLimit = { ...ofCredit, attribute: 'alert_limit' };
+  return [
+    {
+      ...common,
+      type: 'workspace_credit',
+      place: ofCredit,
+      ...sinceAddition(granted, spent, readMark(first, 'alert')),
+    },
+    ...(spendLimit === null
+      ? []
+      : [
+          {
+            ...common,
+            type: 'workspace_spend_limit',
+            place: ofLimit,
+            mark: readMark(first, ofLimit.attribute),
+            spent,
+            limit: spendLimit,
+            scope: ever,
+          } as const,
+        ]),
+  ];
+}
+
+/** Credit that is added begins its shares anew, from what was spent at the last alert before. */
+function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: AlertMark | undefined) {
+  const scope = String(granted);
+  const spentBefore = mark === undefined ? 0n : (mark.from ?? 0n) + mark.spent;
+  const from = mark?.scope === scope ? (mark.from ?? 0n) : spentBefore;
+  return { mark, scope, spent: spent - from, limit: granted - from, ...(from === 0n ? {} : { from }) };
+}
+
+/** All shards are looked at when one of them has spent a fiftieth more of its part. */
+const looksPerPart = 50n;
+
+function passesPart(item: Item, actual: PicoUsd, spendLimit: PicoUsd | null, shards: number): boolean {
+  const spent = readAmount(item[creditAttributes.spent]);
+  const ofCredit = spent + readAmount(item[creditAttributes.balance]);
+  const ofLimit = spendLimit === null ? ofCredit : spendLimit / BigInt(shards);
+  const step = (ofLimit < ofCredit ? ofLimit : ofCredit) / looksPerPart;
+  return step <= 0n || spent / step !== (spent - actual) / step;
+}
+
+/** The highest share that is passed and was not at the last alert, which was for less; undefined for none. */
+export function passedShare(
+  { spent, limit, scope, mark }: Pick<WatchedSpending, 'spent' | 'limit' | 'scope' | 'mark'>,
+  at: readonly number[],
+): number | undefined {
+  if (limit <= 0n) return undefined;
+  const alerted = mark?.scope === scope ? mark.spent : -1n;
+  return at.findLast((percent) => {
+    const share = limit * BigInt(percent);
+    return spent * 100n >= share && share > alerted * 100n;
+  });
+}

@@ -1,0 +1,338 @@
+// Alerts of spending, as the operator's receiver gets them: once for each share and period, whatever the receiver does, and
+// never in the way of a call.
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it } from '#jest';
+import { createAlerts } from '../../shared/accounting/alerts/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { type GatewayOptions, type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
+import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { eventually } from '../support/watched-clock.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
+
+const urlName = 'GW_TEST_ALERTS_URL';
+const secretName = 'GW_TEST_ALERTS_SECRET';
+const alerts = { url: { env: urlName }, at: [50, 80, 100] };
+const taken: ScriptedBehaviour = { status: 200, body: 'ok' };
+
+/** A call of these costs as many thousandths of a dollar, which is also what it reserves. */
+const priced = { input_price_per_million: '0', output_price_per_million: '1000' };
+const models = Object.fromEntries(
+  [100, 300, 600].map((tokens) => [
+    `acme/${tokens}`,
+    [{ provider: 'acme', upstream: `usage:1:${tokens}`, more: priced }],
+  ]),
+);
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+  delete process.env[urlName];
+  delete process.env[secretName];
+});
+
+interface Alerted {
+  readonly harness: Harness;
+  readonly apply: Harness['apply'];
+  readonly receiver: ScriptedServer;
+  readonly received: () => Record<string, unknown>[];
+  /** One call after the other; resolves when what they alert of was sent. */
+  readonly spend: (thousandths: readonly number[], gateway?: ServedGateway) => Promise<void>;
+}
+
+async function start(
+  parts: Partial<Parameters<typeof startHarness>[0]> = {},
+  behaviours: readonly [ScriptedBehaviour, ...ScriptedBehaviour[]] = [taken],
+): Promise<Alerted> {
+  const receiver = await startScriptedServer(behaviours);
+  stops.push(() => receiver.stop());
+  process.env[urlName] = `${receiver.endpoint}/hook`;
+  const harness = await startHarness({ models, service: { alerts }, key: { spend_limit_usd: '1' }, ...parts });
+  stops.push(() => harness.stop());
+  return {
+    harness,
+    apply: (parts) => harness.apply(parts),
+    receiver,
+    received: () => receiver.requests.map(({ body }) => JSON.parse(body)),
+    async spend(thousandths, gateway = harness) {
+      for (const tokens of thousandths) {
+        expect((await call(gateway, tokens)).status).toBe(200);
+        await gateway.settled();
+      }
+    },
+  };
+}
+
+async function call(gateway: ServedGateway, tokens: number, headers: Record<string, string> = {}): Promise<Response> {
+  const response = await gateway.post(hello(`acme/${tokens}`, { max_tokens: tokens }), headers);
+  await response.text();
+  return response;
+}
+
+const percents = (received: readonly Record<string, unknown>[]) => received.map(({ percent }) => percent);
+const marksOf = async ({ keyItem }: Harness) => (await keyItem()).alert;
+/** The time of the system, and later. Waits of a try and between tries end at once where `isHurried` says so. */
+const laterClock = (shift: () => number, isHurried: (delayMs: number) => boolean = () => false): Clock => ({
+  ...systemClock,
+  nowMs: () => systemClock.nowMs() + shift(),
+  after: (delayMs, callback) => systemClock.after(isHurried(delayMs) ? 0 : delayMs, callback),
+});
+const isPause = (delayMs: number) => delayMs === 5_000 || delayMs === 20_000;
+
+describe('an alert of a key’s spend limit', () => {
+  it('is sent once for each share that a call passes, with these fields, and signed', async () => {
+    process.env[secretName] = 'a-secret';
+    const { spend, received, receiver } = await start({
+      service: { alerts: { ...alerts, secret: { env: secretName } } },
+      key: { spend_limit_usd: '1', spend_limit_reset: 'monthly' },
+    });
+    await spend([300]);
+    expect(received()).toEqual([]);
+    await spend([300]);
+    await eventually(() => received().length === 1);
+    await spend([300]);
+    await eventually(() => received().length === 2);
+    await spend([100]);
+    await eventually(() => received().length === 3);
+    expect(percents(received())).toEqual([50, 80, 100]);
+    const month = `${new Date().toISOString().slice(0, 7)}-01`;
+    expect(received()[1]).toEqual({
+      text: `gw: workspace team, key first: 80 % of the spend limit of the key is spent: 0.9 of 1 USD since ${month}.`,
+      type: 'key_spend_limit',
+      workspace: 'team',
+      key: 'first',
+      provider: null,
+      percent: 80,
+      spent_usd: '0.9',
+      limit_usd: '1',
+      period: month,
+      id: expect.stringMatching(/^[\w-]{12}$/),
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    expect(new Set(received().map(({ id }) => id)).size).toBe(3);
+    const [first] = receiver.requests;
+    expect(first).toMatchObject({ method: 'POST', path: '/hook' });
+    expect(first?.headers['content-type']).toBe('application/json');
+    const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(first?.headers['x-gw-signature'])) ?? [];
+    expect(createHmac('sha256', 'a-secret').update(`${t}.${first?.body}`).digest('hex')).toBe(v1);
+  });
+
+  it('is sent once however many processes pass the share at one moment, and to no one a second time', async () => {
+    const { harness, spend, received } = await start({ key: { spend_limit_usd: '2' } });
+    const others = [await harness.open(), await harness.open()];
+    const gateways = [harness, ...others];
+    await Promise.all(gateways.flatMap((gateway) => [call(gateway, 300), call(gateway, 100)]));
+    for (const gateway of gateways) await gateway.settled();
+    await eventually(async () => received().length >= 1);
+    for (const gateway of gateways) await spend([100], gateway);
+    for (const { composition } of gateways) await composition.alerts.close();
+    expect(percents(received())).toEqual([50]);
+  });
+
+  it('begins anew with the next period, and only then', async () => {
+    let shiftMs = 0;
+    const clock = laterClock(() => shiftMs);
+    const { spend, received } = await start({ clock, key: { spend_limit_usd: '1', spend_limit_reset: 'daily' } });
+    await spend([600]);
+    await eventually(() => received().length === 1);
+    shiftMs = 86_400_000;
+    await spend([100]);
+    expect(received()).toHaveLength(1);
+    await spend([600]);
+    await eventually(() => received().length === 2);
+    expect(percents(received())).toEqual([50, 50]);
+    expect(new Set(received().map(({ period }) => period)).size).toBe(2);
+  });
+
+  it('is sent for the shares of a raised limit that are above what was alerted, and for no other', async () => {
+    const { harness, apply, spend, received } = await start();
+    await spend([600, 300]);
+    await eventually(() => received().length === 2);
+    await apply({ models, service: { alerts }, key: { spend_limit_usd: '1.6' } });
+    const raised = await harness.open();
+    // Half of the new limit is less than was spent at the last alert.
+    await spend([300], raised);
+    expect(received()).toHaveLength(2);
+    await spend([100], raised);
+    await eventually(() => received().length === 3);
+    expect(received()[2]).toMatchObject({ percent: 80, spent_usd: '1.3', limit_usd: '1.6' });
+  });
+
+  it('holds no mention written into the name of a key', async () => {
+    const { spend, received } = await start({ key: { name: '<!channel>', spend_limit_usd: '1' } });
+    await spend([600]);
+    await eventually(() => received().length === 1);
+    expect(received()[0]).toMatchObject({ key: '<!channel>', text: expect.not.stringContaining('<') });
+  });
+});
+
+describe('an alert of a workspace', () => {
+  it('is sent for its credit, and again for credit that was added since', async () => {
+    const { harness, spend, received } = await start({ key: {}, workspace: { credit_usd: '1' } });
+    await spend([600, 300]);
+    await eventually(() => received().length === 2);
+    expect(received()[1]).toMatchObject({ type: 'workspace_credit', workspace: 'team', key: null, percent: 80 });
+    const { composition } = harness;
+    const amount = 1_000_000_000_000n;
+    await composition.credit.add({ workspace: 'team', amount, id: 'more', nowMs: systemClock.nowMs() });
+    await spend([300]);
+    expect(received()).toHaveLength(2);
+    await spend([300]);
+    await eventually(() => received().length === 3);
+    // Of the 1.1 USD that were left at the last alert.
+    expect(received()[2]).toMatchObject({ percent: 50, spent_usd: '0.6', limit_usd: '1.1' });
+  });
+
+  it('is sent for its spend limit, over all shards of its credit', async () => {
+    const workspace = { credit_usd: '100', credit_shards: 4, spend_limit_usd: '1' };
+    const { spend, received } = await start({ key: {}, workspace });
+    await spend([100, 100, 100, 100, 100]);
+    await eventually(() => received().length === 1);
+    expect(received()[0]).toMatchObject({
+      type: 'workspace_spend_limit',
+      percent: 50,
+      spent_usd: '0.5',
+      limit_usd: '1',
+    });
+  });
+
+  it('is sent for the budget of a connection, naming the provider', async () => {
+    process.env.GW_TEST_BYOK = 'byok-key';
+    const { spend, received } = await start({
+      key: {},
+      providers: { acme: { accepts_byok_header: true } },
+      workspace: {
+        features: { byok: true },
+        byok: {
+          connections: [{ provider: 'acme', key: { env: 'GW_TEST_BYOK' }, policy: 'always', budget_usd: '1' }],
+        },
+      },
+    });
+    await spend([600]);
+    await eventually(() => received().length === 1);
+    expect(received()[0]).toMatchObject({ type: 'byok_budget', workspace: 'team', provider: 'acme', percent: 50 });
+  });
+});
+
+describe('a receiver that does not take an alert', () => {
+  it('is asked three times in all by a process that lives, with one id, and the mark says so', async () => {
+    const clock = laterClock(() => 0, isPause);
+    const { harness, spend, received } = await start({ clock }, [{ status: 500, body: 'no' }]);
+    await spend([600]);
+    await eventually(() => received().length === 3);
+    expect(new Set(received().map(({ id }) => id)).size).toBe(1);
+    await harness.composition.alerts.close();
+    const next = await harness.open();
+    await spend([100], next);
+    await next.composition.alerts.close();
+    expect(received()).toHaveLength(3);
+    expect(await marksOf(harness)).toMatchObject({ percent: 50, tries: 3 });
+    expect(harness.logLines.join()).not.toContain('/hook');
+  });
+
+  it('has it by the second try, and is left alone then', async () => {
+    const clock = laterClock(() => 0, isPause);
+    const { harness, spend, received } = await start({ clock }, [{ status: 503, body: 'later' }, taken]);
+    await spend([600]);
+    await eventually(() => received().length === 2);
+    await eventually(async () => !Object.hasOwn((await marksOf(harness)) as object, 'tries'));
+    await spend([100]);
+    await harness.composition.alerts.close();
+    expect(received()).toHaveLength(2);
+  });
+
+  it('is asked again by another process’s next call where the first one stopped between its tries', async () => {
+    let shiftMs = 0;
+    const clock = laterClock(() => shiftMs);
+    const parts = { clock, key: { spend_limit_usd: '1.2' } };
+    const { harness, spend, received } = await start(parts, [{ status: 500, body: 'no' }, taken]);
+    await spend([600]);
+    await eventually(() => received().length === 1);
+    await harness.composition.alerts.close();
+    const next = await harness.open({ clock });
+    await spend([100], next);
+    expect(received()).toHaveLength(1);
+    shiftMs = 15_000;
+    await spend([100], next);
+    await eventually(() => received().length === 2);
+    expect(received()[1]).toEqual(received()[0]);
+  });
+
+  it('redirects: the alert goes nowhere else, and is not taken', async () => {
+    const elsewhere = await startScriptedServer([taken]);
+    stops.push(() => elsewhere.stop());
+    const clock = laterClock(() => 0, isPause);
+    const headers = { location: elsewhere.endpoint };
+    const { spend, received } = await start({ clock }, [{ status: 307, body: '', headers }]);
+    await spend([600]);
+    await eventually(() => received().length === 3);
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  it('hangs: calls are answered and settled meanwhile, and a stop does not wait for it', async () => {
+    const { harness, spend, received } = await start({}, ['silent']);
+    await spend([600]);
+    await eventually(() => received().length === 1);
+    await spend([100]);
+    expect(received()).toHaveLength(1);
+    // A further share does not wait for the one before.
+    await spend([100]);
+    await eventually(() => received().length === 2);
+    expect(await harness.records()).toHaveLength(3);
+    await harness.composition.alerts.close();
+    // Unanswered: nobody can say whether it arrived.
+    expect(await marksOf(harness)).toMatchObject({ percent: 80, tries: 1 });
+  });
+
+  it('is not there: a variable that is not set, or is no URL, costs a log line and no mark', async () => {
+    const replace: GatewayOptions['replace'] = ({ store, clock, randomness, log, credit }) => ({
+      alerts: createAlerts({ store, clock, randomness, log, credit, isFunction: false, persist: async () => {} }),
+    });
+    const { harness, spend, received } = await start({ replace });
+    const url = String(process.env[urlName]);
+    delete process.env[urlName];
+    await spend([600, 100]);
+    process.env[urlName] = 'ftp://canary.example';
+    await spend([100]);
+    expect(await marksOf(harness)).toBeUndefined();
+    const logged = harness.logLines.filter((line) => line.includes('alerts_not_sent'));
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain('is not set');
+    process.env[urlName] = url;
+    await spend([100]);
+    await eventually(() => received().length === 1);
+    expect(received()[0]).toMatchObject({ percent: 80 });
+  });
+});
+
+it('costs a call that passes no share no write more than no alerts at all', async () => {
+  // Where alerts write; statistics are written by the time.
+  const tables = ['keys', 'ledger', 'limits'];
+  const writesOf = async (service: Record<string, unknown>) => {
+    let writes = 0;
+    const { harness } = await start({ service, key: { spend_limit_usd: '100', rpm: 1_000 } });
+    const wrapStore: GatewayOptions['wrapStore'] = (store) =>
+      aroundStore(store, ({ method, table }, run) => {
+        if (method !== 'get' && tables.includes(table)) writes += 1;
+        return run();
+      });
+    const gateway = await harness.open({ wrapStore });
+    for (let n = 0; n < 5; n += 1) {
+      await call(gateway, 100);
+      await gateway.settled();
+    }
+    expect(writes).toBeGreaterThan(0);
+    return writes;
+  };
+  expect(await writesOf({ alerts })).toBe(await writesOf({}));
+});
+
+it('belongs to the gateway file: written wins, left out keeps, null ends them', async () => {
+  const { harness, apply, spend, received } = await start();
+  await apply({ models, key: { spend_limit_usd: '1' } });
+  expect((await harness.composition.catalogue.current()).service.alerts).toEqual(alerts);
+  await apply({ models, service: { alerts: null }, key: { spend_limit_usd: '1' } });
+  const without = await harness.open();
+  await spend([600], without);
+  await without.composition.alerts.close();
+  expect(received()).toEqual([]);
+});
