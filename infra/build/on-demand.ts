@@ -14,6 +14,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'gateway-file.cjs': 'shared/configuration/gateway-file/index.ts',
   'kms-calls.cjs': 'shared/configuration/byok/kms-calls.ts',
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
+  'forms.cjs': 'shared/protocol/forms/read-form.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'attempt-spans.cjs': 'functions/gateway/settlement/attempt-spans.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',

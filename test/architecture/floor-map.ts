@@ -52,6 +52,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/protocol/memory-budget': 'What a process keeps: knows no request and no answer.',
     'shared/protocol/wire': 'Wire shapes know no store and no provider.',
   },
+  { 'shared/protocol/forms': 'Forms and their files: knows no interface.' },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
     'shared/protocol/interfaces/chat-completions': clientInterface,

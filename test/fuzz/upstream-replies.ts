@@ -63,7 +63,7 @@ export const jsonReply = (body: unknown, status = 200): UpstreamReply => ({
 
 /** A provider that does what it is asked. */
 export const goodUpstream: Upstream = ({ body }) => {
-  const { stream } = JSON.parse(body) as { stream?: unknown };
+  const { stream } = JSON.parse(String(body)) as { stream?: unknown };
   if (stream !== true) return jsonReply(goodCompletion);
   return { status: 200, headers: eventStreamHeaders, pieces: [goodStream] };
 };

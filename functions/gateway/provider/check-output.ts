@@ -40,9 +40,9 @@ export function createOutputCheck({ request, payment }: ProviderCall): OutputChe
 
   return {
     async check({ candidate }, answer) {
-      const { usage: reported, outputBytes } = answer;
+      const { usage: reported, outputBytes, units } = answer;
       const payer = payerOf(payment.byok, candidate);
-      const charge = payment.bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
+      const charge = payment.bill.charge({ candidate, reported, output: { outputBytes, units }, payer, size });
       return { charge, verdict: await judge(answer) };
     },
     lastMismatch: () => lastMismatch,

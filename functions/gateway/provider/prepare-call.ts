@@ -3,6 +3,7 @@
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { encodeForm, type SentForm } from '../../../shared/protocol/forms/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
@@ -32,10 +33,11 @@ export async function prepareCall(
     if (credential === undefined) return ourFault('no_usable_credential');
     const { base_url, headers: constant } = candidate.provider;
     const url = new URL(`${base_url}${request.path}`);
-    const body = request.body();
+    const { body, contentType } = encoded(request.body());
     const { traceparent } = call.signals;
-    const headers = upstreamHeaders({ ...request, constant, credential: credential.headers, traceparent });
-    const signing = credential.sign?.({ url, headers, body });
+    const parts = { ...request, contentType, constant, credential: credential.headers, traceparent };
+    const headers = upstreamHeaders(parts);
+    const signing = credential.sign?.({ url, headers, body: inOnePiece(body) });
     // A token endpoint is a part of its provider, with a time limit of its own.
     const signed = await (credential.fetchesToken === true
       ? signing
@@ -60,6 +62,15 @@ export async function prepareCall(
     return ourFault('internal');
   }
 }
+
+function encoded(body: string | SentForm): Pick<UpstreamRequest, 'body'> & Pick<HeaderParts, 'contentType'> {
+  if (typeof body === 'string') return { body };
+  const { contentType, pieces } = encodeForm(body);
+  return { contentType, body: pieces };
+}
+
+const inOnePiece = (body: UpstreamRequest['body']): string | Uint8Array =>
+  typeof body === 'string' || body instanceof Uint8Array ? body : Buffer.concat(body);
 
 const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({
   failure: { kind: 'failed', cause, isOurFault: true, ...more },
@@ -113,6 +124,8 @@ interface HeaderParts extends Pick<CandidateRequest, 'path' | 'accept' | 'header
   /** Headers of the provider's entry. */
   readonly constant: Readonly<Record<string, string>> | undefined;
   readonly credential: Readonly<Record<string, string>>;
+  /** JSON if absent. */
+  readonly contentType?: string | undefined;
   readonly traceparent: string | undefined;
 }
 
@@ -123,7 +136,7 @@ export const upstreamHeaders = (parts: HeaderParts): Record<string, string> => (
   ...parts.headers,
   accept: parts.accept,
   'accept-encoding': 'identity',
-  'content-type': 'application/json',
+  'content-type': parts.contentType ?? 'application/json',
   'user-agent': 'gw',
   ...(parts.traceparent === undefined ? {} : { [headerNames.traceparent]: parts.traceparent }),
   ...parts.credential,

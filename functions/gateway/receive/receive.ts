@@ -8,25 +8,22 @@ import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import {
   functionBodyMaxBytes,
-  plainBodyMaxBytes,
   requestBudgetMs,
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
-import { freeBytes } from '../../../shared/foundation/heap/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
-import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/http/index.ts';
+import type { FormText } from '../../../shared/protocol/forms/index.ts';
+import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
-import { type BodyText, readRequestBody, type Tags } from '../../../shared/protocol/wire/index.ts';
+import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ParsedBody, ParsedCall, ReceivedCall } from '../stages.ts';
+import { bodyMaxBytes, readBody } from './read-body.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
-
-/** Copies of a body while it becomes a text: the pieces of the text, and the whole. */
-const formsBesideBytes = 2;
 
 /** Dearer betas need the operator's consent, as dearer fields do. */
 const betaHeader = 'anthropic-beta';
@@ -46,25 +43,20 @@ export function receive(
   let parsed: ParsedBody | undefined;
   const read = once(async (): Promise<ParsedBody> => {
     scope.memory.nameKey(credential.publicId);
-    const bytes = await readPlainBody(request, scope.memory);
-    const bodyBytes = bytes.length;
-    await scope.memory.reserve(formsBesideBytes * bodyBytes);
-    const body = readRequestBody(bytes, clientInterface);
-    freeBytes(bytes);
-    const textBytes = keptBytesOf(body, bodyBytes);
+    const { body, bodyBytes, keptBytes } = await readBody(request, scope.memory, clientInterface);
     if (bodyBytes > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags };
+    const shape = { clientInterface, asksFunction, bodyBytes, keptBytes, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
-    scope.memory.keepOnly(textBytes + (call instanceof GatewayError ? 0 : call.keptBody.mediaBytes));
+    scope.memory.keepOnly(keptBytes + (call instanceof GatewayError ? 0 : call.keptBody.mediaBytes));
     parsed = { model, asksFunction, call };
     if (bodyBytes > longBodyBytes) await nextTurn();
     return parsed;
   });
   const { arrivedAtMs } = request;
-  const isOversized = request.declaredBodyBytes > plainBodyMaxBytes;
+  const isOversized = request.declaredBodyBytes > bodyMaxBytes(request, clientInterface);
   const tags = sentTags instanceof GatewayError ? {} : sentTags;
   return {
     clientInterface,
@@ -79,20 +71,13 @@ export function receive(
   };
 }
 
-/** Each character of a text beyond ASCII may take two bytes. */
-function keptBytesOf(body: BodyText, bytes: number): number {
-  if (body.kind === 'unreadable') return 0;
-  const { text, tableBytes } = body.json;
-  return tableBytes + (text.length === bytes ? bytes : Math.min(2 * bytes, 2 * text.length));
-}
-
 /** Parts of a request beside its body. */
 interface ReadParts {
   readonly clientInterface: ClientInterface;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
-  /** Bytes of the kept text. */
-  readonly textBytes: number;
+  /** Of the text, and of the form around it. */
+  readonly keptBytes: number;
   readonly attribution: ParsedCall['attribution'];
   readonly sentTags: Tags | GatewayError;
 }
@@ -101,8 +86,8 @@ function readCall(
   { clock, times }: Times,
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
-  body: BodyText,
-  { clientInterface, asksFunction, bodyBytes, textBytes, attribution, sentTags: tags }: ReadParts,
+  body: BodyText | FormText,
+  { clientInterface, asksFunction, bodyBytes, keptBytes, attribution, sentTags: tags }: ReadParts,
 ): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -110,7 +95,8 @@ function readCall(
   const { dropsIdleMembers } = scope.baseUrlRules;
   const passedOn = readPassedOn(clientInterface, headers, query);
   const betas = passedOn instanceof GatewayError ? undefined : passedOn.headers[betaHeader];
-  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas });
+  const form = 'form' in body ? body.form : undefined;
+  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, form });
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
@@ -120,7 +106,7 @@ function readCall(
     clientInterface,
     scope,
     request,
-    keptBody: keepBody(scope.memory, request, textBytes),
+    keptBody: keepBody(scope.memory, request, keptBytes),
     ...callHeaders,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,

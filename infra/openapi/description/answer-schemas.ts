@@ -12,6 +12,7 @@ import {
   midStreamCodes,
   type ProviderEntryObject,
   type StatsObject,
+  type UnitPricesObject,
 } from '../../../shared/protocol/wire/index.ts';
 import {
   arrayOf,
@@ -133,6 +134,18 @@ const openAiError = objectSchema(
 );
 
 const price = { ...decimal, description: 'USD per million tokens, as an exact decimal. "0" where no price is set.' };
+const unitPrice = (of: string) => ({ ...decimal, description: `USD for ${of}. Left out: it has no such price.` });
+const unitPrices: MembersOf<UnitPricesObject> = {
+  output_price_per_image: unitPrice('an image of any size and quality'),
+  image_prices: {
+    type: 'object',
+    additionalProperties: decimal,
+    description: 'USD for an image, by `SIZE/QUALITY`, `SIZE`, or `default`.',
+  },
+  input_price_per_character: unitPrice('a character of the input'),
+  input_price_per_second: unitPrice('a second of the input'),
+  price_per_request: unitPrice('each call, beside the rest'),
+};
 const limit = { type: ['integer', 'null'], minimum: 0, description: 'Null: no such limit is set.' };
 
 const supportedParams: MembersOf<ProviderEntryObject['supported_params']> = {
@@ -147,6 +160,7 @@ const providerEntry: MembersOf<ProviderEntryObject> = {
   provider_display_name: text,
   input_price_per_million: price,
   output_price_per_million: price,
+  ...unitPrices,
   context_length: { ...count, description: 'In tokens.' },
   routable: flag,
   supported_params: objectSchema(supportedParams),
@@ -171,6 +185,7 @@ const model: MembersOf<ModelObject> = {
   context_length: { ...count, description: 'In tokens.' },
   input_price_per_million: price,
   output_price_per_million: price,
+  ...unitPrices,
   modalities: arrayOf(text),
   routable: {
     ...flag,
@@ -252,10 +267,10 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   OpenAiError: openAiError,
   ModelList: objectSchema(modelList),
   AutoModel: closed(auto),
-  Model: closed(model, { optional: ['apis', 'translated_apis'] }),
+  Model: closed(model, { optional: ['apis', 'translated_apis', ...Object.keys(unitPrices)] }),
   FunctionModel: closed(functionModel),
   AnthropicModel: closed(anthropicModel),
   AnthropicModelPage: closed(anthropicPage),
-  ProviderEntry: closed(providerEntry),
+  ProviderEntry: closed(providerEntry, { optional: Object.keys(unitPrices) }),
   Stats: closed(stats),
 };

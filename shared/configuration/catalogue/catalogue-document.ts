@@ -3,6 +3,7 @@
 
 import type { Extra, ProviderApi } from '../../foundation/constants/index.ts';
 import type { ProviderKind } from '../model-list/index.ts';
+import type { UnitPricesDocument } from './unit-prices.ts';
 
 /** Place of a secret: a variable of the process, or a name in the secret of a stage. */
 export type SecretReference = { env: string } | { secret: string };
@@ -95,7 +96,7 @@ export interface PriceTierDocument extends MediaPrices {
 }
 
 /** One provider of one model. */
-export interface ModelProviderDocument extends MediaPrices {
+export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   provider: string;
   upstream_model: string;
   /** USD per million tokens. Null cannot be billed: BYOK only. */

@@ -12,6 +12,7 @@ import type {
   ServiceDocument,
 } from './catalogue-document.ts';
 import { type CalledProvider, poolOf } from './credential-pool.ts';
+import { readUnitPrices, type UnitPrices } from './unit-prices.ts';
 
 /** Pico-USD per token. Null: the entry cannot be billed. */
 export interface TokenPrices {
@@ -35,6 +36,8 @@ export interface PriceTier extends TokenPrices {
 export interface CandidatePrices extends TokenPrices {
   /** Bounds rise. Empty for most. */
   readonly tiers: readonly PriceTier[];
+  /** Beside or in place of those of tokens; undefined for most. */
+  readonly units?: UnitPrices | undefined;
 }
 
 /** One provider, with one of its credentials, that can serve one model. Plans consist of candidates. */
@@ -125,7 +128,9 @@ function toCandidate(
   // An entry narrows the interfaces of its provider, so readers of the provider's get the narrower list.
   const narrowed = entry.apis === undefined ? provider : { ...provider, apis: entry.apis };
   const isTranslationOff = translation === 'disabled' ? { isTranslationOff: true } : {};
-  const prices = { ...base, tiers };
+  // An entry without a price of its input cannot be billed.
+  const units = base.input === null ? undefined : readUnitPrices(entry);
+  const prices = { ...base, tiers, ...(units && { units }) };
   return poolOf(narrowed).map((called) => ({ model, provider: called, entry, prices, ...isTranslationOff }));
 }
 

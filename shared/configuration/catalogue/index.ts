@@ -33,3 +33,4 @@ export {
   thinkingOf,
   unknownModelReasoning,
 } from './reasoning.ts';
+export * from './unit-prices.ts';

@@ -2,8 +2,8 @@
 // where the file is applied (complete-catalogue.ts): from the store, and from the model list.
 import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
-import { parsePricePerMillion } from '../../foundation/money/index.ts';
-import { promptCaches } from '../catalogue/index.ts';
+import { parsePricePerMillion, parseUsd } from '../../foundation/money/index.ts';
+import { promptCaches, type unitPriceMembers } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
 import { exact, limit, text } from '../value-forms/index.ts';
 import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, secretReference, waitMs } from './fields.ts';
@@ -33,6 +33,31 @@ const furtherPrices = {
   audio_output_price_per_million: z.optional(price),
   image_output_price_per_million: z.optional(price),
 };
+
+const unitPrice = exact.check(
+  z.refine((written) => parseUsd(written) !== undefined, {
+    error: 'must be USD with at most twelve decimals, such as "0.04"',
+  }),
+);
+
+const imagePrices = z
+  .record(z.string(), unitPrice)
+  .refine((prices) => Object.keys(prices).length <= 64, { error: 'must have at most 64 prices' })
+  .superRefine((prices, context) => {
+    for (const name of Object.keys(prices).filter((one) => !imageName.test(one))) {
+      const message = 'must be SIZE/QUALITY, SIZE or default, such as 1024x1024/high';
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
+  });
+const imageName = /^[A-Za-z0-9:._-]{1,32}(\/[A-Za-z0-9._-]{1,32})?$/;
+
+const unitPrices = {
+  output_price_per_image: z.optional(unitPrice),
+  image_prices: imagePrices.optional(),
+  input_price_per_character: z.optional(unitPrice),
+  input_price_per_second: z.optional(unitPrice),
+  price_per_request: z.optional(unitPrice),
+} satisfies Record<(typeof unitPriceMembers)[number], unknown>;
 
 const priceTiers = z
   .array(
@@ -64,6 +89,7 @@ const modelProvider = mapping('models[].providers[]', {
   input_price_per_million: z.optional(z.nullable(price)),
   output_price_per_million: z.optional(z.nullable(price)),
   ...furtherPrices,
+  ...unitPrices,
   price_tiers: priceTiers.optional(),
   context_length: positiveInteger.optional(),
   max_output_tokens: positiveInteger.optional(),

@@ -10,7 +10,7 @@ import type {
 import type { ModelList } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
-import { completeMembers, entryMembers, listedMembers, upstreamModelOf } from './complete-entry.ts';
+import { completeMembers, entryMembers, listedMembers, upstreamModelOf, withTokenPrices } from './complete-entry.ts';
 import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
 import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
@@ -113,7 +113,7 @@ function completeEntry(
   const former = stored?.upstream_model === upstream_model ? stored : undefined;
   const listed = findListed(list, provider, model.id, upstream_model);
   const {
-    values,
+    values: completed,
     filled,
     written: ownMembers,
   } = completeMembers(
@@ -122,6 +122,7 @@ function completeEntry(
     listed && listedMembers(listed, provider),
   );
   fill(`models[${model.id}].providers[${provider.id}]`, originOf(list), filled);
+  const values = withTokenPrices(completed);
   const context = (values.context_length as number | undefined) ?? model.context_length;
   const missing = missingMembers({ ...values, context_length: context }, { provider, upstream_model, listed, list });
   if (missing !== undefined) report([...path, ...missing.path], missing.message);

@@ -9,6 +9,7 @@ import {
   mediaPriceMembers,
   type PriceTierDocument,
   type ProviderDocument,
+  unitPriceMembers,
 } from '../catalogue/index.ts';
 import { type ListedModel, type ListedPrices, listedFeatures, type ModelList } from '../model-list/index.ts';
 import type { EntryInFile } from './catalogue-schema.ts';
@@ -29,6 +30,7 @@ const listableMembers = [
   'cache_write_input_price_per_million',
   'cache_write_1h_input_price_per_million',
   ...Object.values(mediaPriceMembers),
+  ...unitPriceMembers,
   'price_tiers',
   'context_length',
   'max_output_tokens',
@@ -43,6 +45,7 @@ export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocume
     apis: served.length === apis.length ? undefined : served,
     ...priceMembers(listed.prices),
     ...mediaPrices(listed),
+    ...listed.units,
     price_tiers:
       listed.tiers.length === 0
         ? undefined
@@ -75,6 +78,18 @@ export function entryMembers(entry: EntryInFile | ModelProviderDocument): JsonOb
   const all: JsonObject = { ...entry, ...entry.supported_params };
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
 }
+
+/** Without a price of tokens, what is priced by something else costs none. */
+export const withTokenPrices = (values: JsonObject): JsonObject =>
+  unitPriceMembers.every((member) => values[member] === undefined)
+    ? values
+    : {
+        ...values,
+        input_price_per_million: orZero(values.input_price_per_million),
+        output_price_per_million: orZero(values.output_price_per_million),
+      };
+
+const orZero = (price: unknown): unknown => (price === undefined ? '0' : price);
 
 export interface CompletedMembers {
   readonly values: JsonObject;

@@ -78,6 +78,13 @@ const prices = {
   audio_output_price_per_million: z.optional(text),
   image_output_price_per_million: z.optional(text),
 };
+const unitPrices = {
+  output_price_per_image: z.optional(text),
+  image_prices: z.optional(z.record(z.string(), text)),
+  input_price_per_character: z.optional(text),
+  input_price_per_second: z.optional(text),
+  price_per_request: z.optional(text),
+};
 /** Difference of a model from the list, by fields of the gateway file. */
 const listDifference = z.object({
   provider: textOrNull.check(z.describe('Null: a member of the model itself.')),
@@ -108,6 +115,7 @@ const modelDocument = z.object({
       input_price_per_million: textOrNull,
       output_price_per_million: textOrNull,
       ...prices,
+      ...unitPrices,
       price_tiers: z.optional(
         z.array(
           z.object({

@@ -15,6 +15,15 @@ export interface ListedPrices {
 /** Prices of tokens that are no text, where they differ. */
 export type ListedMediaPrices = Readonly<Partial<Record<MediaKind, string>>>;
 
+/** USD each. */
+export interface ListedUnitPrices {
+  readonly output_price_per_image?: string;
+  readonly image_prices?: Readonly<Record<string, string>>;
+  readonly input_price_per_character?: string;
+  readonly input_price_per_second?: string;
+  readonly price_per_request?: string;
+}
+
 export interface ListedTier extends ListedPrices {
   readonly abovePromptTokens: number;
 }
@@ -36,6 +45,8 @@ export interface ListedModel {
   readonly apis: readonly ProviderApi[];
   readonly tiers: readonly ListedTier[];
   readonly media: ListedMediaPrices;
+  /** By their fields in the gateway file; absent for most. */
+  readonly units?: ListedUnitPrices | undefined;
   /** The day on which its provider ends it, where that is announced. */
   readonly endsOn?: string | undefined;
 }
@@ -57,6 +68,7 @@ export const listColumns = [
   'tiers: above_prompt_tokens, input, output, cached_input, cache_write, cache_write_1h',
   'ends_on',
   'media: audio_input, image_input, audio_output, image_output',
+  'units',
 ] as const;
 
 type PriceCells = readonly [string, string, (string | null)?, (string | null)?, (string | null)?];
@@ -76,7 +88,8 @@ export type ListRow = readonly [
   apis: string,
   tiers: readonly TierCells[] | null,
   endsOn: string | null,
-  media?: readonly (string | null)[],
+  media?: readonly (string | null)[] | null,
+  units?: ListedUnitPrices,
 ];
 
 export interface ListDocument {
@@ -87,7 +100,7 @@ export interface ListDocument {
   readonly models: readonly ListRow[];
 }
 
-export function toRow({ prices, tiers, media, ...model }: ListedModel): ListRow {
+export function toRow({ prices, tiers, media, units, ...model }: ListedModel): ListRow {
   return [
     model.kind,
     model.name,
@@ -103,12 +116,19 @@ export function toRow({ prices, tiers, media, ...model }: ListedModel): ListRow 
     model.apis.join(' '),
     tiers.length === 0 ? null : tiers.map(tierCells),
     model.endsOn ?? null,
-    ...mediaCells(media),
+    ...lastCells(media, units),
   ];
 }
 
-const mediaCells = (media: ListedMediaPrices): [] | [readonly (string | null)[]] =>
-  Object.keys(media).length === 0 ? [] : [mediaKinds.map((kind) => media[kind] ?? null)];
+/** Left out where nothing follows. */
+function lastCells(
+  media: ListedMediaPrices,
+  units: ListedUnitPrices | undefined,
+): [] | [readonly (string | null)[] | null, ListedUnitPrices?] {
+  const cells = Object.keys(media).length === 0 ? null : mediaKinds.map((kind) => media[kind] ?? null);
+  if (units !== undefined) return [cells, units];
+  return cells === null ? [] : [cells];
+}
 
 const tierCells = ({
   abovePromptTokens,
@@ -129,13 +149,14 @@ const tierCells = ({
 /** Trusts the row: a test checks the whole list. */
 export function fromRow(row: ListRow): ListedModel {
   const [kind, name, input, output, cachedInput, cacheWrite, cacheWrite1h, contextLength, maxOutputTokens] = row;
-  const [features, modalities, apis, tiers, endsOn, media] = row.slice(9) as unknown as readonly [
+  const [features, modalities, apis, tiers, endsOn, media, units] = row.slice(9) as unknown as readonly [
     string,
     string,
     string,
     readonly TierCells[] | null,
     string | null,
-    (readonly (string | null)[])?,
+    (readonly (string | null)[] | null)?,
+    ListedUnitPrices?,
   ];
   const words = <Word>(text: string) => text.split(' ') as Word[];
   return {
@@ -149,6 +170,7 @@ export function fromRow(row: ListRow): ListedModel {
     apis: words<ProviderApi>(apis),
     tiers: (tiers ?? []).map(([abovePromptTokens, ...cells]) => ({ abovePromptTokens, ...pricesOf(cells) })),
     media: Object.fromEntries(mediaKinds.flatMap((kind, at) => (media?.[at] == null ? [] : [[kind, media[at]]]))),
+    ...(units && { units }),
     endsOn: endsOn ?? undefined,
   };
 }

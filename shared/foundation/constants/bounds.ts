@@ -2,6 +2,8 @@
 
 /** Plain calls. Lambda refuses bodies over 6 MB with an answer of its own; base64 adds a third to ours. */
 export const plainBodyMaxBytes = 4 * 1024 * 1024;
+/** Bodies with files, in a process that lives: a transcription's file is as large at OpenAI. */
+export const formBodyMaxBytes = 25 * 1024 * 1024;
 /** Bound of the body of a function call. */
 export const functionBodyMaxBytes = 256 * 1024;
 /** Headers of one request, all together: the default of Node's server, so that every entry point takes the same. */

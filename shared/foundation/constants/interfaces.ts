@@ -27,6 +27,8 @@ export const servingApis = {
     throughHub: [],
     ofKinds: { bedrock: 'converse', google: 'generate-content' },
   },
+  images: { own: 'images', throughHub: [] },
+  'image-edits': { own: 'images', throughHub: [] },
   moderations: { own: 'moderations', throughHub: [] },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
@@ -43,17 +45,19 @@ export const providerApis: readonly ProviderApi[] = [
 /** Whether no model runs, so that nothing is reserved. */
 export const countsOnly = (id: InterfaceId): boolean => id === 'count-tokens';
 
-/** Name in the list of models, where a count of tokens belongs to Messages. */
-export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);
+/** Name in the list of models: that of the interface of its providers. */
+export const listedAs = (id: InterfaceId): InterfaceId => servingApis[id].own;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** OpenTelemetry's operation name for a call of each interface; it defines those of chat and embeddings alone. */
+/** OpenTelemetry's operation name for a call of each interface; where it defines none, a word of ours. */
 export const operationOf: Readonly<Record<InterfaceId, string>> = {
   'chat-completions': 'chat',
   messages: 'chat',
   'count-tokens': 'count_tokens',
   responses: 'chat',
   embeddings: 'embeddings',
+  images: 'generate_content',
+  'image-edits': 'generate_content',
   moderations: 'moderation',
 };
 

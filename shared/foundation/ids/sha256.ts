@@ -1,7 +1,20 @@
-import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 
 /** SHA-256 as 64 hex digits. */
 export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
+
+/** Hashed in a few milliseconds. */
+const pieceBytes = 2 * 1024 * 1024;
+
+/** The same of long bytes. `nextTurn`: awaited in between. */
+export async function sha256OfLong(content: Uint8Array, nextTurn: () => Promise<void>): Promise<string> {
+  const hashing = createHash('sha256');
+  for (let at = 0; at < content.length; at += pieceBytes) {
+    if (at > 0) await nextTurn();
+    hashing.update(content.subarray(at, at + pieceBytes));
+  }
+  return hashing.digest('hex');
+}
 
 /** HMAC-SHA-256 under one key, as base64url. */
 export function createKeyedHash(key: string | Uint8Array): (content: string) => string {

@@ -7,7 +7,7 @@ import type { ConnectOptions } from './agents.ts';
 import { type OutgoingAnswer, toAnswer } from './outgoing-answer.ts';
 import { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
 import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
-import { writeBody } from './write-body.ts';
+import { bodyBytes, type OutgoingBody, writeBody } from './write-body.ts';
 
 /**
  * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
@@ -23,8 +23,8 @@ export interface OutgoingRequest {
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty of a GET. */
-  readonly body: string | Uint8Array;
+  /** Empty of a GET. Pieces are sent one after another, and not copied. */
+  readonly body: OutgoingBody;
   /** Handshake included. */
   readonly connectTimeoutMs: number;
   /** Aborting closes the socket, before or after the answer began. */
@@ -67,7 +67,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       const sentAtMs = clock.nowMs();
       const { promise, resolve, reject } = Promise.withResolvers<OutgoingAnswer>();
       const { isEncrypted, isProxied, address } = addressOf(url, pool);
-      const length = body.length === 0 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+      const length = body.length === 0 ? {} : { 'content-length': String(bodyBytes(body)) };
       const options: ConnectOptions = {
         ...address,
         method,

@@ -21,8 +21,9 @@ export interface GatewayRequest {
   /**
    * The bytes of the body, read when they are first asked for, on the memory of a call whose key exists: no other body takes
    * any. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
+   * `maxBytes`: of a plain body if absent; the event of a function has no more.
    */
-  readonly readBody: (memory: CallMemory) => Promise<Buffer>;
+  readonly readBody: (memory: CallMemory, maxBytes?: number) => Promise<Buffer>;
   /** Epoch milliseconds at which the request arrived, from which the budget runs. */
   readonly arrivedAtMs: number;
 }

@@ -19,7 +19,7 @@ export interface IncomingBody {
   /**
    * Reads the whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it.
    */
-  read(memory: CallMemory): Promise<Buffer>;
+  read(memory: CallMemory, maxBytes?: number): Promise<Buffer>;
 }
 
 /** `beforeReading` runs once, before the first byte is asked for. */
@@ -34,9 +34,9 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
   });
   let isRead = false;
 
-  const read = (memory: CallMemory): Promise<Buffer> =>
+  const read = (memory: CallMemory, maxBytes: number): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      if (declaredBytes(request) > plainBodyMaxBytes) return reject(fail('request_too_large'));
+      if (declaredBytes(request) > maxBytes) return reject(fail('request_too_large'));
       if (fault !== undefined) return reject(fault);
       if (request.destroyed && !request.readableEnded) return reject(cutOff());
       const gathered = gatherBytes(declaredBytes(request));
@@ -47,7 +47,7 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
         reject(error);
       };
       const onData = (chunk: Buffer) => {
-        if (gathered.length + chunk.length > plainBodyMaxBytes) return refuse(fail('request_too_large'));
+        if (gathered.length + chunk.length > maxBytes) return refuse(fail('request_too_large'));
         gathered.add(chunk);
         const space = memory.reserve(chunk.length);
         if (space === undefined) return;
@@ -66,10 +66,10 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
 
   return {
     fault: () => fault,
-    read(memory) {
+    read(memory, maxBytes = plainBodyMaxBytes) {
       if (isRead) return Promise.reject(new Error('a body that was read before'));
       isRead = true;
-      return read(memory);
+      return read(memory, maxBytes);
     },
   };
 }

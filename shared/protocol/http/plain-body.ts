@@ -10,15 +10,19 @@ import type { GatewayRequest } from './exchange.ts';
 const header = 'content-encoding';
 
 /** Rejects with a GatewayError as `readBody` does, and where the body does not match its encoding. */
-export async function readPlainBody(request: GatewayRequest, memory: CallMemory): Promise<Buffer> {
+export async function readPlainBody(
+  request: GatewayRequest,
+  memory: CallMemory,
+  maxBytes = plainBodyMaxBytes,
+): Promise<Buffer> {
   const encoding = request.headers[header]?.join(',').trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return request.readBody(memory);
+  if (encoding === '' || encoding === 'identity') return request.readBody(memory, maxBytes);
   const decoder = encodingNamed(encoding);
   if (decoder === undefined) {
     throw fail('invalid_request', { message: `The header ${header} must be one of ${encodingNames.join(', ')}.` });
   }
-  const packed = await request.readBody(memory);
-  const plain = await unpack(packed, decoder.open(packed), memory).catch((cause: unknown) => {
+  const packed = await request.readBody(memory, maxBytes);
+  const plain = await unpack(decoder.open(packed), { packed, memory, maxBytes }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
     throw fail('invalid_request', { message: `The body is not ${encoding}, as its header ${header} says.`, cause });
   });
@@ -27,13 +31,19 @@ export async function readPlainBody(request: GatewayRequest, memory: CallMemory)
   return plain;
 }
 
-async function unpack(packed: Buffer, decoder: Transform, memory: CallMemory): Promise<Buffer> {
+interface Unpacking {
+  readonly packed: Buffer;
+  readonly memory: CallMemory;
+  readonly maxBytes: number;
+}
+
+async function unpack(decoder: Transform, { packed, memory, maxBytes }: Unpacking): Promise<Buffer> {
   const gathered = gatherBytes(0);
   // Ignored here: the loop below gets the errors.
   pipeline([packed], decoder, () => {});
   try {
     for await (const piece of decoder as AsyncIterable<Buffer>) {
-      if (gathered.length + piece.length > plainBodyMaxBytes) throw fail('request_too_large');
+      if (gathered.length + piece.length > maxBytes) throw fail('request_too_large');
       await memory.reserve(piece.length);
       gathered.add(piece);
     }

@@ -2,6 +2,7 @@
 // it, and none of them branches on the interface's name. Types only.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
+import type { FormBody, FormFields, SentForm } from '../forms/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
 import type {
   EventText,
@@ -10,6 +11,7 @@ import type {
   MidStreamCode,
   PresetOption,
   RoutedRequest,
+  Units,
   UpstreamTarget,
   UsageReport,
 } from '../wire/index.ts';
@@ -22,6 +24,8 @@ export interface ClientInterface {
   readonly gatewayMembers: ReadonlySet<string>;
   /** The field whose depth has an error code of its own. */
   readonly schemaMember: string | undefined;
+  /** Set where its bodies may be forms too. */
+  readonly formFields?: FormFields | undefined;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */
@@ -68,6 +72,8 @@ export interface PassedOn {
 
 export interface RequestReading {
   readonly bodyBytes: number;
+  /** Where the body is a form: its fields are the JSON that is read. */
+  readonly form?: FormBody | undefined;
   /** Members of a function call that ask for nothing are dropped. */
   readonly dropsIdleMembers: boolean;
   /** The header with the betas that are asked for, where the interface passes it on. */
@@ -79,6 +85,8 @@ export interface ClientRequest extends RoutedRequest {
   /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
+  /** The form of the client, with its files. */
+  readonly form?: FormBody | undefined;
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Answers without a provider, where the candidate has another interface, if that is possible. */
@@ -94,6 +102,8 @@ export interface ClientRequest extends RoutedRequest {
 
 export interface UpstreamBody {
   readonly text: string;
+  /** In its place, where the client sent a form. */
+  readonly form?: SentForm | undefined;
   /** Paths of parts of the client's body that were dropped: thinking of other models, the first of each field. */
   readonly leftOut: readonly string[];
 }
@@ -134,6 +144,8 @@ export interface AnswerDetails {
   readonly storedIds?: readonly string[] | undefined;
   /** Ids of other things that its provider keeps, stored or not: containers, files that were made in them, audio. */
   readonly objectIds?: readonly string[] | undefined;
+  /** Things in it that may have prices of their own. */
+  readonly units?: Units | undefined;
 }
 
 export interface JsonAnswer extends AnswerDetails {

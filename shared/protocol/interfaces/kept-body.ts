@@ -22,10 +22,10 @@ export interface KeptBody {
   readonly letGo: () => void;
 }
 
-/** `textBytes`: already counted for the text. */
+/** `textBytes`: already counted for the text, and for the form around it. */
 export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: number): KeptBody {
   const values = memory.openPart();
-  const isLong = request.text().text.length > longCharacters;
+  const isLong = request.text().text.length + (request.form?.byteLength ?? 0) > longCharacters;
   const mediaBytes = isLong ? sumOf(promptMembers.map((name) => longTextsIn(request.raw[name], false))) : 0;
   let hasValues = false;
   const letGoValues = () => {
@@ -54,6 +54,7 @@ export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: 
       letGoValues();
       if (!isLong || request.text().text === '') return;
       request.text().letGo();
+      request.form?.letGo();
       memory.release(textBytes);
     },
   };

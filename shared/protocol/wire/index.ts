@@ -8,6 +8,7 @@ export {
   type BodyText,
   isJsonObject,
   type JsonObject,
+  type RequestMembers,
   readJsonBody,
   readRequestBody,
   readUnambiguousBody,

@@ -1,7 +1,17 @@
 // The wire objects of GET /v1/models.
 import { autoModelId, brand, type InterfaceId } from '../../foundation/constants/index.ts';
 
-export interface ProviderEntryObject {
+/** USD each, of what is not priced by tokens; left out where there is no such price. */
+export interface UnitPricesObject {
+  output_price_per_image?: string;
+  /** By `SIZE/QUALITY`, `SIZE`, or `default`. */
+  image_prices?: Record<string, string>;
+  input_price_per_character?: string;
+  input_price_per_second?: string;
+  price_per_request?: string;
+}
+
+export interface ProviderEntryObject extends UnitPricesObject {
   provider: string;
   provider_display_name: string;
   /** Decimal strings, USD per million tokens. */
@@ -25,7 +35,7 @@ export interface StatsObject {
   uptime: string;
 }
 
-export interface ModelObject {
+export interface ModelObject extends UnitPricesObject {
   id: string;
   object: 'model';
   created: number;

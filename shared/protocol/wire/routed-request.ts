@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import type { Extra, InterfaceId } from '../../foundation/constants/index.ts';
 import type { JsonText } from './json-text.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
+import type { Units } from './usage-report.ts';
 
 export interface RoutedRequest {
   /** Interface of its client, which determines the candidates that can serve it. */
@@ -174,6 +175,8 @@ export interface InputSize {
 export interface CallSize extends InputSize, OutputSize {
   /** Answers that may be charged: more than one where an output is checked and asked for again. */
   readonly answersMax: number;
+  /** The most of what may have a price of its own. */
+  readonly units?: Units | undefined;
 }
 
 /** Properties of the target, besides the request, that determine a provider's body. */

@@ -37,8 +37,24 @@ export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }:
   return { cached: fromCache, cacheWrite: written, cacheWrite1h: partOf(written, cacheWrite1h) };
 }
 
+export interface ImageCount {
+  readonly count: number;
+  /** In the words of the request, or of the answer; absent: the provider's to choose. */
+  readonly size?: string | undefined;
+  readonly quality?: string | undefined;
+}
+
+/** Amounts that may have prices of their own. */
+export interface Units {
+  readonly images?: ImageCount | undefined;
+  readonly characters?: number | undefined;
+  readonly seconds?: number | undefined;
+}
+
 export interface UsageReport {
   readonly tokens: TokenReport;
+  /** Reported beside or in place of tokens. */
+  readonly seconds?: number | undefined;
   /** Usage fields as the provider wrote them and a client receives them. */
   readonly members: Record<string, unknown>;
 }

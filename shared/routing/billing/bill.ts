@@ -4,7 +4,8 @@ import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, isJsonObject, type JsonObject, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
-import { addCosts, type Cost, costOf, noCost } from './cost.ts';
+import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
+import { unitsWithin, unreportedImageTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
@@ -47,13 +48,21 @@ export function openBill(): Bill {
   return {
     charge({ candidate, reported, output, payer, size }) {
       const { provider, entry, prices } = candidate;
-      const observed = { ...output, promptTokens: estimateInputTokens(candidate, size) };
       const bounds = {
         promptTokens: contextTokensMax(entry, size),
         completionTokens: outputTokensMax(candidate, size),
         hasMedia: hasMedia(size),
       };
-      const usage = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
+      const units = size.units && unitsWithin(size.units, { ...output.units, ...secondsOf(reported) });
+      const unread = units && unreportedImageTokens(units, size, bounds.completionTokens, prices);
+      const observed = {
+        ...output,
+        ...(unread === undefined ? {} : { unreportedTokens: unread }),
+        promptTokens: estimateInputTokens(candidate, size),
+      };
+      const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
+      const inUnits = units === undefined ? counted : { ...counted, units, reported: reportedSides(reported) };
+      const usage = isExactByUnits(inUnits, prices) ? { ...inUnits, estimated: false } : inUnits;
       const cost = costOf(usage, prices);
       const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(candidate, size) };
       charges.push(charge);
@@ -71,6 +80,14 @@ export function openBill(): Bill {
         .reduce((sum, { cost }) => sum + cost.total, 0n),
   };
 }
+
+const reportedSides = (report: UsageReport | undefined) => ({
+  input: report?.tokens.input !== undefined,
+  output: report?.tokens.output !== undefined,
+});
+
+const secondsOf = (reported: UsageReport | undefined) =>
+  reported?.seconds === undefined ? {} : { seconds: reported.seconds };
 
 // Adds up the usage of several provider calls: counts at any depth, under the names that the providers use. The
 // gateway's own fields are merged in afterwards.

@@ -7,6 +7,7 @@ import {
   partsWithin,
   type TokenReport,
   tokensMax,
+  type Units,
 } from '../../protocol/wire/index.ts';
 
 export interface BilledUsage {
@@ -21,6 +22,10 @@ export interface BilledUsage {
   readonly completionTokens: number;
   /** Parts of the input that is neither cached nor written, and of the output. */
   readonly media: MediaTokens;
+  /** Amounts that may have prices of their own. */
+  readonly units?: Units | undefined;
+  /** Whether tokens of input and of output are the provider's word. */
+  readonly reported?: { readonly input: boolean; readonly output: boolean } | undefined;
   /** True where a count rests on an estimate instead of the provider's word. */
   readonly estimated: boolean;
 }
@@ -29,6 +34,8 @@ export interface ObservedOutput {
   readonly outputBytes: number;
   /** Bytes after the report, which therefore cannot include them. */
   readonly bytesAfterUsage?: number;
+  /** Things that came and may have prices of their own; absent: all that was asked for. */
+  readonly units?: Units | undefined;
   /** Written before anything was seen, by a provider whose client left. In no report. */
   readonly unseenTokens?: number;
 }
@@ -36,6 +43,8 @@ export interface ObservedOutput {
 /** The gateway's own observation, on which every estimate is based. */
 export interface Observed extends ObservedOutput {
   readonly promptTokens: number;
+  /** Of output that is no text, where the provider reports none. */
+  readonly unreportedTokens?: number | undefined;
 }
 
 /** The most that the call can have used. */
@@ -58,12 +67,14 @@ export function readUsage(
 ): BilledUsage {
   const { input: prompt, output: completion, reasoning, media = {}, ...parts } = reported ?? nothing;
   const { unseenTokens = 0 } = observed;
+  const unreportedTokens = completion === undefined ? (observed.unreportedTokens ?? 0) : 0;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const used = {
     prompt: prompt ?? observed.promptTokens,
     completion:
       (completion ?? 0) +
       unseenTokens +
+      unreportedTokens +
       Math.ceil(unreportedBytes / bytesPerToken) +
       (reasoningTokens === 'additive' && completion !== undefined ? reasoning : 0),
   };

@@ -3,6 +3,7 @@ import type { CandidatePrices, TokenPrices } from '../../configuration/catalogue
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { MediaKind } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
+import { imagesCost, requestCost, wholeUnitsCost } from './unit-cost.ts';
 
 export const inputMedia: readonly MediaKind[] = ['audioInput', 'imageInput'];
 export const outputMedia: readonly MediaKind[] = ['audioOutput', 'imageOutput'];
@@ -17,14 +18,47 @@ export interface Cost {
 export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Cost {
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
   const prices = pricesAt(candidatePrices, promptTokens);
+  const byUnits = unitBilled(usage, candidatePrices);
+  const request = requestCost(candidatePrices);
+  if (byUnits.whole !== undefined) return costFrom(byUnits.whole + request, 0n);
   const prompt =
+    request +
     mixedCost(promptTokens - cachedTokens - cacheWriteTokens, prices.input, inputMedia, usage, prices) +
     priceOf(cachedTokens, prices.cachedInput ?? 0n) +
     priceOf(cacheWriteTokens - cacheWrite1hTokens, prices.cacheWrite ?? 0n) +
     priceOf(cacheWrite1hTokens, prices.cacheWrite1h ?? 0n);
-  const completion = mixedCost(usage.completionTokens, prices.output, outputMedia, usage, prices);
-  return { prompt, completion, total: prompt + completion };
+  const completion = byUnits.output ?? mixedCost(usage.completionTokens, prices.output, outputMedia, usage, prices);
+  return costFrom(prompt, completion);
 }
+
+const costFrom = (prompt: PicoUsd, completion: PicoUsd): Cost => ({ prompt, completion, total: prompt + completion });
+
+interface UnitBilled {
+  /** The price of all of the call. */
+  readonly whole?: PicoUsd | undefined;
+  /** The price of its output. */
+  readonly output?: PicoUsd | undefined;
+}
+
+/** Reported tokens that have a price are billed in place of units. */
+function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices): UnitBilled {
+  if (units === undefined || prices.units === undefined) return {};
+  const hasOutputPrice = isPriced([prices.output, ...outputMedia.map((kind) => prices.media[kind])]);
+  const hasInputPrice = isPriced([prices.input, ...inputMedia.map((kind) => prices.media[kind])]);
+  const whole = wholeUnitsCost(prices.units, units);
+  const isByTokens = (reported?.input && hasInputPrice) || (reported?.output && hasOutputPrice);
+  if (whole !== undefined) return isByTokens ? {} : { whole };
+  return reported?.output && hasOutputPrice ? {} : { output: imagesCost(prices.units, units) };
+}
+
+/** Whether no estimated number of tokens is in the price. */
+export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
+  const { whole, output } = unitBilled(usage, prices);
+  return whole !== undefined || (output !== undefined && (usage.reported?.input === true || !isPriced([prices.input])));
+}
+
+const isPriced = (prices: readonly (TokenPrice | null | undefined)[]): boolean =>
+  prices.some((price) => (price ?? 0n) > 0n);
 
 /** Media without a price of their own cost the same as text. */
 function mixedCost(

@@ -5,6 +5,7 @@ import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
 import { inputMedia, outputMedia, pricesUpTo } from './cost.ts';
+import { imagesCost, requestCost, wholeUnitsCost } from './unit-cost.ts';
 
 /** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
@@ -23,12 +24,14 @@ function costAt(candidate: Candidate, size: CallSize): PicoUsd {
   const { prices } = candidate;
   const inputTokens = inputTokensMax(candidate, size);
   const outputTokens = outputTokensMax(candidate, size);
-  let dearest: PicoUsd = 0n;
+  const images = imagesCost(prices.units, size.units) ?? 0n;
+  let dearest = wholeUnitsCost(prices.units, size.units) ?? 0n;
   for (const possible of pricesUpTo(prices, inputTokens)) {
-    const cost = priceOf(inputTokens, dearestInput(possible, size)) + priceOf(outputTokens, dearestOutput(possible));
+    const output = priceOf(outputTokens, dearestOutput(possible));
+    const cost = priceOf(inputTokens, dearestInput(possible, size)) + (output > images ? output : images);
     if (cost > dearest) dearest = cost;
   }
-  return dearest * BigInt(size.answersMax);
+  return (dearest + requestCost(prices)) * BigInt(size.answersMax);
 }
 
 /** The dearest kind of input, because reads from a provider's cache, and writes to it, are known afterwards only. */

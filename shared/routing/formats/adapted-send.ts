@@ -1,6 +1,7 @@
 // Applies the operator's knowledge of a provider beyond its format: betas and fields that it refuses, and other names
 // of them.
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
+import { plainName, type SentForm } from '../../protocol/forms/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
 import type { CandidateRequest, Send } from '../providers/index.ts';
@@ -19,7 +20,11 @@ export function adaptedSend({ drops, renames }: Adapting): AdaptedSend {
   const adapt = (request: CandidateRequest): CandidateRequest => ({
     ...request,
     ...(request.headers === undefined ? {} : { headers: withoutBetas(request.headers, drops?.betas ?? [], dropped) }),
-    body: () => adaptedBody(request.body(), { members: drops?.members ?? [], renames: renames ?? {} }, dropped),
+    body() {
+      const changes = { members: drops?.members ?? [], renames: renames ?? {} };
+      const body = request.body();
+      return typeof body === 'string' ? adaptedBody(body, changes, dropped) : adaptedForm(body, changes, dropped);
+    },
   });
   return { adapt: (send) => (request) => send(adapt(request)), dropped: () => [...dropped] };
 }
@@ -42,6 +47,19 @@ function withoutBetas(
 interface BodyChanges {
   readonly members: readonly string[];
   readonly renames: Readonly<Record<string, string>>;
+}
+
+function adaptedForm({ parts, boundary }: SentForm, { members, renames }: BodyChanges, dropped: Set<string>): SentForm {
+  const kept = parts.filter(({ name }) => {
+    const isDropped = members.includes(plainName(name));
+    if (isDropped) dropped.add(plainName(name));
+    return !isDropped;
+  });
+  const renamed = kept.map((part) => {
+    const other = renames[plainName(part.name)];
+    return other === undefined ? part : { ...part, name: part.name.replace(plainName(part.name), () => other) };
+  });
+  return { parts: renamed, boundary };
 }
 
 /** Bodies are less deep. */

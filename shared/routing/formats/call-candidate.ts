@@ -118,8 +118,9 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
     headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
     body() {
-      const { text, ...written } = request.upstreamBody(targetOf(candidate, zdr));
+      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, zdr));
       ({ leftOut } = written);
+      if (form !== undefined) return form;
       const marks = relayedMarks[request.interfaceId]?.(candidate);
       return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
     },

@@ -8,6 +8,7 @@ import {
   type CatalogueModel,
   serves,
   speaksOwn,
+  unitPriceMembers,
 } from '../../configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
 import { autoModelId, listedInterfaceIds } from '../../foundation/constants/index.ts';
@@ -19,6 +20,7 @@ import {
   noStats,
   type ProviderEntryObject,
   type StatsObject,
+  type UnitPricesObject,
 } from '../../protocol/wire/index.ts';
 import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
 
@@ -80,6 +82,7 @@ function toModelObject(
     context_length: model.context_length,
     input_price_per_million: cheapest?.entry.input_price_per_million ?? noPrice,
     output_price_per_million: cheapest?.entry.output_price_per_million ?? noPrice,
+    ...(cheapest && unitPricesOf(cheapest)),
     modalities: model.modalities,
     routable: candidates.some(isRoutable),
     ...apisOf(candidates),
@@ -117,6 +120,11 @@ const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
     .filter(isBillable)
     .toSorted((a, b) => (totalPrice(a) === totalPrice(b) ? 0 : totalPrice(a) < totalPrice(b) ? -1 : 1))[0];
 
+const unitPricesOf = ({ entry }: Pick<Candidate, 'entry'>): UnitPricesObject =>
+  Object.fromEntries(
+    unitPriceMembers.flatMap((member) => (entry[member] === undefined ? [] : [[member, entry[member]]])),
+  );
+
 function toProviderEntry({ provider, entry }: Candidate, routable: boolean): ProviderEntryObject {
   const { tools, vision, json_mode, json_schema } = entry.supported_params;
   return {
@@ -124,6 +132,7 @@ function toProviderEntry({ provider, entry }: Candidate, routable: boolean): Pro
     provider_display_name: provider.display_name,
     input_price_per_million: entry.input_price_per_million ?? noPrice,
     output_price_per_million: entry.output_price_per_million ?? noPrice,
+    ...unitPricesOf({ entry }),
     context_length: entry.context_length,
     routable,
     supported_params: { tools, vision, json_mode, json_schema },

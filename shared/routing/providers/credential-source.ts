@@ -10,7 +10,7 @@ import {
 export interface SignableCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /** Authentication of a provider call. */

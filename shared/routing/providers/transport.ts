@@ -3,7 +3,7 @@ import { keepAliveIdleMs, socketsPerProviderMax } from '../../foundation/constan
 import { createOutgoingCalls, type OutgoingAnswer, type OutgoingRequest } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 
-export type UpstreamRequest = Omit<OutgoingRequest, 'method' | 'body'> & { readonly body: string };
+export type UpstreamRequest = Omit<OutgoingRequest, 'method'>;
 export type UpstreamAnswer = OutgoingAnswer;
 
 export interface Transport {

@@ -38,7 +38,7 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
     if (breaksWith !== undefined) throw breaksWith;
   }
   const send: Send = async ({ body, ...request }) => {
-    const text = body();
+    const text = String(body());
     texts.push(text);
     sent.push({ ...request, body: JSON.parse(text) });
     if (answer instanceof Error) throw answer;

@@ -57,6 +57,22 @@ export const isListed = ({ providers, differences }: Model): boolean =>
 type Entry = Model['providers'][number];
 type Prices = Omit<NonNullable<Entry['price_tiers']>[number], 'above_prompt_tokens'>;
 
+/** Few entries have some. */
+function unitPricesIn(entry: Entry): Readonly<Record<string, string>> {
+  const written = {
+    'Price of an image': entry.output_price_per_image,
+    'Price of a character': entry.input_price_per_character,
+    'Price of a second': entry.input_price_per_second,
+    'Price of a request': entry.price_per_request,
+    ...Object.fromEntries(
+      Object.entries(entry.image_prices ?? {}).map(([name, price]) => [`Price of an image, ${name}`, price]),
+    ),
+  };
+  return Object.fromEntries(
+    Object.entries(written).flatMap(([name, price]) => (price === undefined ? [] : [[name, `${usd(price)} USD`]])),
+  );
+}
+
 const AtProvider = ({ entry }: { readonly entry: Entry }) => {
   const { tools, vision, json_mode, json_schema, extras = [] } = entry.supported_params;
   const features = Object.entries({ tools, vision, json_mode, json_schema, streaming: entry.streaming });
@@ -70,6 +86,7 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
     'Output, tokens at most': count(entry.max_output_tokens),
     'Output, tokens where none are asked for': count(entry.default_output_tokens ?? null),
     ...(entry.weight === undefined ? {} : { Weight: count(entry.weight) }),
+    ...unitPricesIn(entry),
     Features: [...has, ...extras].join(', ') || none,
     Interfaces: entry.apis.join(', '),
     Limits: bounded.join(', ') || none,

@@ -1,0 +1,87 @@
+// Prices of what is not counted in tokens: images, characters, seconds and requests.
+import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
+import type { ImageCount } from '../../protocol/wire/index.ts';
+
+/** USD, as decimal strings. */
+export interface UnitPricesDocument {
+  output_price_per_image?: string | undefined;
+  /** By `SIZE/QUALITY`, `SIZE`, or `default`. */
+  image_prices?: Record<string, string> | undefined;
+  input_price_per_character?: string | undefined;
+  input_price_per_second?: string | undefined;
+  price_per_request?: string | undefined;
+}
+
+export const unitPriceMembers = [
+  'output_price_per_image',
+  'image_prices',
+  'input_price_per_character',
+  'input_price_per_second',
+  'price_per_request',
+] as const satisfies readonly (keyof UnitPricesDocument)[];
+
+interface ImagePrice {
+  readonly size: string;
+  /** Absent: of any. */
+  readonly quality: string | undefined;
+  readonly price: PicoUsd;
+}
+
+/** Pico-USD each. */
+export interface UnitPrices {
+  readonly images: readonly ImagePrice[];
+  /** Of an image of no listed size and quality. */
+  readonly otherImage: PicoUsd | undefined;
+  readonly character: PicoUsd | undefined;
+  readonly second: PicoUsd | undefined;
+  readonly request: PicoUsd | undefined;
+}
+
+const otherImages = 'default';
+
+/** Undefined where an entry has none. */
+export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefined {
+  if (unitPriceMembers.every((member) => written[member] === undefined)) return undefined;
+  const { [otherImages]: other, ...listed } = written.image_prices ?? {};
+  return {
+    images: Object.entries(listed).map(([name, price]) => {
+      const [size = '', quality] = name.split('/');
+      return { size, quality, price: priceIn(price) ?? 0n };
+    }),
+    otherImage: priceIn(other ?? written.output_price_per_image),
+    character: priceIn(written.input_price_per_character),
+    second: priceIn(written.input_price_per_second),
+    request: priceIn(written.price_per_request),
+  };
+}
+
+const priceIn = (text: string | undefined): PicoUsd | undefined => (text === undefined ? undefined : parseUsd(text));
+
+/** Size or quality is the provider's to choose. */
+export const isOpenWord = (word: string | undefined): boolean => word === undefined || word === 'auto';
+
+/**
+ * The price of one image; undefined where images have none. Where size or quality is not known, or is the provider's
+ * to choose, the dearest that fits.
+ */
+export function imagePriceOf(
+  { images, otherImage }: UnitPrices,
+  { size, quality }: Pick<ImageCount, 'size' | 'quality'>,
+): PicoUsd | undefined {
+  const fitting = images.filter(
+    (one) =>
+      (isOpenWord(size) || one.size === size) &&
+      (isOpenWord(quality) || one.quality === undefined || one.quality === quality),
+  );
+  const exact = fitting.filter((one) => !isOpenWord(size) && one.quality !== undefined && one.quality === quality);
+  if (exact.length > 0) return dearestOf(exact);
+  const mayBeOther = fitting.length === 0 || isOpenWord(size) || isOpenWord(quality);
+  const priced = [...fitting, ...(otherImage === undefined || !mayBeOther ? [] : [{ price: otherImage }])];
+  return dearestOf(priced.length === 0 ? images : priced);
+}
+
+const dearestOf = (priced: readonly { readonly price: PicoUsd }[]): PicoUsd | undefined =>
+  priced.reduce<PicoUsd | undefined>(
+    (dearest, { price }) => (dearest === undefined || price > dearest ? price : dearest),
+    undefined,
+  );

@@ -1,0 +1,92 @@
+// A multipart body: its parts, as views on the bytes that came, and the body that a provider gets of them.
+
+export interface FormPart {
+  /** As the client wrote it, brackets included. */
+  readonly name: string;
+  /** Absent: a field, no file. */
+  readonly fileName?: string | undefined;
+  readonly mediaType?: string | undefined;
+  readonly bytes: Uint8Array;
+}
+
+/** The form that a provider gets. */
+export interface SentForm {
+  readonly parts: readonly FormPart[];
+  readonly boundary: string;
+}
+
+export class FormBody {
+  #parts: readonly FormPart[];
+  readonly #digest: string;
+  /** Bytes of the body, which is kept while a part of it is. */
+  readonly byteLength: number;
+
+  /** `digest`: over names, types and contents of all parts. */
+  constructor(parts: readonly FormPart[], digest: string, byteLength: number) {
+    this.#parts = parts;
+    this.#digest = digest;
+    this.byteLength = byteLength;
+  }
+
+  /** Empty once it was let go. */
+  get parts(): readonly FormPart[] {
+    return this.#parts;
+  }
+
+  /** The files of a field, in their order. */
+  filesOf(name: string): readonly FormPart[] {
+    return this.#parts.filter((part) => part.fileName !== undefined && plainName(part.name) === name);
+  }
+
+  /** Frees the bytes: nothing may read them any more. */
+  letGo(): void {
+    this.#parts = [];
+  }
+
+  /** The same parts without those of these fields, and with other texts in the places of some, added where there is none. */
+  rewritten(texts: ReadonlyMap<string, string>, without: ReadonlySet<string>): SentForm {
+    const written = new Set<string>();
+    const parts = this.#parts.flatMap((part): FormPart[] => {
+      const text = texts.get(part.name);
+      if (text === undefined) return without.has(fieldOf(part.name)) ? [] : [part];
+      if (written.has(part.name)) return [];
+      written.add(part.name);
+      return [textPart(part.name, text)];
+    });
+    const added = [...texts].filter(([name]) => !written.has(name)).map(([name, text]) => textPart(name, text));
+    // No part can contain the digest of all parts.
+    return { parts: [...added, ...parts], boundary: `gw-${this.#digest.slice(0, boundaryDigits)}` };
+  }
+}
+
+const boundaryDigits = 40;
+
+const textPart = (name: string, text: string): FormPart => ({ name, bytes: Buffer.from(text) });
+
+/** `image[]` is one of several `image`. */
+export const plainName = (name: string): string => (name.endsWith('[]') ? name.slice(0, -2) : name);
+
+/** `provider[only][]` belongs to `provider`. */
+export const fieldOf = (name: string): string => name.replace(/\[.*$/s, '');
+
+/** The body in pieces, which are not copied, and its type. */
+export function encodeForm({ parts, boundary }: SentForm): {
+  readonly contentType: string;
+  readonly pieces: readonly Uint8Array[];
+} {
+  const pieces = parts.flatMap((part, at) => [
+    Buffer.from(`${at === 0 ? '' : '\r\n'}--${boundary}\r\n${headOf(part)}\r\n\r\n`),
+    part.bytes,
+  ]);
+  pieces.push(Buffer.from(`\r\n--${boundary}--\r\n`));
+  return { contentType: `multipart/form-data; boundary=${boundary}`, pieces };
+}
+
+function headOf({ name, fileName, mediaType }: FormPart): string {
+  const file = fileName === undefined ? '' : `; filename="${quotable(fileName)}"`;
+  const type = mediaType === undefined ? '' : `\r\ncontent-type: ${mediaType}`;
+  return `content-disposition: form-data; name="${quotable(name)}"${file}${type}`;
+}
+
+/** As browsers write them. */
+const quotable = (text: string): string => text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

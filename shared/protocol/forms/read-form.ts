@@ -1,0 +1,131 @@
+// Reads a multipart body: its parts, and its fields as one JSON text, which an interface reads as it reads any body. A
+// file is an object in it, with name, type, length and hash. Loaded on demand.
+import { isUtf8 } from 'node:buffer';
+import {
+  MaxHeaderSizeExceededError,
+  MaxPartsExceededError,
+  type MultipartPart,
+  parseMultipart,
+} from '@remix-run/multipart-parser';
+import { fail, GatewayError } from '../../errors/index.ts';
+import { sha256Hex, sha256OfLong } from '../../foundation/ids/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
+import { type BodyText, readRequestBody } from '../wire/index.ts';
+import { FormBody, type FormPart, plainName } from './form-body.ts';
+import type { FormFields, FormReading, FormText } from './form-fields.ts';
+import { gatewayField, gatewayText } from './gateway-fields.ts';
+
+/** Sixteen images and a mask, and each field of any interface many times over. */
+const partsMax = 256;
+const headMaxBytes = 4 * 1024;
+const nameMaxCharacters = 128;
+/** All texts together: a prompt has 32,000 characters at most. */
+const textsMaxBytes = 1024 * 1024;
+
+/** Never throws: a refused key has precedence over an invalid body. */
+export async function readForm(bytes: Buffer, reading: FormReading): Promise<FormText | BodyText> {
+  try {
+    const parts = await readParts(bytes, reading.boundary);
+    const text = await jsonOf(parts, reading);
+    const body = readRequestBody(Buffer.from(text), reading);
+    return body.kind === 'text' ? { ...body, form: new FormBody(parts, sha256Hex(text), bytes.length) } : body;
+  } catch (cause) {
+    return { kind: 'unreadable', error: cause instanceof GatewayError ? cause : refusalOf(cause) };
+  }
+}
+
+const refusalOf = (cause: unknown): GatewayError => {
+  const message =
+    cause instanceof MaxPartsExceededError
+      ? `The form has more than ${partsMax} parts.`
+      : cause instanceof MaxHeaderSizeExceededError
+        ? `The headers of a part of the form are longer than ${headMaxBytes} bytes.`
+        : 'The body is no form of the boundary that its content-type names, or is cut.';
+  return fail('invalid_request', { message, cause });
+};
+
+async function readParts(bytes: Buffer, boundary: string): Promise<readonly FormPart[]> {
+  const [maxFileSize, maxTotalSize] = [bytes.length, bytes.length];
+  const bounds = { boundary, maxParts: partsMax, maxHeaderSize: headMaxBytes, maxFileSize, maxTotalSize };
+  if (bytes.length === 0) throw new Error('empty');
+  const parts: FormPart[] = [];
+  let textBytes = 0;
+  for (const part of parseMultipart(bytes, bounds)) {
+    const read = readPart(part);
+    if (read.fileName === undefined) textBytes += read.bytes.length;
+    if (textBytes > textsMaxBytes) throw fault(read.name, `the texts of a form may have ${textsMaxBytes} bytes`);
+    parts.push(read);
+    // A part may be long.
+    await nextTurn();
+  }
+  return parts;
+}
+
+function readPart(part: MultipartPart): FormPart {
+  const { name, filename: fileName, content, headers } = part;
+  if (name === undefined || name === '') {
+    throw fail('invalid_request', { message: 'A part of the form has no name.' });
+  }
+  if (name.length > nameMaxCharacters) {
+    throw fail('invalid_request', { message: `A name in the form is longer than ${nameMaxCharacters} characters.` });
+  }
+  const encoding = headers['content-transfer-encoding'] ?? 'binary';
+  if (!/^(7bit|8bit|binary)$/i.test(encoding)) throw fault(name, 'content-transfer-encoding is not read');
+  // The whole body came as one piece, and so did its parts.
+  const bytes = content[0] ?? new Uint8Array(0);
+  const mediaType = headers['content-type'];
+  return { name, fileName, mediaType, bytes };
+}
+
+const fault = (name: string, what: string): GatewayError =>
+  fail('invalid_request', { message: `${name}: ${what}`, param: plainName(name) });
+
+async function jsonOf(parts: readonly FormPart[], { formFields, gatewayMembers }: FormReading): Promise<string> {
+  const fields = new Map<string, string[]>();
+  const members: (readonly [name: string, text: () => string])[] = [];
+  const ofGateway = new Map<string, FormPart[]>();
+  for (const part of parts) {
+    const own = gatewayField(part, gatewayMembers);
+    if (own !== undefined) {
+      const known = ofGateway.get(own);
+      if (known === undefined) {
+        const found = [part];
+        ofGateway.set(own, found);
+        members.push([own, () => gatewayText(own, found.map(fieldText))]);
+      } else known.push(part);
+      continue;
+    }
+    const name = plainName(part.name);
+    const text = part.fileName === undefined ? valueText(name, part, formFields) : await fileText(part);
+    if (name === part.name) members.push([name, () => text]);
+    else if (fields.has(name)) fields.get(name)?.push(text);
+    else {
+      const texts = [text];
+      fields.set(name, texts);
+      members.push([name, () => `[${texts.join(',')}]`]);
+    }
+  }
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text()}`).join(',')}}`;
+}
+
+const fileText = async ({ fileName, mediaType, bytes }: FormPart): Promise<string> =>
+  JSON.stringify({
+    file_name: fileName,
+    type: mediaType,
+    bytes: bytes.length,
+    sha256: await sha256OfLong(bytes, nextTurn),
+  });
+
+function fieldText({ name, bytes, fileName }: FormPart): { readonly name: string; readonly text: string } {
+  if (fileName !== undefined) throw fault(name, 'must be a text, no file');
+  if (!isUtf8(bytes)) throw fault(name, 'is not valid UTF-8');
+  return { name, text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() };
+}
+
+const number = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/;
+
+function valueText(field: string, part: FormPart, { numbers, flags }: FormFields): string {
+  const { text } = fieldText(part);
+  const isPlain = numbers.has(field) ? number.test(text) : flags.has(field) && /^(true|false)$/.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
