@@ -112,6 +112,30 @@ describe('an operator key', () => {
     expect((await named('grace')).map(({ status }: { status: string }) => status)).toEqual(['revoked', 'active']);
   });
 
+  it('is made once of a name, however many are asked for it before the first one is stored', async () => {
+    const asked = Promise.withResolvers<void>();
+    const stored = Promise.withResolvers<void>();
+    const slow = await gateway.open({
+      replace: ({ operators }) => ({
+        operators: {
+          ...operators,
+          async write(record) {
+            asked.resolve();
+            await stored.promise;
+            await operators.write(record);
+          },
+        },
+      }),
+    });
+    const first = asOperator(slow, ada.key).send('POST', '/operators', { name: 'hedy' });
+    await asked.promise;
+    const { status, body } = await ada.send('POST', '/operators', { name: 'hedy' });
+    expect([status, body.message]).toEqual([400, expect.stringContaining('hedy is the active operator')]);
+    stored.resolve();
+    expect((await first).status).toBe(200);
+    expect(await named('hedy')).toHaveLength(1);
+  });
+
   it('is no API key: revoking one under the id of an API key finds nothing, and that key goes on', async () => {
     const publicId = parseApiKey(gateway.key)?.publicId ?? '';
     await expectError((await ada.send('POST', `/operators/${publicId}/revoke`)).response, 404, 'not_found');

@@ -4,6 +4,7 @@
 import { ChangeFailed, refuseAs, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {
+  CaseFailed,
   type FunctionRequest,
   type RevisionContent,
   runCase,
@@ -59,7 +60,7 @@ async function judge(
     // The same call of two cases is made for each: models answer differently.
     const call = sha256Hex(`${index} ${canonicalJson(body)}`);
     const answer = known.get(call);
-    if (answer?.error !== undefined) throw new Error(answer.error);
+    if (answer?.error !== undefined) throw new CaseFailed(answer.error);
     if (answer !== undefined) return answer.text;
     calls.push({ call, body, fallback_models: [...fallbackModels] });
     throw new AnswerMissing('an answer is missing');
@@ -69,9 +70,8 @@ async function judge(
     return { state: problem === null ? 'passed' : 'failed', problem, answer: output, calls };
   } catch (error) {
     if (error instanceof AnswerMissing) return { state: 'running', problem: null, answer: null, calls };
-    // A call that failed, or a step that answered without a text; a fault of ours has another name.
-    const isToldByCase = error instanceof GatewayError || (error instanceof Error && error.name === 'Error');
-    if (!isToldByCase) throw error;
+    // Also an input that does not fit. Any other error is a fault of ours.
+    if (!(error instanceof GatewayError || error instanceof CaseFailed)) throw error;
     return { state: 'failed', problem: error.message, answer: null, calls };
   }
 }

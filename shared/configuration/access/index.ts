@@ -102,7 +102,7 @@ const accessKey = 'ACCESS';
 export interface AccessStore {
   /** Strongly consistent. Empty: only operator keys open the management interface. */
   read(): Promise<readonly AccessRule[]>;
-  /** Replaces all rules. Throws an Error for the operator when other writes keep coming in between. */
+  /** Replaces all rules. Throws WriteRefused when other writes keep coming in between. */
   write(rules: readonly AccessRule[]): Promise<DocumentWrite>;
 }
 

@@ -29,12 +29,9 @@ export class ChangeFailed extends Error {
   }
 }
 
-/**
- * Whether an error says, in a text for the operator, why a change cannot be made: a fault of ours, and a store that gave no answer, have
- * names of their own. By name, as above.
- */
+/** Whether an error says, in a text for the operator, why a change cannot be made. By name, as above. */
 export const isRefusal = (error: unknown): error is Error =>
-  error instanceof Error && ['Error', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
+  error instanceof Error && ['WriteRefused', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
 
 /** For a write that a store refused with a text for the operator. */
 export const refuseAs =

@@ -24,13 +24,13 @@ export async function createOperator(
   name: string,
   { role, workspaces }: Pick<OperatorRecord, 'role' | 'workspaces'> = { role: 'owner', workspaces: 'all' },
 ): Promise<NewOperator> {
-  const holder = (await readOperators(deps)).find((one) => one.name === name && one.status === 'active');
-  if (holder !== undefined) {
-    const advice = 'give another name, or revoke that one first';
-    throw new ChangeFailed('taken', `${name} is the active operator ${holder.publicId}: ${advice}`);
-  }
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   const createdAtMs = deps.clock.nowMs();
+  const holder = await deps.operators.claimName({ name, publicId }, createdAtMs);
+  if (holder !== publicId) {
+    const advice = 'give another name, or revoke that one first';
+    throw new ChangeFailed('taken', `${name} is the active operator ${holder}: ${advice}`);
+  }
   const record = { publicId, name, status: 'active', createdAtMs, role, workspaces } as const;
   await deps.operators.write({ ...record, secretSha256 }).catch(refuseUnansweredKey('operators', publicId));
   return { ...record, text };

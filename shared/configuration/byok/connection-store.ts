@@ -2,7 +2,7 @@
 // by decrypting the stored one: no hash of a key, which could be guessed, is stored.
 import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { absent, equals, type Store, writeOptimistically } from '../../storage/store/index.ts';
+import { absent, equals, type Store, WriteRefused, writeOptimistically } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import {
   type Connection,
@@ -59,7 +59,7 @@ export interface ConnectionStore {
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
    * Writes the named connections, and leaves others unchanged. All or nothing, and nothing is written where nothing
-   * changes. Throws an Error for the operator when other writes keep coming in between.
+   * changes. Throws WriteRefused when other writes keep coming in between.
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
 }
@@ -151,8 +151,8 @@ async function holds(vault: KeyVault, connection: Connection, key: string): Prom
 function checkWanted(workspace: string, stored: readonly Connection[], wanted: readonly WantedConnection[]): void {
   const providers = wanted.map(({ provider }) => provider);
   if (new Set([...stored.map(({ provider }) => provider), ...providers]).size > connectionsPerWorkspaceMax) {
-    throw new Error(`workspace ${workspace} has more than ${connectionsPerWorkspaceMax} byok connections`);
+    throw new WriteRefused(`workspace ${workspace} has more than ${connectionsPerWorkspaceMax} byok connections`);
   }
   const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
-  if (twice !== undefined) throw new Error(`workspace ${workspace} has two byok connections to ${twice}`);
+  if (twice !== undefined) throw new WriteRefused(`workspace ${workspace} has two byok connections to ${twice}`);
 }

@@ -12,6 +12,7 @@ import {
   exists,
   type Item,
   type Store,
+  WriteRefused,
   writeOptimistically,
 } from '../../storage/store/index.ts';
 import type { CatalogueDocument, ProviderDocument } from './catalogue-document.ts';
@@ -40,14 +41,14 @@ export interface CataloguePointer {
 
 export interface CatalogueStore {
   /**
-   * Writes the document of `plan` as the current one, unless it already is. Throws an Error for the operator when the
+   * Writes the document of `plan` as the current one, unless it already is. Throws WriteRefused when the
    * document is too large or other writes keep coming in between, StoreUnavailable like any call.
    */
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
   /** The current document; undefined: none was ever written. */
   read(): Promise<CatalogueDocument | undefined>;
   readPointer(): Promise<CataloguePointer | undefined>;
-  /** Whether every process refuses calls, within seconds. False: that was so before. Throws an Error where no file was ever applied. */
+  /** Whether every process refuses calls, within seconds. False: that was so before. Throws WriteRefused where no file was ever applied. */
   setPaused(isPaused: boolean): Promise<boolean>;
   readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
 }
@@ -80,7 +81,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     write: (plan, nowMs) =>
       writeOptimistically('the catalogue is', async (): Promise<CatalogueWrite | undefined> => {
         const former = await readPointer();
-        if (former?.refusesCalls) throw new Error(paused);
+        if (former?.refusesCalls) throw new WriteRefused(paused);
         const document = plan(former === undefined ? undefined : await readDocument(former));
         const json = canonicalJson(bodyOf(document));
         const next = { version: sha256Hex(json), disabledProviders: disabledIn(document) };
@@ -110,7 +111,8 @@ export function createCatalogueStore(store: Store): CatalogueStore {
         condition: and(exists('pk'), isPaused ? absent(refusesCalls) : exists(refusesCalls)),
         repeatable: true,
       });
-      if (result.kind === 'refused' && result.item === undefined) throw new Error('no gateway file was ever applied');
+      if (result.kind === 'refused' && result.item === undefined)
+        throw new WriteRefused('no gateway file was ever applied');
       return result.kind === 'written';
     },
     readDocument,
@@ -148,7 +150,7 @@ const pointerOf = (item: Item | undefined): CataloguePointer | undefined =>
 async function packBody(json: string): Promise<Uint8Array> {
   const { bytes } = await packText(json);
   if (bytes.byteLength > catalogueBodyMaxBytes) {
-    throw new Error(
+    throw new WriteRefused(
       `the catalogue is too large: ${bytes.byteLength} bytes compressed, and at most ${catalogueBodyMaxBytes} can be stored`,
     );
   }

@@ -21,7 +21,7 @@ export function takesName(former: KeyRecord | undefined, wanted: WantedKey, nowM
   return !hasName && holdsName({ status, expiresAtMs, replacedBy: former?.replacedBy ?? null }, nowMs);
 }
 
-/** Prefix of name items, which are in the table of keys. No public id has this character. */
+/** Prefix of name items, which are in the table of their keys. No public id has this character. */
 const namePrefix = 'name#';
 export const isNameItem = ({ pk }: Item): boolean => String(pk).startsWith(namePrefix);
 
@@ -32,29 +32,59 @@ const attemptsMax = 3;
 
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
+/** What a name item of a table is about. */
+interface NameClaim {
+  readonly table: 'keys' | 'operators';
+  /** The name among those that are unique together. */
+  readonly name: string;
+  readonly publicId: string;
+  /** The key that claimed it: undefined where there is none that has this name. */
+  readonly readHolder: (
+    publicId: string,
+  ) => Promise<{ readonly publicId: string; readonly holdsName: boolean } | undefined>;
+}
+
 /**
  * One conditional write, made before a key gets a name: of concurrent writers one gets it. Returns the public id of the
  * key that has the name, which may be about to be made.
  */
-export async function claimName(store: Store, { workspace, name, publicId }: NamedKey, nowMs: number): Promise<string> {
-  const item = { pk: `${namePrefix}${workspace}#${name}`, public_id: publicId, claimed_at_ms: nowMs };
+export async function claimName(
+  store: Store,
+  { table, name, publicId, readHolder }: NameClaim,
+  nowMs: number,
+): Promise<string> {
+  const item = { pk: `${namePrefix}${name}`, public_id: publicId, claimed_at_ms: nowMs };
   let former = publicId;
   for (let attempt = 1; ; attempt += 1) {
     const result = await store.put({
-      table: 'keys',
+      table,
       item,
       condition: or(absent('pk'), equals('public_id', publicId), equals('public_id', former)),
       repeatable: true,
     });
     if (result.kind === 'written') return publicId;
-    const holder = String(result.item?.public_id);
-    const held = await readKeyItem(store, holder);
-    // A rotation leaves the name to the key, whichever text had claimed it.
-    const [record] = held === undefined ? [] : recordsOf(held);
-    const isMeant = record?.name === name;
+    const claimant = String(result.item?.public_id);
+    const holder = await readHolder(claimant);
     const isYoung = Number(result.item?.claimed_at_ms) > nowMs - claimMs;
-    if (attempt === attemptsMax || (isMeant ? holdsName(record, nowMs) : isYoung))
-      return isMeant ? record.publicId : holder;
-    former = holder;
+    if (attempt === attemptsMax || (holder?.holdsName ?? isYoung)) return holder?.publicId ?? claimant;
+    former = claimant;
   }
 }
+
+/** Of a workspace's keys. */
+export const claimKeyName = (store: Store, { workspace, name, publicId }: NamedKey, nowMs: number): Promise<string> =>
+  claimName(
+    store,
+    {
+      table: 'keys',
+      name: `${workspace}#${name}`,
+      publicId,
+      async readHolder(claimant) {
+        const held = await readKeyItem(store, claimant);
+        // A rotation leaves the name to the key, whichever text had claimed it.
+        const [record] = held === undefined ? [] : recordsOf(held);
+        return record?.name === name ? { publicId: record.publicId, holdsName: holdsName(record, nowMs) } : undefined;
+      },
+    },
+    nowMs,
+  );

@@ -15,9 +15,10 @@ import {
   type Item,
   type Store,
   unchanged,
+  WriteRefused,
   writeOptimistically,
 } from '../../storage/store/index.ts';
-import { claimName, isNameItem, type NamedKey } from './key-names.ts';
+import { claimKeyName, isNameItem, type NamedKey } from './key-names.ts';
 import {
   isPointer,
   itemOf,
@@ -40,7 +41,7 @@ export interface KeyStore {
   readItem(publicId: string): Promise<Item | undefined>;
   /**
    * Creates a key, or changes the settings of a stored one, leaving its counters unchanged. Writes nothing where
-   * nothing changes. Throws an Error for the operator when the public id belongs to another secret or another
+   * nothing changes. Throws WriteRefused when the public id belongs to another secret or another
    * workspace: a key never moves.
    */
   write(wanted: WantedKey): Promise<KeyWrite>;
@@ -92,7 +93,7 @@ export function createKeyStore(store: Store): KeyStore {
     },
     update: (stored, changes) => writeChanges(store, stored, changes),
     rotate: (stored, next, formerEndsAtMs) => rotate(store, stored, next, formerEndsAtMs),
-    claimName: (key, nowMs) => claimName(store, key, nowMs),
+    claimName: (key, nowMs) => claimKeyName(store, key, nowMs),
     claimMemberSlot: (wanted, nowMs) => claimSlot(store, wanted, nowMs),
     async *list() {
       for await (const item of store.scan('keys')) {
@@ -119,8 +120,8 @@ export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>
 /** Shows calls whether their copy of the key is current. A repeated change counts twice, which does no harm. */
 const countChange = { [keyAttributes.settingsVersion]: 1 };
 
-const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): Error =>
-  new Error(`key ${publicId} already exists with another secret or in another workspace`);
+const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): WriteRefused =>
+  new WriteRefused(`key ${publicId} already exists with another secret or in another workspace`);
 
 async function change(store: Store, item: Item, wanted: WantedKey): Promise<KeyWrite> {
   const stored = recordOf(item, wanted.publicId);

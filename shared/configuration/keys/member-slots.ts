@@ -20,7 +20,7 @@ interface Claim {
   readonly claimed_at_ms: number;
 }
 
-/** False: the person has as many keys as there may be. Throws an Error for the operator when other claims keep coming in between. */
+/** False: the person has as many keys as there may be. Throws WriteRefused when other claims keep coming in between. */
 export async function claimSlot(store: Store, wanted: WantedSlot, nowMs: number): Promise<boolean> {
   const pk = `${slotsPrefix}${wanted.workspace}#${wanted.owner}`;
   const outcome = await writeOptimistically('the keys of this person are', async () => {

@@ -6,6 +6,8 @@
 //   secret_sha256  the secret itself is stored nowhere
 //   created_at_ms
 //   role, workspaces   absent: an owner of all
+//
+// Beside them an item for each name (key-names.ts): `name#NAME`.
 import { fail } from '../../errors/index.ts';
 import { operatorKeyRefusal } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
@@ -13,6 +15,7 @@ import type { HeaderValues } from '../../protocol/http/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 import type { Grant, OperatorRole } from '../access/index.ts';
 import { readCredential } from './authenticate.ts';
+import { claimName, isNameItem } from './key-names.ts';
 
 export interface OperatorRecord extends Grant {
   readonly role: OperatorRole;
@@ -29,21 +32,38 @@ export interface OperatorStore {
   read(publicId: string): Promise<OperatorRecord | undefined>;
   /** Replaces what is stored under the public id. */
   write(record: OperatorRecord): Promise<void>;
+  /** Asked before an operator is made. Returns its public id, or that of another active one which has the name. */
+  claimName(operator: Pick<OperatorRecord, 'name' | 'publicId'>, nowMs: number): Promise<string>;
   /** Every one, revoked ones too: there are as many as were made by hand. */
   list(): AsyncIterable<OperatorRecord>;
 }
 
 export function createOperatorStore(store: Store): OperatorStore {
+  const read = async (publicId: string) => {
+    const item = await store.get('operators', publicId);
+    return item === undefined || isNameItem(item) ? undefined : recordOf(item);
+  };
   return {
-    async read(publicId) {
-      const item = await store.get('operators', publicId);
-      return item === undefined ? undefined : recordOf(item);
-    },
+    read,
     async write(record) {
       await store.put({ table: 'operators', item: itemOf(record), repeatable: true });
     },
+    claimName: ({ name, publicId }, nowMs) =>
+      claimName(
+        store,
+        {
+          table: 'operators',
+          name,
+          publicId,
+          async readHolder(claimant) {
+            const record = await read(claimant);
+            return record?.name === name ? { publicId: claimant, holdsName: record.status === 'active' } : undefined;
+          },
+        },
+        nowMs,
+      ),
     async *list() {
-      for await (const item of store.scan('operators')) yield recordOf(item);
+      for await (const item of store.scan('operators')) if (!isNameItem(item)) yield recordOf(item);
     },
   };
 }

@@ -1,6 +1,6 @@
 // Stored functions. A function is found only under its workspace, and every write is conditional on the version that
 // was read before.
-import type { Store } from '../../storage/store/index.ts';
+import { type Store, WriteRefused } from '../../storage/store/index.ts';
 import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import { createFunctionReads, type FunctionReads } from './function-reader.ts';
@@ -53,7 +53,7 @@ export interface FunctionStore extends FunctionReads {
 export function createFunctionStore(store: Store): FunctionStore {
   const change = async (workspace: string, id: string, step: (former: FunctionRecord) => FunctionRecord) => {
     const { record } = await writeFunction(store, workspace, id, (former) => {
-      if (former === undefined) throw new Error(`workspace ${workspace} has no function ${id}`);
+      if (former === undefined) throw new WriteRefused(`workspace ${workspace} has no function ${id}`);
       return { record: step(former), newTexts: [] };
     });
     return record;

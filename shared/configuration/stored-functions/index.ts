@@ -10,7 +10,7 @@ export {
   type FunctionWithContents,
   type PlannedFunction,
 } from './function-store.ts';
-export { judgeCase, runCase } from './judge-case.ts';
+export { CaseFailed, judgeCase, runCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export { type OpenRevision, openRevision, parseFunctionAlias } from './open-revision.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';

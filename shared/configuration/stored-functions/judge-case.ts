@@ -20,6 +20,11 @@ export interface CaseOutcome {
   readonly problem: string | undefined;
 }
 
+/** A call of a test case gave no answer that it could be judged by. The text is for the operator. */
+export class CaseFailed extends Error {
+  override readonly name = 'CaseFailed';
+}
+
 /** `textOf`: makes a call and returns its text, if any. Throws its errors, and where the input does not fit. */
 export async function runCase(
   content: RevisionContent,
@@ -32,7 +37,7 @@ export async function runCase(
     ? textOf(promptRequest(content, matched))
     : runWorkflow(content, matched, async ({ id }, asked) => {
         const text = await textOf(asked);
-        if (text === undefined) throw new Error(`step ${id} answered without a text`);
+        if (text === undefined) throw new CaseFailed(`step ${id} answered without a text`);
         return { output: text };
       }).then((last) => last.output));
   const verdict = await judgeCase(expect, output);

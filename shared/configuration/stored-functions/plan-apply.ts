@@ -1,6 +1,8 @@
 // Plans the change of a stored function by the gateway file. Pure. Parts that the file omits stay: status, active
 // revision, and revisions that it does not name. An activated revision never changes and never becomes a draft again.
+
 import { readDuration } from '../../foundation/time/index.ts';
+import { WriteRefused } from '../../storage/store/index.ts';
 import type { FunctionDocument } from './function-document.ts';
 import { type FunctionRecord, type RevisionRecord, revisionsMax } from './function-record.ts';
 import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
@@ -17,7 +19,7 @@ export interface ApplyPlan {
   readonly newTexts: readonly RevisionText[];
 }
 
-/** Throws an Error with a text for the operator. */
+/** Throws WriteRefused. */
 export function planApply(
   former: FunctionRecord | undefined,
   workspace: string,
@@ -27,7 +29,9 @@ export function planApply(
 ): ApplyPlan {
   const name = `function ${declared.id} of ${workspace}`;
   if (former !== undefined && former.revisions.size > 0 && former.kind !== declared.kind) {
-    throw new Error(`${name} is a ${former.kind} and cannot become a ${declared.kind}: give the new one another id`);
+    throw new WriteRefused(
+      `${name} is a ${former.kind} and cannot become a ${declared.kind}: give the new one another id`,
+    );
   }
   const revisions = new Map(former?.revisions);
   const texts = new Map<string, RevisionText>();
@@ -37,17 +41,19 @@ export function planApply(
     revisions.set(revision.id, planned);
     if (planned.textSha256 === text.textSha256) texts.set(text.textSha256, text);
   }
-  if (revisions.size > revisionsMax) throw new Error(`${name} would have more than ${revisionsMax} revisions`);
+  if (revisions.size > revisionsMax) throw new WriteRefused(`${name} would have more than ${revisionsMax} revisions`);
   const { id, kind, status = former?.status ?? 'enabled', active = former?.active ?? null } = declared;
   if (active !== null && revisions.get(active)?.state !== 'activated') throw notActivated(name, active, revisions);
   for (const { textSha256 } of former?.revisions.values() ?? []) texts.delete(textSha256);
   return { record: { workspace, id, kind, status, active, revisions }, newTexts: [...texts.values()] };
 }
 
-function notActivated(name: string, active: string, revisions: ReadonlyMap<string, RevisionRecord>): Error {
-  if (revisions.has(active)) return new Error(`${name}: the active revision ${active} is not activated`);
+function notActivated(name: string, active: string, revisions: ReadonlyMap<string, RevisionRecord>): WriteRefused {
+  if (revisions.has(active)) return new WriteRefused(`${name}: the active revision ${active} is not activated`);
   const known = revisions.size === 0 ? 'none' : [...revisions.keys()].join(', ');
-  return new Error(`${name}: there is no revision ${active} to be active, in the file or stored; there are ${known}`);
+  return new WriteRefused(
+    `${name}: there is no revision ${active} to be active, in the file or stored; there are ${known}`,
+  );
 }
 
 function planRevision(
@@ -59,7 +65,7 @@ function planRevision(
 ): RevisionRecord {
   if (former?.state === 'activated') {
     if (former.contentSha256 === text.contentSha256) return former;
-    throw new Error(`revision ${declared.id} is activated and cannot be changed any more: make a new revision`);
+    throw new WriteRefused(`revision ${declared.id} is activated and cannot be changed any more: make a new revision`);
   }
   // The qualification of a draft belongs to exactly this text.
   const draft = former?.textSha256 === text.textSha256 ? former : newDraft(declared, text);
@@ -82,7 +88,7 @@ const newDraft = (declared: DeclaredRevision, { textSha256, contentSha256 }: Rev
 
 function readValidity(written: string): number {
   const validForMs = readDuration(written, ['m', 'h', 'd', 'w']);
-  if (validForMs === undefined) throw new Error(`valid_for ${written} is no length of time`);
+  if (validForMs === undefined) throw new WriteRefused(`valid_for ${written} is no length of time`);
   return validForMs;
 }
 
@@ -90,6 +96,6 @@ function prefixed<Value>(name: string, plan: () => Value): Value {
   try {
     return plan();
   } catch (cause) {
-    throw new Error(`${name}: ${cause instanceof Error ? cause.message : 'cannot be applied'}`, { cause });
+    throw cause instanceof WriteRefused ? new WriteRefused(`${name}: ${cause.message}`, { cause }) : cause;
   }
 }

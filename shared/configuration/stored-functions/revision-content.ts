@@ -2,7 +2,7 @@
 // providers write the fields of a structured answer in the order of the schema.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
-import { absent, type Item, type Put } from '../../storage/store/index.ts';
+import { absent, type Item, type Put, WriteRefused } from '../../storage/store/index.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import { contentKey, type FunctionRecord } from './function-record.ts';
 
@@ -34,14 +34,17 @@ export interface StoredContent {
   readonly bytes: number;
 }
 
-/** Throws an Error for the operator where it is too large to be stored. */
+/** Throws WriteRefused where it is too large to be stored. */
 export async function contentPut(record: FunctionRecord, { text, textSha256 }: RevisionText): Promise<Put> {
   const name = `function ${record.id} of ${record.workspace}`;
   const bytes = Buffer.byteLength(text);
-  if (bytes > contentMaxBytes) throw new Error(`${name}: a revision of ${bytes} bytes; at most ${contentMaxBytes} fit`);
+  if (bytes > contentMaxBytes)
+    throw new WriteRefused(`${name}: a revision of ${bytes} bytes; at most ${contentMaxBytes} fit`);
   const packed = await packText(text);
   if (packed.bytes.byteLength > inlineMaxBytes) {
-    throw new Error(`${name}: a revision of ${packed.bytes.byteLength} bytes packed; at most ${inlineMaxBytes} fit`);
+    throw new WriteRefused(
+      `${name}: a revision of ${packed.bytes.byteLength} bytes packed; at most ${inlineMaxBytes} fit`,
+    );
   }
   return {
     table: 'functions',

@@ -1,10 +1,11 @@
-// The states of functions and revisions, as steps from one record to the next. Pure: an Error, with a text
-// for the operator, says why a step cannot be taken.
+// The states of functions and revisions, as steps from one record to the next. Pure: WriteRefused says
+// why a step cannot be taken.
 //
 //   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
 //     └── activate without cases, or by a gateway file or an operator who skips them ──▲
 //
 // Nothing leads back to a draft. Expiry is no write: readers compare the time.
+import { WriteRefused } from '../../storage/store/index.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 
 /** The time counts up to, not including, the end. */
@@ -26,10 +27,12 @@ export function activateRevision(revision: RevisionRecord, nowMs: number): Revis
 export function checkQualified(revision: RevisionRecord, nowMs: number): void {
   if (revision.state === 'activated' || !revision.hasCases) return;
   if (revision.qualifiedAtMs === null) {
-    throw new Error(`revision ${revision.id} carries cases and is not qualified: qualify it before it is activated`);
+    throw new WriteRefused(
+      `revision ${revision.id} carries cases and is not qualified: qualify it before it is activated`,
+    );
   }
   if (revision.validForMs !== null && isExpired(revision, nowMs)) {
-    throw new Error(`the qualification of revision ${revision.id} has expired: qualify it again`);
+    throw new WriteRefused(`the qualification of revision ${revision.id} has expired: qualify it again`);
   }
 }
 
@@ -41,7 +44,7 @@ export function activate(record: FunctionRecord, revisionId: string, nowMs: numb
   const draft = findRevision(record, revisionId);
   checkQualified(draft, nowMs);
   const revision = activateRevision(draft, nowMs);
-  if (isExpired(revision, nowMs)) throw new Error(`revision ${revisionId} of function ${record.id} has expired`);
+  if (isExpired(revision, nowMs)) throw new WriteRefused(`revision ${revisionId} of function ${record.id} has expired`);
   return { ...withRevision(record, revision), active: revisionId, status: 'enabled' };
 }
 
@@ -51,9 +54,9 @@ export function activate(record: FunctionRecord, revisionId: string, nowMs: numb
  */
 export function qualify(record: FunctionRecord, revisionId: string, textSha256: string, nowMs: number): FunctionRecord {
   const revision = findRevision(record, revisionId);
-  if (!revision.hasCases) throw new Error(`revision ${revisionId} of function ${record.id} carries no cases`);
+  if (!revision.hasCases) throw new WriteRefused(`revision ${revisionId} of function ${record.id} carries no cases`);
   if (revision.textSha256 !== textSha256) {
-    throw new Error(`revision ${revisionId} of function ${record.id} was changed while it was being qualified`);
+    throw new WriteRefused(`revision ${revisionId} of function ${record.id} was changed while it was being qualified`);
   }
   const expiresAtMs = revision.validForMs === null ? revision.expiresAtMs : nowMs + revision.validForMs;
   return withRevision(record, { ...revision, qualifiedAtMs: nowMs, expiresAtMs });
@@ -66,7 +69,7 @@ export const withStatus = (record: FunctionRecord, status: FunctionRecord['statu
 
 function findRevision(record: FunctionRecord, revisionId: string): RevisionRecord {
   const revision = record.revisions.get(revisionId);
-  if (revision === undefined) throw new Error(`function ${record.id} has no revision ${revisionId}`);
+  if (revision === undefined) throw new WriteRefused(`function ${record.id} has no revision ${revisionId}`);
   return revision;
 }
 

@@ -16,7 +16,7 @@ export interface WrittenFunction {
   readonly change: FunctionWriteOutcome;
 }
 
-/** `plan` throws to refuse. Throws an Error for the operator when other writes keep coming in between. */
+/** `plan` throws to refuse. Throws WriteRefused when other writes keep coming in between. */
 export function writeFunction(
   store: Pick<Store, 'get' | 'put' | 'update'>,
   workspace: string,

@@ -1,4 +1,5 @@
 // Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
+import { WriteRefused } from '../../storage/store/index.ts';
 import { noLimits } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
 import type {
@@ -19,7 +20,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
   presets: [],
 };
 
-/** Throws an Error for the operator where the changes would take credit shards away. */
+/** Throws WriteRefused where the changes would take credit shards away. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
   const { data_policy, features, presets = [], member_keys, ...settings } = changes;
@@ -50,7 +51,7 @@ function keptCredit(former: WorkspaceDocument | undefined, { id, credit_shards }
   if (former === undefined) return {};
   const [stored, wanted] = [former.credit_shards ?? 1, credit_shards ?? former.credit_shards ?? 1];
   if (wanted < stored) {
-    throw new Error(
+    throw new WriteRefused(
       `workspace ${id} has its credit in ${stored} shards, and the file says credit_shards: ${wanted}: ` +
         `the credit in the others would not be found. Leave it out, or write ${stored} or more`,
     );

@@ -20,7 +20,7 @@ export interface WorkspaceStore {
   /** Undefined when there is no such workspace. */
   read(id: string): Promise<WorkspaceDocument | undefined>;
   /**
-   * Makes checked changes, as `mergeWorkspace` says; writes nothing where nothing changes. Throws an Error for the
+   * Makes checked changes, as `mergeWorkspace` says; writes nothing where nothing changes. Throws WriteRefused for the
    * operator where `mergeWorkspace` does, or when other writes keep coming in between.
    */
   write(changes: WorkspaceChanges): Promise<DocumentWrite>;

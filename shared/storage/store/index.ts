@@ -33,3 +33,4 @@ export {
   StoreUnavailable,
   type Update,
 } from './store.ts';
+export { WriteRefused } from './write-refused.ts';

@@ -2,6 +2,7 @@
 // does not wait for them, and no other process makes them.
 import { type Clock, type Deadline, sleep } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from './store.ts';
+import { WriteRefused } from './write-refused.ts';
 
 /** With pauses of 50 to 800 ms: within the 10 s of `finish`, for store calls that end within their 800 ms. */
 const triesDefault = 5;
@@ -52,5 +53,5 @@ export async function writeOptimistically<Value extends object | string>(
     const written = await tryOnce();
     if (written !== undefined) return written;
   }
-  throw new Error(`${what} being changed by another writer: do it again`);
+  throw new WriteRefused(`${what} being changed by another writer: do it again`);
 }
