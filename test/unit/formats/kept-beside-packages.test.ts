@@ -301,6 +301,38 @@ describe('Gemini', () => {
     const said = await both(answerOf([{ text: 'So.' }], reason));
     expect([completionOf(said.whole).choices[0].finish_reason, said.stream.error]).toEqual(['stop', undefined]);
   });
+
+  it.each(['chat-completions', 'messages', 'responses'] as const)(
+    'that ends with empty texts has failed for a client of %s',
+    async (interfaceId) => {
+      const answer = answerOf([{ text: '' }, { text: '' }], 'STOP');
+      const asked = {
+        api: 'generate-content',
+        interfaceId,
+        body: interfaceId === 'responses' ? { input: '?' } : {},
+      } as const;
+      const whole = await ask({ ...asked, answer: jsonAnswer(answer) });
+      expect(failureOf(whole.outcome)).toEqual({ kind: 'failed', cause: 'no_output' });
+      const stream = await ask({ ...asked, stream: true, answer: eventStream(answer) });
+      const { texts, error } = await readTexts(stream.outcome);
+      expect(error).toMatchObject({ failure: { kind: 'failed', cause: 'no_output' } });
+      expect(texts.join()).not.toMatch(/completed|message_stop|"stop"/);
+    },
+  );
+
+  it.each([[[{ text: '' }]], [[]]])(
+    'with the parts %j is an answer where the client gave stops: the first word may be one',
+    async (parts) => {
+      const asked = { api: 'generate-content', body: { stop: ['END'] } } as const;
+      const whole = await ask({ ...asked, answer: jsonAnswer(answerOf(parts, 'STOP')) });
+      expect(completionOf(whole.outcome).choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } });
+      const stream = await ask({ ...asked, stream: true, answer: eventStream(answerOf(parts, 'STOP')) });
+      const { texts, error } = await readTexts(stream.outcome);
+      expect([readChunks(texts).finishReason, error]).toEqual(['stop', undefined]);
+      const other = await ask({ ...asked, answer: jsonAnswer(answerOf(parts, 'MALFORMED_RESPONSE')) });
+      expect(failureOf(other.outcome)).toMatchObject({ kind: 'failed' });
+    },
+  );
 });
 
 it("encrypted thinking of GPT on Converse is not called Claude's, and comes back to GPT alone", async () => {

@@ -45,12 +45,14 @@ interface Batch<Event> {
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 export async function* readParts<Event>(
   given: Parts,
-  { exchange, source, target, undoRenames, stops }: ReadAttempt,
+  { exchange, source, target, options, undoRenames, stops }: ReadAttempt,
   write: (part: HubPart) => readonly Event[],
 ): AsyncGenerator<Batch<Event>, void, undefined> {
   const whole = stops.length === 0 ? given : partsToStop(given, exchange.partEmitted, stops);
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   const isWhole = exchange.answer()?.isStream === false;
+  // Where the client gave stops, the first word may have been one: nothing is an answer.
+  const mayBeEmpty = target.failsEmpty !== true || (options.stopSequences ?? []).length > 0;
   let hasContent = false;
   let hasCalls = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {
@@ -61,7 +63,7 @@ export async function* readParts<Event>(
       : finishFailure(
           part.finishReason,
           isWhole ? 'unreadable_answer' : 'truncated_stream',
-          target.failsEmpty === true && !hasContent,
+          !mayBeEmpty && !hasContent,
         );
   };
   let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };

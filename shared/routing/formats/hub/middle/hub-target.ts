@@ -147,7 +147,7 @@ export interface HubTarget {
    * never does.
    */
   readonly endOfAnswer?: unknown;
-  /** An answer without any part did not end well, although its end says so. */
+  /** An answer without content did not end well, although its end says so, unless the client gave stops. */
   readonly failsEmpty?: true;
   /** Why the model refused, where the provider explains it. */
   readonly refusalOf?: (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
