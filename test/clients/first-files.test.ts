@@ -248,7 +248,7 @@ describe.each(otherExamples.map(({ place, text: example }) => [place, example] a
   });
   afterAll(() => started.stop());
 
-  it('starts, and each of its models answers six calls at once', async () => {
+  it('starts, and each of its models answers six concurrent calls', async () => {
     expect(started.lines.filter((line) => /no credential|not configured|has no credit/.test(line))).toEqual([]);
     const { openai } = clientsOf(started);
     const ids: string[] = [];

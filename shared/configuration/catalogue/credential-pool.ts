@@ -17,9 +17,24 @@ export function poolOf({ credentials = [], ...provider }: ProviderDocument): rea
   }));
 }
 
-/** Names a credential in counters and marks. The first has the provider's id, so that a pool continues its counts. */
-export const accountOf = ({ id, credential = 1 }: Pick<CalledProvider, 'id' | 'credential'>): string =>
-  credential === 1 ? id : `${id}#${credential}`;
+type Account = Pick<CalledProvider, 'id' | 'credential' | 'auth'>;
+
+/**
+ * Names a credential in counters and marks: one of several by the name of its secret, so that it keeps both wherever the
+ * file lists it.
+ */
+export const accountOf = (provider: Account): string =>
+  provider.credential === undefined ? provider.id : withSecretName(provider);
+
+/** Whether the account of this name, made when the provider had more or fewer credentials, is this one. */
+export const isAccount = (provider: Account, name: string | undefined): boolean =>
+  name === (provider.credential === 1 ? provider.id : accountOf(provider)) || name === withSecretName(provider);
+
+function withSecretName({ id, auth }: Account): string {
+  const reference = secretReferenceOf(auth);
+  if (reference === undefined) return id;
+  return `${id}#${'env' in reference ? reference.env : `secret:${reference.secret}`}`;
+}
 
 /** Place of the secret, as the gateway file names it, if it does. */
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {

@@ -32,7 +32,7 @@ const attemptsMax = 3;
 
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
-/** What a name item of a table is about. */
+/** A name that a key asks for. */
 interface NameClaim {
   readonly table: 'keys' | 'operators';
   /** The name among those that are unique together. */

@@ -1,5 +1,5 @@
 // The order in which candidates are tried. Ties keep catalogue order.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { accountOf, type Candidate } from '../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
 
@@ -79,7 +79,7 @@ const drawEntry = ({ entry: { weight }, provider: { id } }: Candidate, { session
 const drawCredential = (candidate: Candidate, { session, isCooling }: OrderInput): Rank =>
   candidate.provider.credential === undefined
     ? []
-    : [Number(isCooling(candidate)), draw(session(), `${candidate.provider.id} ${candidate.provider.credential}`)];
+    : [Number(isCooling(candidate)), draw(session(), accountOf(candidate.provider))];
 
 const drawDigits = 12;
 

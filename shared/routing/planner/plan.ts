@@ -1,7 +1,7 @@
 // The planner: input in, an ordered list of candidates or the one right error out. No I/O. The conditions are in the
 // order of precedence of errors, so the first check that leaves no candidate determines the error. A provider outside
 // the plan gets nothing of a request.
-import { accountOf, type Candidate, serves } from '../../configuration/catalogue/index.ts';
+import { type Candidate, isAccount, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
@@ -81,7 +81,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   const { storingAccount, unknownInput } = input;
   // A key of the client's takes the place of whichever credential keeps it.
   const isAtStoringAccount = (candidate: Candidate) =>
-    accountOf(candidate.provider) === storingAccount ||
+    isAccount(candidate.provider, storingAccount) ||
     (bringsKey(candidate) && candidate.provider.id === storingAccount?.split('#')[0]);
   const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
   return [

@@ -123,11 +123,11 @@ describe('what providers lack', () => {
     ]);
   });
 
-  it('is named by the position of a credential where a provider has several', () => {
+  it('is logged by the position of a credential where a provider has several, and reported by the name of its secret', () => {
     const { check, lines, reports } = start(['A']);
     check.look(catalogueOf([], [bearer('A', { credentials: [{ env: 'A' }, { env: 'B' }] })]));
     expect(lines).toMatchObject([{ provider: 'a', credential: 2, message: expect.stringContaining('names B') }]);
-    expect(reports).toEqual([{ present: ['a'], missing: ['a#2'] }]);
+    expect(reports).toEqual([{ present: ['a#A'], missing: ['a#B'] }]);
   });
 
   it.each([
