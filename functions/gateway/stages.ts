@@ -152,17 +152,20 @@ export interface CacheUse {
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
-/** The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. */
+/**
+ * The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. Of a
+ * call without them nothing is to be done.
+ */
 export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same.
    * `source`: undefined where several gave it.
    */
-  store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void>;
+  store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
   /** Called before the client knows of a failure, because its retry may come at once. */
-  release(end: ClaimsEnd): Promise<void>;
+  release(end: ClaimsEnd): Promise<void> | undefined;
   /** Called after the last byte: repeats writes that failed. */
-  settle(end: ClaimsEnd, deadline: Deadline): Promise<void>;
+  settle(end: ClaimsEnd, deadline: Deadline): Promise<void> | undefined;
 }
 
 export interface ClaimsEnd {

@@ -28,21 +28,29 @@ const callRoutes: ReadonlySet<unknown> = new Set(
 );
 
 export function createCallMetrics(): CallMetrics {
-  const loading = import('./prometheus.ts').then(({ createSeries }) => createSeries());
+  let series: Series | undefined;
+  const loading = import('./prometheus.ts').then(({ createSeries }) => {
+    series = createSeries();
+    return series;
+  });
   const counting = new Set<Promise<void>>();
   let watched: WatchedProcess | undefined;
 
   /** A name that a client wrote is a label where the catalogue has it. */
-  async function modelOf(fields: LogFields): Promise<string> {
-    const { 'gen_ai.response.model': served, 'gen_ai.request.model': asked } = fields;
-    if (served !== undefined) return String(served);
+  async function countUnserved(loaded: Series, fields: LogFields): Promise<void> {
+    const asked = String(fields['gen_ai.request.model']);
     const catalogue = await watched?.catalogue.current().catch(() => undefined);
-    return catalogue?.models.has(String(asked)) ? String(asked) : '';
+    countCall(loaded, fields, catalogue?.models.has(asked) ? asked : '');
   }
 
-  async function count(fields: LogFields): Promise<void> {
-    if (fields.event === 'attempt_failed') countFailure(await loading, fields);
-    else countCall(await loading, fields, await modelOf(fields));
+  /** Undefined where it is counted already, as almost every call is. */
+  function count(fields: LogFields): Promise<void> | undefined {
+    const { event, 'gen_ai.response.model': served } = fields;
+    if (series === undefined) return loading.then(() => count(fields));
+    if (event !== 'attempt_failed' && served === undefined) return countUnserved(series, fields);
+    if (event === 'attempt_failed') countFailure(series, fields);
+    else countCall(series, fields, String(served));
+    return undefined;
   }
 
   return {
@@ -50,11 +58,16 @@ export function createCallMetrics(): CallMetrics {
       error: log.error,
       info(fields, metrics) {
         log.info(fields, metrics);
+        const notCounted = (cause: unknown) => log.error({ event: 'call_not_counted' }, cause);
         if (fields.event !== 'attempt_failed' && !isOfCall(fields)) return;
-        const counted = count(fields)
-          .catch((cause: unknown) => log.error({ event: 'call_not_counted' }, cause))
-          .finally(() => counting.delete(counted));
-        counting.add(counted);
+        try {
+          const later = count(fields);
+          if (later === undefined) return;
+          const counted = later.catch(notCounted).finally(() => counting.delete(counted));
+          counting.add(counted);
+        } catch (cause) {
+          notCounted(cause);
+        }
       },
     }),
     watch(composition) {
@@ -63,9 +76,9 @@ export function createCallMetrics(): CallMetrics {
     async read() {
       const answered = Promise.allSettled(watched?.settling ?? []).then(() => Promise.allSettled(counting));
       await waitAtMost<unknown, unknown>(systemClock, settledMaxMs, answered, () => {});
-      const series = await loading;
-      if (watched !== undefined) await readGauges(series, watched);
-      return series.read();
+      const loaded = await loading;
+      if (watched !== undefined) await readGauges(loaded, watched);
+      return loaded.read();
     },
   };
 }

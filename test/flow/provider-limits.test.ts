@@ -279,7 +279,7 @@ describe('what has to answer before a provider is called', () => {
         silent === 'store' ? { ...store, update: (update) => orSilence(() => store.update(update)) } : store,
       replace: ({ credentials, statistics, store }) => ({
         ...(silent === 'secrets'
-          ? { credentials: { ...credentials, ready: () => orSilence(() => credentials.ready()) } }
+          ? { credentials: { ...credentials, ready: () => orSilence(async () => credentials.ready()) } }
           : {}),
         ...(silent === 'statistics'
           ? { statistics: { ...statistics, current: () => orSilence(() => statistics.current()) } }

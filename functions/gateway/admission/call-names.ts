@@ -89,10 +89,14 @@ const storedHeaders: readonly string[] = [
 /** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */
 const storeTriesMax = 2;
 
+const nothing = () => undefined;
+const noClaims: CallClaims = { store: nothing, release: nothing, settle: nothing };
+
 export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallClaims {
   const { idempotency, spans, clock, log } = deps;
   const { idempotencyKey: key, workspace, asksFunction, scope } = call;
   const { spanId } = scope.correlation;
+  if (key === undefined && spanId === undefined) return noClaims;
   let isEnded = false;
   /** The answer that could not be stored while the client waited. */
   let unstored: (() => Promise<void>) | undefined;

@@ -36,9 +36,9 @@ export interface RelayOptions {
    * Runs when the stream is complete, before its end: stores data that must be there before the client knows. Without a
    * transcript where it is too long to be stored.
    */
-  readonly onComplete?: ((transcript: string | undefined) => Promise<void>) | undefined;
+  readonly onComplete?: ((transcript: string | undefined) => Promise<void> | undefined) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
-  readonly onBroken: () => Promise<void>;
+  readonly onBroken: () => Promise<void> | undefined;
   /** Runs beside them, however the stream has ended. Never rejects. */
   readonly onEnd: () => Promise<void>;
   /** Checks the whole answer against its schema, if there is one. */

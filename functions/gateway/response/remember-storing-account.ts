@@ -19,8 +19,11 @@ const keptIdsMax = 256;
 export interface StoringAccountMemory {
   /** Called with an answer, or with each event of it. */
   readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
-  /** Resolves when the ids are written, usually in one request, or the answer has waited long enough. Never rejects. */
-  readonly written: () => Promise<void>;
+  /**
+   * Resolves when the ids are written, usually in one request, or the answer has waited long enough. Never rejects.
+   * Undefined where there are none.
+   */
+  readonly written: () => Promise<unknown> | undefined;
 }
 
 export function openStoringAccountMemory(
@@ -57,9 +60,9 @@ export function openStoringAccountMemory(
         unwritten.push(id);
       }
     },
-    written: async () => {
+    written() {
       const rest = write();
-      if (rest !== undefined) await waitAtMost(clock, answerWaitsMaxMs, rest, () => undefined);
+      return rest && waitAtMost(clock, answerWaitsMaxMs, rest, () => undefined);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
+import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
@@ -69,7 +70,7 @@ async function jsonResponse(
   release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   storingAccountMemory.hear(answer);
-  await Promise.all([
+  await allBegun([
     call.claims.store(response, sourceOf(provided)),
     call.settleEarly?.(),
     storingAccountMemory.written(),
@@ -120,10 +121,10 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
     onEnd: async () => {
       // The charge is made with the release of the slots.
       if (call.settleEarly !== undefined) charge();
-      await Promise.all([call.settleEarly?.(), storingAccountMemory.written()]);
+      await allBegun([call.settleEarly?.(), storingAccountMemory.written()]);
     },
     schemaCheck,
-    onBroken: () => claims.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
+    onBroken: () => claims.release({ isRetryable: true, reachedProvider: true })?.catch(() => {}),
   });
   const closeBroken = (why: 'failed' | 'over_time') =>
     writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');

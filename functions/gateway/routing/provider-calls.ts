@@ -56,13 +56,14 @@ interface SealedCall {
   readonly request: RoutedRequest;
   readonly plan: Plan;
   readonly workspace: { readonly id: string };
+  readonly admissionTime: TimeBudget;
 }
 
 /** Only what crosses formats has some, and only such a call waits for the key of the store, which a process reads once. */
 export async function openEnvelopes(
   { storeKey }: Pick<GatewayDependencies, 'storeKey'>,
-  { request, plan, workspace }: SealedCall,
+  { request, plan, workspace, admissionTime }: SealedCall,
 ): Promise<Envelopes> {
   const crosses = plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
-  return crosses ? createEnvelopes(await storeKey.read(), workspace.id) : noEnvelopes;
+  return crosses ? createEnvelopes(await admissionTime.wait(storeKey.read()), workspace.id) : noEnvelopes;
 }

@@ -9,7 +9,13 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { type ClientRequest, keepBody, keptInputMax } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import { findMember, type JsonObject, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
+import {
+  findMember,
+  type JsonObject,
+  type PresetOption,
+  readRequestBody,
+  rewriteMembers,
+} from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
@@ -33,13 +39,15 @@ export async function route(
   const call = forKey(identified);
   const byok = readByok(call);
   if (byok instanceof GatewayError) return byok;
-  const preset = await mergePreset(call);
+  const preset = call.request.preset === undefined ? call : await mergePreset(call, call.request.preset);
   if (preset instanceof GatewayError) return preset;
   const { request, workspace, keptBody } = preset;
-  await admissionTime.wait(deps.credentials.ready());
-  const kept = await admissionTime.wait(findKept(deps, request, workspace.id));
+  const unread = deps.credentials.ready();
+  if (unread !== undefined) await admissionTime.wait(unread);
+  const kept =
+    request.keptInput.length === 0 ? nothingKept : await admissionTime.wait(findKept(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  await parseInSteps(request, { ...call, workspace, keptBody });
+  if (keptBody.isLong) await parseInSteps(request, { ...call, workspace, keptBody });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -53,7 +61,7 @@ export async function route(
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
-  const envelopes = await admissionTime.wait(openEnvelopes(deps, { request, plan, workspace }));
+  const envelopes = await openEnvelopes(deps, { request, plan, workspace, admissionTime });
   return { ...call, request, keptBody, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
@@ -69,12 +77,15 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
 /** Looked up at a time: behind one that is not known the rest need not be. */
 const lookedAtOnce = 32;
 
+type Kept = Pick<PlanInput, 'storingAccount' | 'unknownInput'>;
+const nothingKept: Kept = { storingAccount: undefined, unknownInput: undefined };
+
 /** Who keeps what the request refers to, and what of it this workspace did not make. */
 async function findKept(
   { providerAffinity }: GatewayDependencies,
   { keptInput }: ClientRequest,
   workspace: string,
-): Promise<Pick<PlanInput, 'storingAccount' | 'unknownInput'>> {
+): Promise<Kept> {
   let storingAccount: string | undefined;
   for (let at = 0; at < Math.min(keptInput.length, keptInputMax); at += lookedAtOnce) {
     const looked = keptInput.slice(at, at + lookedAtOnce);
@@ -105,13 +116,13 @@ function readByok(call: IdentifiedCall): ByokSources | GatewayError | undefined 
 /** The merged body is read again: preset and request together may ask for what neither asks alone. */
 async function mergePreset(
   call: IdentifiedCall,
+  named: PresetOption,
 ): Promise<Pick<IdentifiedCall, 'request' | 'keptBody' | 'workspace'> | GatewayError> {
   const { request: sent, clientInterface } = call;
   const { memory } = call.scope;
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
-  const applied = applyPreset({ ...sent.raw }, call.workspace, sent.preset);
+  const applied = applyPreset({ ...sent.raw }, call.workspace, named);
   if (applied instanceof GatewayError) return applied;
-  if (applied.kind === 'none') return call;
   const bytes = Buffer.from(mergedText(sent, applied.body));
   await memory.reserve(bytes.length);
   const body = readRequestBody(bytes, clientInterface);
@@ -143,7 +154,6 @@ export async function parseInSteps(
   request: ClientRequest,
   call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'keptBody'>,
 ): Promise<void> {
-  if (!call.keptBody.isLong) return;
   request.needs();
   await nextTurn();
   request.size();

@@ -24,8 +24,8 @@ const unawaited = { isAwaited: false };
 export interface CallHolds {
   /** Undefined when the call has neither slots nor tokens. `settle` repeats what failed. */
   readonly settleEarly: AdmittedCall['settleEarly'];
-  /** Rejects with the first failure, after each of the kind was tried. */
-  settle(kind: Held['kind'], deadline: Deadline): Promise<void>;
+  /** Rejects with the first failure, after each of the kind was tried. Undefined where the call has none. */
+  settle(kind: Held['kind'], deadline: Deadline): Promise<void> | undefined;
   /** Counters that were charged so far, where the gateway sends alerts. */
   readonly charged: readonly ChargedCounter[];
 }
@@ -49,12 +49,13 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
   const needsItem = call.catalogue.service.alerts != null;
   const held = heldBy(deps, call).map(({ end, chargedAs, ...one }) => ({
     ...one,
-    end: idempotentOnce(async (options) => {
-      const outcome = await end({ ...options, needsItem: needsItem && chargedAs !== undefined });
-      if (outcome?.kind !== 'settled') return;
-      wasLate ||= outcome.wasLate;
-      if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
-    }),
+    end: idempotentOnce((options) =>
+      end({ ...options, needsItem: needsItem && chargedAs !== undefined }).then((outcome) => {
+        if (outcome?.kind !== 'settled') return;
+        wasLate ||= outcome.wasLate;
+        if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
+      }),
+    ),
   }));
   const endAll = (some: typeof held, deadline: Deadline, options?: SettlementOptions) =>
     Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
@@ -64,23 +65,28 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
       // A call uses a part of the tokens it reserved: its client's next call may need the rest.
       ({ kind, slotsIn }) => kind === 'tokens' || (slotsIn !== undefined && !counters.hasSpareSlots(slotsIn)),
     );
+    if (missed.length === 0) return;
     const ended = endAll(missed, startDeadline(clock, clock.nowMs(), earlySettlementMaxMs), awaited);
     await waitAtMost(clock, earlySettlementMaxMs, ended, () => undefined);
+  }
+
+  async function settleAll(some: typeof held, deadline: Deadline): Promise<void> {
+    const ended = await endAll(some, deadline, unawaited);
+    if (wasLate && some.some(({ kind }) => kind === 'money')) {
+      const message =
+        'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
+      log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
+    }
+    const failed = ended.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 
   return {
     charged,
     settleEarly: held.some(({ kind, slotsIn }) => kind === 'tokens' || slotsIn !== undefined) ? settleEarly : undefined,
-    async settle(kind, deadline) {
+    settle(kind, deadline) {
       const some = held.filter((one) => one.kind === kind);
-      const ended = await endAll(some, deadline, unawaited);
-      if (kind === 'money' && wasLate) {
-        const message =
-          'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
-        log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
-      }
-      const failed = ended.find(({ status }) => status === 'rejected');
-      if (failed?.status === 'rejected') throw failed.reason;
+      return some.length === 0 ? undefined : settleAll(some, deadline);
     },
   };
 }

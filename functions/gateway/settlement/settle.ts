@@ -3,6 +3,7 @@
 import { errorCatalogue, okStatus } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
@@ -32,7 +33,7 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   const { ended } = served;
   call.scope.deferred.add(() => settle(deps, call, holds, ended));
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await Promise.all([call.claims.release(claimsEndOf(ended)).catch(() => {}), call.settleEarly?.()]);
+  await allBegun([call.claims.release(claimsEndOf(ended))?.catch(() => {}), call.settleEarly?.()]);
   return errorAsStream(deps, call, served.error);
 }
 
@@ -71,11 +72,16 @@ export async function settle(
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
   const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
   const deadline = startDeadline(clock, clock.nowMs(), Math.max(0, Math.min(settlementBudgetMs, leftMs)));
-  const step = async (name: string, work: () => Promise<unknown> | undefined): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
+  /** Undefined where nothing is left to wait for. */
+  const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
+    const report = (error: unknown) =>
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
+    try {
+      const working = work();
+      return working instanceof Promise ? working.catch(report) : undefined;
+    } catch (error) {
+      report(error);
+      return undefined;
     }
   };
   const identity = { workspace: call.workspace.id, callId: call.scope.correlationId };
@@ -84,9 +90,9 @@ export async function settle(
   const { unusedPermit } = run;
   const charged = step('money', () => holds.settle('money', deadline));
 
-  await Promise.all([
+  await allBegun([
     charged,
-    step('alerts', () => charged.then(() => lookForAlerts(deps, call, holds, deadline))),
+    step('alerts', () => lookForAlerts(deps, call, { charged, holds, deadline })),
     step('tokens', () => holds.settle('tokens', deadline)),
     step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
@@ -94,24 +100,29 @@ export async function settle(
     step('spans', () => call.scope.trace && addSpans(call.scope.trace, call, attempts)),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
-    step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
-    step('charge_lines', async () => logChargesOverHold(log, call)),
+    step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
+    step('charge_lines', () => logChargesOverHold(log, call)),
     step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
   ]);
 }
 
+interface Charging {
+  readonly charged: Promise<unknown> | undefined;
+  readonly holds: CallHolds;
+  readonly deadline: Deadline;
+}
+
 /** Behind the charges, whose items say which shares are passed. */
-async function lookForAlerts(
+function lookForAlerts(
   { alerts, credentials }: GatewayDependencies,
   { catalogue }: AdmittedCall,
-  { charged }: CallHolds,
-  deadline: Deadline,
-): Promise<void> {
+  { charged, holds, deadline }: Charging,
+): Promise<unknown> | undefined {
   const settings = catalogue.service.alerts;
-  if (settings == null) return;
+  if (settings == null || charged === undefined) return undefined;
   const { url, secret, at } = settings;
   const receiver = { at, url: credentials.secretOf(url), secret: secret ? credentials.secretOf(secret) : null };
-  await alerts.look(receiver, charged, deadline);
+  return charged.then(() => alerts.look(receiver, holds.charged, deadline));
 }
 
 /** Loaded with the first trace: most gateways send none. */

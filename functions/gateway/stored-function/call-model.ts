@@ -50,7 +50,7 @@ async function toProviderCall(
 ): Promise<ProviderCall> {
   // Steps of a workflow begin when others have called providers.
   const admissionTime = call.execution.prompt === undefined ? startAdmissionTime(deps.clock) : call.admissionTime;
-  const envelopes = await admissionTime.wait(openEnvelopes(deps, { request, plan, workspace: call.workspace }));
+  const envelopes = await openEnvelopes(deps, { request, plan, workspace: call.workspace, admissionTime });
   return providerCallOf(call, {
     request: {
       asked: request,

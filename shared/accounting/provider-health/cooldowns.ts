@@ -34,8 +34,8 @@ export interface Cooldowns {
   refresh(): Promise<void>;
   /** Of overlapping cooldowns the longest counts. Does no I/O. */
   report(entry: CooledEntry, failure: ReportedFailure): void;
-  /** Shares the reports made here with other instances. Never rejects. */
-  flush(): Promise<void>;
+  /** Shares the reports made here with other instances; undefined where there are none. Never rejects. */
+  flush(): Promise<unknown> | undefined;
 }
 
 const refreshAfterMs = 5_000;
@@ -144,7 +144,7 @@ function createCooldownSharing(
       // This instance's own knowledge is enough until the next time.
       await shared.read().then(learnAll, () => {});
     },
-    async flush(): Promise<void> {
+    flush() {
       const failed = [...newFailures].flatMap(([name, workspaces]) =>
         [...workspaces].map((workspace) => sendFailure(name, workspace)),
       );
@@ -152,7 +152,7 @@ function createCooldownSharing(
       newCoolings.clear();
       newFailures.clear();
       // The others will find out for themselves.
-      await Promise.allSettled(sendings);
+      return sendings.length === 0 ? undefined : Promise.allSettled(sendings);
     },
   };
 }

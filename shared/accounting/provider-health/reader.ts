@@ -26,8 +26,11 @@ const lookAgainMs = 200;
 export interface StatisticsReader {
   /** At most 60 seconds old; empty where there is nothing that young. Never rejects, waits a second at most. */
   current(): Promise<Statistics>;
-  /** Resolves when no lookup or rebuild runs: to be awaited after the last byte, lest a frozen process keeps the lease. */
-  settled(): Promise<void>;
+  /**
+   * Resolves when no lookup or rebuild runs, undefined where none does: to be awaited after the last byte, lest a frozen
+   * process keeps the lease.
+   */
+  settled(): Promise<void> | undefined;
 }
 
 /** For an operator, who waits until they are there. */
@@ -104,6 +107,6 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
       }
       return copyAge() <= servedAgeMaxMs ? copy : noStatistics;
     },
-    settled: () => refreshing ?? Promise.resolve(),
+    settled: () => refreshing,
   };
 }

@@ -10,8 +10,7 @@ import type { WorkspaceDocument } from './workspace-document.ts';
 type PresetOwner = Pick<WorkspaceDocument, 'features' | 'presets' | 'data_policy'>;
 
 export interface AppliedPreset<Workspace> {
-  readonly kind: 'none' | 'applied';
-  /** The merged body, without `preset`; the body as it came where no preset is named. */
+  /** The merged body, without `preset`. */
   readonly body: Record<string, unknown>;
   /**
    * The workspace for this call: its data policy and that of the preset together, so a request that loosens either is
@@ -27,9 +26,8 @@ export interface AppliedPreset<Workspace> {
 export function applyPreset<Workspace extends PresetOwner>(
   body: Record<string, unknown>,
   workspace: Workspace,
-  named: PresetOption | undefined,
+  named: PresetOption,
 ): AppliedPreset<Workspace> | GatewayError {
-  if (named === undefined) return { kind: 'none', body, workspace };
   if (!workspace.features.presets) {
     return fail('preset_not_found', { message: 'Presets are not enabled for the workspace.' });
   }
@@ -39,7 +37,7 @@ export function applyPreset<Workspace extends PresetOwner>(
   const alone = readAlone(config);
   if (alone instanceof GatewayError) return alone;
   const data_policy = strictest(workspace.data_policy, alone.provider.policy);
-  return { kind: 'applied', body: mergeBodies(config, body), workspace: { ...workspace, data_policy } };
+  return { body: mergeBodies(config, body), workspace: { ...workspace, data_policy } };
 }
 
 interface NamedPreset {

@@ -9,6 +9,12 @@ export async function collect<Value>(source: AsyncIterable<Value>): Promise<Valu
   return values;
 }
 
+/** Work that has begun, in one promise; undefined where there is none, as most calls have nothing to do in most places. */
+export function allBegun(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
+  const begun = work.filter((one) => one !== undefined);
+  return begun.length > 1 ? Promise.all(begun) : begun[0];
+}
+
 /** The results in the order of the items. Rejects with the first failure. */
 export async function mapParallel<Item, Result>(
   items: readonly Item[],

@@ -128,7 +128,8 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   if (received.kind === 'failure') return received;
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
-  const sent = await inAskedForm(received, { api: own, stream: request.stream, choices });
+  const isAsked = received.isStream === request.stream;
+  const sent = isAsked ? received : await inAskedForm(received, { api: own, stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);

@@ -107,5 +107,5 @@ const serveListing =
       workspaceId: key.workspace,
     };
     const body = JSON.stringify(await read(input, request, scope.pathParameters[0] ?? ''));
-    return { status: okStatus, headers: jsonHeaders, body, finish: () => statistics.settled() };
+    return { status: okStatus, headers: jsonHeaders, body, finish: async () => statistics.settled() };
   };

@@ -4,6 +4,7 @@
 import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { allBegun } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { AnswerDetails } from '../../protocol/interfaces/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
@@ -71,13 +72,15 @@ export function reportAttempt(
 export async function settleAttempts(deps: ProviderMetricsDependencies, attempts: readonly Attempt[]): Promise<void> {
   const { limiter, recorder, cooldowns, statistics, credentials, clock } = deps;
   const ours = attempts.filter(({ permit }) => permit !== undefined);
-  await Promise.all([
+  await allBegun([
     ...ours.map(({ permit, tokens }) => permit && retryWrite(clock, () => limiter.settle(permit, tokens))),
     recorder.flush(),
     cooldowns.flush(),
     statistics.settled(),
     // A credential may have been replaced where it is kept: the next call should have the new one.
-    ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true) && credentials.refresh(),
+    ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true)
+      ? credentials.refresh()
+      : undefined,
   ]);
 }
 

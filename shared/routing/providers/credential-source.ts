@@ -40,8 +40,8 @@ export interface CredentialSource {
   faultOf?(provider: CalledProvider): string | undefined;
   /** Reads the credentials for coming calls while the process starts. A failure is forgotten. Never rejects. */
   warm(): Promise<void>;
-  /** Called before a plan: waits where nothing was read yet. Never rejects. */
-  ready(): Promise<void>;
+  /** Called before a plan: waits where nothing was read yet, else undefined. Never rejects. */
+  ready(): Promise<void> | undefined;
   /** When a provider refused our credential: a newer one may be there. Never rejects. */
   refresh(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export const environmentCredentials = (readVariable: (name: string) => string | 
     return reference && 'env' in reference ? faultOfSecret(auth, readVariable(reference.env)) : undefined;
   },
   warm: async () => {},
-  ready: async () => {},
+  ready: () => undefined,
   refresh: async () => {},
 });
 

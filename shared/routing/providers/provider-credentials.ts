@@ -20,8 +20,8 @@ export interface ProviderCredentials extends CredentialSource {
    * credential while none could be read since this instance started.
    */
   find: CredentialSource['find'];
-  /** Called before a plan: waits for the first copy of a cold instance only. Never rejects: `find` throws. */
-  ready(): Promise<void>;
+  /** Called before a plan: waits for the first copy of a cold instance, else undefined. Never rejects: `find` throws. */
+  ready(): Promise<void> | undefined;
   /** When a provider refused our credential: reads at once, unless that was done a moment ago. Never rejects. */
   refresh(): Promise<void>;
 }
@@ -78,9 +78,9 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
       // The first call does not wait for the time after a failure.
       if (values === undefined) dueAtMs = Number.NEGATIVE_INFINITY;
     },
-    async ready() {
+    ready() {
       const due = readIfDue();
-      if (values === undefined) await due;
+      return values === undefined ? due : undefined;
     },
     async refresh() {
       if (clock.nowMs() - readAtMs < refreshIntervalMs) await reading;

@@ -3,7 +3,6 @@ import type { NoAnswer, ReceivedAnswer } from '../../providers/index.ts';
 import type { AskedAnswer } from './received-form.ts';
 
 export async function inAskedForm(sent: ReceivedAnswer, asked: AskedAnswer): Promise<ReceivedAnswer | NoAnswer> {
-  if (sent.isStream === asked.stream) return sent;
   // Loaded with the first answer that has the other form.
   const { inOtherForm } = await import('./forms.ts');
   return inOtherForm(sent, asked);

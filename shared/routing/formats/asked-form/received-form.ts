@@ -44,14 +44,22 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
 }
 
-async function byText(sent: Sent, text: string | undefined, api: ProviderApi): Promise<ReceivedAnswer> {
+function byText(sent: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
   const isEvents = text !== undefined && eventStart.test(text);
   const isList = text !== undefined && api === 'generate-content' && /^\s*\[/.test(text);
+  return isEvents || isList ? streamByText(sent, text, isEvents) : wholeByText(sent, text);
+}
+
+const wholeByText = (sent: Sent, text: string | undefined): ReceivedAnswer => ({
+  ...sent,
+  isStream: false,
+  readText: onlyOnce(text),
+});
+
+async function streamByText(sent: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
   // Loaded with the first stream that is one text.
-  const body = isEvents || isList ? await (await import('./forms.ts')).streamIn(text, isEvents) : undefined;
-  return body === undefined
-    ? { ...sent, isStream: false, readText: onlyOnce(text) }
-    : { ...sent, isStream: true, body };
+  const body = await (await import('./forms.ts')).streamIn(text, isEvents);
+  return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body };
 }
 
 /** Rejects with a RangeError behind them. */
