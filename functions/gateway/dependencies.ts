@@ -9,6 +9,8 @@ type SharedDependencies = Pick<
   | 'log'
   | 'store'
   | 'alerts'
+  | 'memory'
+  | 'blobs'
   | 'keyCache'
   | 'recentRefusals'
   | 'refusalQuota'

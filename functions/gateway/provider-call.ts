@@ -1,4 +1,5 @@
 // Inputs and outcome of the provider loop, for a plain call or a step of a function. Types only.
+import type { UpstreamContent } from '../../shared/accounting/content-log/index.ts';
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Trace } from '../../shared/foundation/telemetry/index.ts';
@@ -29,7 +30,15 @@ export interface ProviderCall {
   readonly memory: CallMemory;
   /** Body of a plain call; undefined for a step of a function. */
   readonly keptBody: KeptBody | undefined;
+  /** Undefined where no bodies of the call are kept. */
+  readonly content: ProviderBodies | undefined;
   readonly times: Times;
+}
+
+/** Keeps what goes to providers. */
+export interface ProviderBodies {
+  /** `secrets`: its credentials. `isKept`: the body is not the client's own. */
+  sent(body: UpstreamContent & { readonly secrets: readonly string[] }, isKept: boolean): void;
 }
 
 /** The request, and its candidates. */

@@ -15,7 +15,7 @@ import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
 import { plainProviderCall } from './routing/provider-calls.ts';
 import { route } from './routing/route.ts';
-import { failed, serveAndSettle } from './settlement/settle.ts';
+import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, ReceivedCall } from './stages.ts';
@@ -44,7 +44,7 @@ async function open(deps: GatewayDependencies, received: ReceivedCall, key: Prom
 async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
   const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
-  return () => serveAndSettle(deps, admitted, answerPlain);
+  return () => serveAndSettle(deps, admitted, answerPlain, call.request);
 }
 
 async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<CallResult> {
@@ -63,7 +63,8 @@ async function openFunction(
   const opened = await admissionTime.wait(openExecution(deps, call));
   const admitted = await admit(deps, call, opened, admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
-  return () => serveAndSettle(deps, admitted, (deps, call) => execute(deps, call, provide));
+  const run = (deps: GatewayDependencies, call: typeof admitted) => execute(deps, call, provide);
+  return () => serveAndSettle(deps, admitted, run, call.request);
 }
 
 /** An answer that exists already. */
@@ -74,6 +75,7 @@ async function serveReady(
 ): Promise<GatewayResponse> {
   // The call as it was routed knows the data policy that holds for it.
   const recorded = { ...(ready.kind === 'cached' ? ready.call : call), key };
-  call.scope.deferred.addUncharged(() => writeReadyRecord(deps, recorded, ready));
-  return respondReady(call, ready);
+  const content = ready.kind === 'cached' ? await contentOf(deps, recorded, call.request) : undefined;
+  call.scope.deferred.addUncharged(() => writeReadyRecord(deps, recorded, ready, content));
+  return watchedBy(content, respondReady(call, ready));
 }

@@ -1,4 +1,5 @@
 // The values that the stages of a call hand on, each bigger than the one before. Types only.
+import type { KeptContent } from '../../shared/accounting/call-records/index.ts';
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
 import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
@@ -31,7 +32,7 @@ import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
-import type { ProviderRun } from './provider-call.ts';
+import type { ProviderBodies, ProviderRun } from './provider-call.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface ParsedCall {
@@ -203,6 +204,16 @@ export interface AdmittedCall extends IdentifiedCall {
    * Never rejects; waits one second at most.
    */
   readonly settleEarly?: (() => Promise<void>) | undefined;
+  /** Undefined where no bodies of the call are kept. */
+  readonly content?: CallContent | undefined;
+}
+
+/** Keeps the bodies of a call. */
+export interface CallContent extends ProviderBodies {
+  /** The same answer, or error, which is kept as it goes to the client. */
+  watch(answering: GatewayResponse | Promise<GatewayResponse>): Promise<GatewayResponse>;
+  /** Called once, after the last byte. Never rejects. */
+  write(deadline: Pick<Deadline, 'remainingMs'>): Promise<KeptContent>;
 }
 
 export interface AdmittedPlain extends AdmittedCall, RoutedCall {}

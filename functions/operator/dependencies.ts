@@ -4,6 +4,7 @@ import type { AdministrationDependencies } from '../../shared/configuration/admi
 import type { ConnectionStore } from '../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import type { RouterDependencies } from '../../shared/protocol/router/index.ts';
+import type { BlobStore } from '../../shared/storage/blobs/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import type { SignIn } from './sign-in/index.ts';
 
@@ -13,6 +14,8 @@ export interface ManagementDependencies extends AdministrationDependencies {
   /** Its keys stay encrypted: none is decrypted here, and none is stored. */
   readonly connectionStore: ConnectionStore;
   readonly statistics: StatisticsReader;
+  /** Bodies of calls. */
+  readonly blobs: Pick<BlobStore, 'get'>;
   readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure'>;
   /** Absent where this process may not read credentials: then no provider is reported to lack its own. */
   readonly credentials?: { find(provider: ProviderDocument): unknown } | undefined;

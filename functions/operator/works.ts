@@ -22,6 +22,7 @@ import {
   switchFunction,
 } from './functions/serve-functions.ts';
 import { listCalls, showCall } from './reports/serve-calls.ts';
+import { showContent } from './reports/serve-content.ts';
 import { overview } from './reports/serve-overview.ts';
 import type { Works } from './request/manage.ts';
 
@@ -30,6 +31,7 @@ export const works: Works = {
   'GET /overview': overview,
   'GET /calls': listCalls,
   'GET /calls/{id}': showCall,
+  'GET /calls/{id}/content': showContent,
   'GET /providers': listProviders,
   'POST /providers/{id}/enable': switchProvider('enabled'),
   'POST /providers/{id}/disable': switchProvider('disabled'),

@@ -16,6 +16,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'forms.cjs': 'shared/protocol/forms/read-form.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
+  'keep-content.cjs': 'functions/gateway/settlement/keep-content.ts',
   'attempt-spans.cjs': 'functions/gateway/settlement/attempt-spans.ts',
   'google-tokens.cjs': 'shared/routing/providers/google-tokens.ts',
   'model-list.cjs': 'shared/configuration/model-list/list-document.ts',

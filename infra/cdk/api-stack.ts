@@ -7,6 +7,7 @@ import { environmentNames, tableNaming } from '../../shared/foundation/constants
 import {
   bedrockAccess,
   connectionKeyAccess,
+  contentReadAccess,
   mergeAccess,
   providerSecretAccess,
   spillBucketAccess,
@@ -107,6 +108,7 @@ export class ApiStack extends Stack {
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
     const consoleAccess = mergeAccess(
       commonAccess,
+      contentReadAccess(stage),
       variablesAccess({ ...gatewayUrl, ...operatorEnvironment(settings) }),
     );
     // Tasks serve the console beside everything else.

@@ -11,6 +11,9 @@ import type { LocalOptions } from './start-options.ts';
 /** Gateways that share a store must share the key too: where no folder is named, this one of the working folder has it. */
 const sharedFolder = '.gw';
 
+/** In the folder of the data. */
+export const blobFolder = 'blobs';
+
 type StoreLocation = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
 
 /** Undefined when nothing is kept. */
@@ -23,7 +26,7 @@ export function localAdapters(
   shared?: Store,
 ): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials' | 'joinsWrites'> {
   const folder = sharedFolderOf(place);
-  const ownBlobs = () => (folder === undefined ? memoryBlobs() : folderBlobs(join(folder, 'blobs')));
+  const ownBlobs = () => (folder === undefined ? memoryBlobs() : folderBlobs(join(folder, blobFolder)));
   return {
     blobs: shared === undefined ? ownBlobs() : tableBlobs(shared, systemClock),
     wrapper: localKeyWrapper({ folder }),

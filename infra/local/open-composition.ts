@@ -10,6 +10,7 @@ import { createLog, type Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
+import { sweepHourly } from '../../shared/storage/blobs/index.ts';
 import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { createWholeGateway } from '../container/routes.ts';
@@ -64,6 +65,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
     onCredentialsChecked: (checked) => void report(composition, checked),
   });
   metrics.watch(composition);
+  started.push(sweepHourly(composition.blobs, systemClock));
   started.push(() => composition.transport.close());
   // Behind the server: the last requests have spans too.
   started.push(() => Promise.all([composition.telemetry?.close(), composition.alerts.close()]).then(() => {}));

@@ -14,8 +14,9 @@ import {
   signedCredentials,
 } from '../routing/providers/index.ts';
 import { type AwsCredentialProvider, awsAccess, processCredentials } from '../storage/aws-clients/index.ts';
-import { type BlobStore, s3Blobs } from '../storage/blobs/index.ts';
+import type { BlobStore } from '../storage/blobs/index.ts';
 import type { CompositionOptions } from './create-gateway-composition.ts';
+import { stageBlobs } from './stage-blobs.ts';
 
 export interface AwsAdapters {
   readonly wrapper: KeyWrapper;
@@ -43,13 +44,13 @@ export function createAwsAdapters(options: AwsAdaptersOptions): AwsAdapters {
       clock,
     });
   if (environment.aws === undefined) {
-    return { wrapper: noKeyWrapper, blobs: noBlobs, credentials: signed(variableCredentials()) };
+    return { wrapper: noKeyWrapper, blobs: stageBlobs(undefined), credentials: signed(variableCredentials()) };
   }
-  const { region, byokKeyId, spillBucket, isBucketInPath, providerSecret: secretId } = environment.aws;
+  const { region, byokKeyId, providerSecret: secretId } = environment.aws;
   const access = awsAccess({ region, credentials: awsCredentials, clock });
   return {
     wrapper: byokKeyId === undefined ? noKeyWrapper : kmsKeyWrapper({ access, randomness, keyId: byokKeyId }),
-    blobs: spillBucket === undefined ? noBlobs : s3Blobs({ access, randomness, bucket: spillBucket, isBucketInPath }),
+    blobs: stageBlobs(environment.aws, access),
     credentials: signed(
       secretId === undefined
         ? variableCredentials()
@@ -67,15 +68,7 @@ export const localCredentials = (clock: Clock): CredentialSource =>
     clock,
   });
 
-// Replacements of a bucket, a key or a secret that the environment does not name: each refuses as its port documents.
-
-/** Not the memory of one instance: a replay must not depend on the instance that serves it. */
-const noBlobs: BlobStore = {
-  async put() {
-    throw new RangeError('there is no bucket: results over the inline limit are not stored');
-  },
-  get: async () => undefined,
-};
+// Replacement of a key that the environment does not name: it refuses as its port documents.
 
 /** No stored connection opens. */
 const noKeyWrapper: KeyWrapper = {

@@ -16,6 +16,7 @@ import {
   type GatewayComposition,
 } from './create-gateway-composition.ts';
 import { createTableReaders, type TableReadersOptions } from './create-table-readers.ts';
+import { stageBlobs } from './stage-blobs.ts';
 
 export interface Composition extends Omit<GatewayComposition, 'credit'>, AdministrationDependencies {
   readonly connectionStore: ConnectionStore;
@@ -36,7 +37,7 @@ export function createComposition(options: CompositionOptions): Composition {
   };
 }
 
-// Dependencies of the operator function: the tables that operators read and change, and no more. No provider is called,
+// Dependencies of the operator function: the tables that operators read and change, the bodies of calls, and no more. No provider is called,
 // no credential is read, and old statistics are counted again without being stored, because its role may not write
 // them.
 export function createOperatorComposition(options: TableReadersOptions) {
@@ -49,5 +50,6 @@ export function createOperatorComposition(options: TableReadersOptions) {
     connectionStore: createConnectionStore(store, closedVault),
     statistics: createStatisticsReader({ store: withoutWrites(store), clock, onFailure }),
     cooldowns: createCooldowns({ store, clock }),
+    blobs: stageBlobs(options.environment.aws),
   };
 }

@@ -59,6 +59,8 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   readonly alerts: Alerts;
   readonly credit: CreditPayments;
   readonly records: CallRecords;
+  /** Large results, and bodies of calls. */
+  readonly blobs: BlobStore;
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
   /** Recently refused keys and workspaces: later reservations of their next calls wait for the answer to theirs. */
@@ -127,6 +129,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     stageConcurrency: environment.stageConcurrency,
     keyRequestsPerMinute,
     credit,
+    blobs,
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
     providerAffinity: createProviderAffinity(store, clock),

@@ -77,6 +77,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/credit': rules,
     'shared/accounting/limits': rules,
     'shared/accounting/slots': rules,
+    'shared/accounting/content-log': rules,
     'shared/accounting/reports':
       'Reads what was counted, for operators: workspaces and configured providers come in as values.',
   },

@@ -157,6 +157,7 @@ describe('the workspaces', () => {
           spend_limit_reset: 'monthly',
           expires_in: '30d',
         },
+        content_log: null,
       });
       const { out } = await operate(`workspaces show search ${local.option}`);
       expect(out).toContain('data_residency: eu us, zdr: true');
@@ -183,6 +184,11 @@ describe('the workspaces', () => {
         member_keys: null,
       });
       expect(await operateJson(line)).toMatchObject({ change: 'unchanged' });
+      const contentLog = (keep: string) =>
+        operateJson(`workspaces update search --content-log ${keep} ${local.option}`);
+      expect(await contentLog('7d')).toMatchObject({ content_log: { keep: '7d', share: 1 } });
+      expect(await contentLog('30d:0.1')).toMatchObject({ content_log: { keep: '30d', share: 0.1 } });
+      expect(await contentLog('none')).toMatchObject({ content_log: null });
       const none = await operate(`workspaces update none --concurrency 1 ${local.option}`);
       expect([none.code, none.error]).toEqual([1, expect.stringContaining('there is no workspace none')]);
       const model = await operate(`workspaces update search --models no/such ${local.option}`);

@@ -74,6 +74,8 @@ describe('workspaces', () => {
     [{ credit_usd: '5' }, 'credit_usd'],
     [{ data_policy: { zdr: 'yes' } }, 'data_policy.zdr'],
     [{ member_keys: { max: 0 } }, 'member_keys.max'],
+    [{ content_log: { keep: '2d' } }, 'content_log.keep'],
+    [{ content_log: { share: 2 } }, 'content_log.share'],
   ])('are not changed by what is wrong: %j', async (body, part) => {
     const before = (await ada.get('/workspaces')).body.data;
     const { status, body: answer } = await ada.send('PATCH', '/workspaces/team', body);

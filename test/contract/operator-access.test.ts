@@ -80,6 +80,8 @@ const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly 
   'GET /overview': { statuses: '403 200 200 200 200 200 200' },
   'GET /calls': { statuses: '403 200 200 200 200 200 200' },
   'GET /calls/{id}': { statuses: '403 404 200 200 200 200 200' },
+  // An editor needs `content: true` too; of this call none are kept.
+  'GET /calls/{id}/content': { statuses: '403 403 403 403 404 403 404' },
   'GET /providers': { statuses: '403 403 200 200 200 200 200' },
   'GET /models': { statuses: '403 403 200 200 200 200 200' },
   'POST /models/update': { body: {}, statuses: '403 403 403 403 403 403 200' },

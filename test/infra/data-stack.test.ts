@@ -12,7 +12,6 @@ import {
   tableNames,
   unrecoveredTables,
 } from '../../shared/foundation/constants/index.ts';
-import { blobLifeSeconds } from '../../shared/storage/blobs/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const writtenByEveryCall = ['keys', 'ledger', 'limits', 'statistics', 'idempotency', 'spans', 'records'];
@@ -91,13 +90,18 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
         ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
       },
       LifecycleConfiguration: {
+        // Of results a day more than they are needed: S3 counts from the midnight after.
         Rules: [
-          {
-            Status: 'Enabled',
-            ExpirationInDays: Math.ceil(blobLifeSeconds / 86_400) + 1,
-            AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
-          },
-        ],
+          ['result-', 3],
+          ['content-1d-', 1],
+          ['content-7d-', 7],
+          ['content-30d-', 30],
+          ['content-90d-', 90],
+          ['content-365d-', 365],
+        ].map(([Prefix, ExpirationInDays]) => ({
+          ...{ Status: 'Enabled', Prefix, ExpirationInDays },
+          AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+        })),
       },
     });
     const [policy] = resourcesOf(data, 'AWS::S3::BucketPolicy');

@@ -1,14 +1,15 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import {
   type BlobStore,
-  blobLifeSeconds,
+  blobLifeMs,
   folderBlobs,
   memoryBlobs,
   packText,
+  sweepHourly,
   tableBlobs,
   unpackText,
 } from '../../shared/storage/blobs/index.ts';
@@ -103,31 +104,41 @@ describe('a folder of blobs', () => {
     await expect(folderBlobs(folder).get('a')).rejects.toThrow();
   });
 
-  it('loses files that are older than any record, and no other', async () => {
+  it('loses files whose time is over by the beginning of their name, and no other', async () => {
     const folder = temporaryFolder();
     const clock = manualClock();
     const blobs = folderBlobs(folder, { clock });
-    const lifeMs = blobLifeSeconds * 1000;
+    const names = ['result-a', 'content-1d-a', 'content-30d-a', 'content-365d-a'];
+    const lives = names.map((name): [string, number] => [name, blobLifeMs(name)]);
+    expect(lives.map(([, lifeMs]) => lifeMs / 86_400_000)).toEqual([2, 1, 30, 365]);
     for (const [name, ageMs] of [
-      ['old', lifeMs + 1000],
-      ['left.part', lifeMs * 3],
-      ['young', lifeMs - 1000],
+      ...lives.map(([name, lifeMs]): [string, number] => [`${name}-old`, lifeMs + 1000]),
+      ...lives.map(([name, lifeMs]): [string, number] => [`${name}-young`, lifeMs - 1000]),
+      ['content-365d-left.part', blobLifeMs('') + 1000],
     ] as const) {
       writeFileSync(join(folder, name), 'x');
       const at = new Date(clock.nowMs() - ageMs);
       utimesSync(join(folder, name), at, at);
     }
-    await blobs.put('new', bytes);
-    expect(readdirSync(folder).toSorted()).toEqual(['new', 'young']);
+    await blobs.sweep?.();
+    expect(readdirSync(folder).toSorted()).toEqual(names.map((name) => `${name}-young`).toSorted());
   });
 
-  it('stores a blob even where old files cannot be removed', async () => {
-    const folder = temporaryFolder();
+  it('is swept at once and every hour until it is stopped, also where it is not there yet', async () => {
+    const folder = join(temporaryFolder(), 'later');
     const clock = manualClock();
-    mkdirSync(join(folder, 'other'));
-    chmodSync(join(folder, 'other'), 0o000);
-    await folderBlobs(folder, { clock }).put('a', bytes);
-    expect(readdirSync(folder).toSorted()).toEqual(['a', 'other']);
+    const swept: number[] = [];
+    const { sweep } = folderBlobs(folder, { clock });
+    const sweepAndNote = async () => {
+      swept.push(clock.nowMs());
+      await sweep?.();
+    };
+    const stop = sweepHourly({ sweep: sweepAndNote }, clock);
+    clock.advance(60 * 60 * 1000);
+    clock.advance(60 * 60 * 1000);
+    stop();
+    clock.advance(60 * 60 * 1000);
+    expect(swept).toHaveLength(3);
   });
 });
 

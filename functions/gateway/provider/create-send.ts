@@ -5,7 +5,13 @@ import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import type { CandidateRequest, NoAnswer, OpenPart, Send } from '../../../shared/routing/formats/index.ts';
+import {
+  type CandidateRequest,
+  chooseFormat,
+  type NoAnswer,
+  type OpenPart,
+  type Send,
+} from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
   type DescribeText,
@@ -19,7 +25,7 @@ import {
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
 import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
-import { prepareCall } from './prepare-call.ts';
+import { type PreparedCall, prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
 /** State of one call, also before it is sent. */
@@ -69,6 +75,7 @@ export function createSend(
     const prepared = await prepareCall(deps, call, candidate, request);
     if ('failure' in prepared) return prepared;
     const { secrets, ...upstream } = prepared;
+    if (call.content !== undefined) keepSent(call, candidate, prepared, options.isTranslated);
     connection.isSent = true;
     silence.begin();
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
@@ -136,6 +143,21 @@ export function createSend(
     return { send: part.send, keep: partMemory.release, wasDead: () => part.connection.wasDead };
   };
   return { send, openPart, connection };
+}
+
+/** The client's own body is kept already. That of a function's model call is not the client's. */
+function keepSent(
+  { content, keptBody, request }: ProviderCall,
+  candidate: Candidate,
+  { body, secrets }: PreparedCall,
+  isTranslated: boolean,
+): void {
+  const format = chooseFormat(candidate, request.asked);
+  const named = { provider: candidate.provider.id, model: candidate.model.id };
+  const api = format === undefined || format.kind === 'relay' ? request.asked.interfaceId : format.api;
+  // Files are bytes, and relayed.
+  const text = typeof body === 'string' ? body : '';
+  content?.sent({ ...named, format: api, body: text, secrets }, isTranslated || keptBody === undefined);
 }
 
 function openConnection(

@@ -22,22 +22,27 @@ interface ProviderCallParts {
 }
 
 export const providerCallOf = (
-  { scope, clientInterface, passedOn, schemaWork, workspace, bill, deadline, streamDeadline, catalogue }: AdmittedCall,
+  call: AdmittedCall,
   { request, payment, keptBody, stopped, admissionTime }: ProviderCallParts,
-): ProviderCall => ({
-  request: { clientInterface, passedOn, schemaWork, ...request },
-  payment: { workspace: workspace.id, bill, ...payment },
-  signals: {
-    correlationId: scope.correlationId,
-    traceparent: scope.correlation.traceparent,
-    trace: scope.trace,
-    clientGone: scope.clientGone,
-    stopped,
-  },
-  memory: scope.memory,
-  keptBody,
-  times: { admissionTime, deadline, streamDeadline, queueMs: catalogue.service.queue_ms },
-});
+): ProviderCall => {
+  const { scope, clientInterface, passedOn, schemaWork, workspace, bill, content } = call;
+  const { deadline, streamDeadline, catalogue } = call;
+  return {
+    request: { clientInterface, passedOn, schemaWork, ...request },
+    payment: { workspace: workspace.id, bill, ...payment },
+    signals: {
+      correlationId: scope.correlationId,
+      traceparent: scope.correlation.traceparent,
+      trace: scope.trace,
+      clientGone: scope.clientGone,
+      stopped,
+    },
+    memory: scope.memory,
+    keptBody,
+    content,
+    times: { admissionTime, deadline, streamDeadline, queueMs: catalogue.service.queue_ms },
+  };
+};
 
 export const plainProviderCall = (call: AdmittedPlain): ProviderCall => {
   const { request: asked, size, plan, policy, envelopes, byok, byokKey, connections, holdings } = call;

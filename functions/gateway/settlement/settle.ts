@@ -1,17 +1,19 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
 // that other calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
-import { errorCatalogue, okStatus } from '../../../shared/errors/index.ts';
+import { errorCatalogue, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
+import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
+import type { ContentCall } from './keep-content.ts';
 import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
 import { type CallHolds, openCallHolds } from './settle-holds.ts';
 import { writeRecord } from './write-record.ts';
@@ -20,21 +22,53 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
   admitted: Admitted,
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
+  asked: ClientRequest,
 ): Promise<GatewayResponse> {
   const holds = openCallHolds(deps, admitted);
-  const call = { ...admitted, settleEarly: holds.settleEarly };
+  const opening = contentOf(deps, admitted, asked);
+  const content = opening && (await opening);
+  const call = { ...admitted, settleEarly: holds.settleEarly, content };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
   if (served.response !== undefined) {
     call.scope.deferred.add(() => settle(deps, call, holds, served.end()));
-    return served.response;
+    return watchedBy(content, served.response);
   }
   const { ended } = served;
   call.scope.deferred.add(() => settle(deps, call, holds, ended));
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
   await allBegun([call.claims.release(claimsEndOf(ended))?.catch(() => {}), call.settleEarly?.()]);
-  return errorAsStream(deps, call, served.error);
+  return watchedBy(content, errorAsStream(deps, call, served.error));
+}
+
+type Answering = GatewayResponse | Promise<GatewayResponse>;
+export const watchedBy = (content: CallContent | undefined, answering: Answering): Answering =>
+  content === undefined ? answering : content.watch(answering);
+
+/** `asked`: as its client sent it. */
+export const contentOf = (
+  deps: GatewayDependencies,
+  call: ContentCall,
+  asked: ClientRequest,
+): Promise<CallContent | undefined> | undefined =>
+  call.workspace.content_log == null ? undefined : openContentOf(deps, call, asked);
+
+/** Loaded with the first call of a workspace that keeps bodies. */
+async function openContentOf(
+  deps: GatewayDependencies,
+  call: ContentCall,
+  asked: ClientRequest,
+): Promise<CallContent | undefined> {
+  try {
+    const { openContent } = await import('./keep-content.ts');
+    const { correlationId, errorFormat } = call.scope;
+    const errorAnswer = (error: unknown) => toEnvelope(toGatewayError(error), correlationId, errorFormat);
+    return openContent(deps, call, { asked, errorAnswer });
+  } catch (error) {
+    deps.log.error({ event: 'content_not_kept', correlation_id: call.scope.correlationId }, error);
+    return undefined;
+  }
 }
 
 /** Throws the error, unless clients of the interface are to find it in a stream. */
@@ -102,7 +136,11 @@ export async function settle(
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
-    step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
+    // Behind the bodies of the call, of which it says whether they are kept.
+    step('record', async () => {
+      const content = call.content && (await call.content.write(deadline));
+      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content });
+    }),
   ]);
 }
 

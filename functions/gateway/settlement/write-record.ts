@@ -1,16 +1,22 @@
 // The record of a call that may run, or that was answered from what is stored: who, what, how long, how much. No prompt,
 // no answer, no secret.
-import type { CallAttempt, CallOutcome, CallRecord, CallShare } from '../../../shared/accounting/call-records/index.ts';
+import type {
+  CallAttempt,
+  CallOutcome,
+  CallRecord,
+  CallShare,
+  KeptContent,
+} from '../../../shared/accounting/call-records/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
-import type { Deadline } from '../../../shared/foundation/time/index.ts';
+import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { Bill, Payer } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import type { AdmittedCall, CallContent, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { askedFields, callDetails } from './call-details.ts';
 import { credentialOf, keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
@@ -21,11 +27,22 @@ export const writeRecord = (
   deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
-  deadline: Deadline,
-): Promise<void> => write(deps, call, toRecord(deps, call, ended), deadline);
+  { deadline, content }: { readonly deadline: Deadline; readonly content: KeptContent | undefined },
+): Promise<void> => write(deps, call, { ...toRecord(deps, call, ended), content }, deadline);
 
-/** An answer that exists already cost nothing, and is found like any other, under its own id. */
-export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<void> {
+/** Of the second that such a call has after its answer, half is for its bodies. */
+const readyBudgetMs = 1_500;
+
+/**
+ * An answer that exists already cost nothing, and is found like any other, under its own id. `content`: of an answer
+ * from the cache, where its bodies are kept.
+ */
+export async function writeReadyRecord(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+  ready: ReadyAnswer,
+  content: CallContent | undefined,
+): Promise<void> {
   const { provider, model: modelServed } = ready.kind === 'cached' ? ready.answer : ready.result;
   const record = {
     ...requestRecord(call, call.key, call.request, deps.clock.nowMs()),
@@ -33,7 +50,10 @@ export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall
     modelServed,
     functionId: parseFunctionAlias(call.request.model)?.functionId,
   };
-  if (ready.kind === 'cached') return write(deps, call, { ...record, cacheHit: true });
+  if (ready.kind === 'cached') {
+    const kept = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
+    return write(deps, call, { ...record, cacheHit: true, content: kept });
+  }
   // Not the whole record: in the metrics its provider did nothing for this call.
   const fields = {
     ...askedFields(record.modelAsked, record.stream),

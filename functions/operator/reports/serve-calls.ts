@@ -15,6 +15,8 @@ import {
 } from '../../../shared/accounting/reports/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
+import type { Operator } from '../request/identify-operator.ts';
 import { inTurn } from '../request/in-turn.ts';
 import { type ManageRequest, type RouteWork, TextAnswer } from '../request/manage.ts';
 import { fromCursor, toCursor } from '../request/pages.ts';
@@ -43,16 +45,21 @@ const csvInTurn = inTurn(callsAsCsv);
 const wantsCsv = ({ headers }: ManageRequest<'GET /calls'>): boolean =>
   (headers.accept ?? []).some((one) => one.includes('text/csv'));
 
-export const showCall: RouteWork<'GET /calls/{id}'> = async (deps, { operator, names: { id: callId } }) => {
-  const madeAtMs = timeOfUuidv7(callId.toLowerCase());
+export const showCall: RouteWork<'GET /calls/{id}'> = async (deps, { operator, names: { id } }) => ({
+  data: operatorCallDocument(await readSeenCall(deps, operator, id)),
+});
+
+/** Throws not_found where there is none that the operator may see. */
+export async function readSeenCall(deps: ManagementDependencies, operator: Operator, id: string): Promise<CallRecord> {
+  const madeAtMs = timeOfUuidv7(id.toLowerCase());
   const range = { sinceMs: 0, beforeMs: 0 };
   const found =
-    madeAtMs === undefined ? undefined : await findCall({ ...(await seenCalls(deps, operator)), ...range }, callId);
-  if (found !== undefined) return { data: operatorCallDocument(found) };
+    madeAtMs === undefined ? undefined : await findCall({ ...(await seenCalls(deps, operator)), ...range }, id);
+  if (found !== undefined) return found;
   throw fail('not_found', {
     message: 'There is no record of a call with this id: it is the x-request-id of the answer.',
   });
-};
+}
 
 // All calls that a filter finds, as CSV: one line each, the newest first.
 

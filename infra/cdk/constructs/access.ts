@@ -4,7 +4,13 @@
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { environmentNames, type NameTable, storeKeyItem } from '../../../shared/foundation/constants/index.ts';
+import {
+  contentPrefix,
+  environmentNames,
+  type NameTable,
+  resultPrefix,
+  storeKeyItem,
+} from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
@@ -40,27 +46,31 @@ export const tableAccess = (scope: Construct, nameOf: NameTable, tables: TableAc
   })),
 });
 
-/** Objects by name. Not the list of them: their names cannot be guessed. */
-export const spillBucketAccess = (stage: string): Access => {
+/** Objects by name, and not the list of them: large results are written and read, bodies of calls written alone. */
+export const spillBucketAccess = (stage: string): Access =>
+  objectAccess(stage, { 's3:GetObject': [resultPrefix], 's3:PutObject': [resultPrefix, contentPrefix] });
+
+/** For operators: the bodies of calls, and no result. */
+export const contentReadAccess = (stage: string): Access => objectAccess(stage, { 's3:GetObject': [contentPrefix] });
+
+/** `prefixes`: of the names, by action. */
+function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly string[]>>): Access {
   const name = spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION);
+  const known = spillBucketName(stage, '<AWS::AccountId>', '<AWS::Region>');
   return {
-    statements: [
-      {
-        actions: ['s3:GetObject', 's3:PutObject'],
-        resources: [`arn:${Aws.PARTITION}:s3:::${name}/*`],
-        // Another account could create a bucket of this name after ours was removed.
-        conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
-      },
-    ],
+    statements: Object.entries(prefixes).map(([action, own]) => ({
+      actions: [action],
+      resources: own.map((prefix) => `arn:${Aws.PARTITION}:s3:::${name}/${prefix}*`),
+      // Another account could create a bucket of this name after ours was removed.
+      conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
+    })),
     environment: { [environmentNames.spillBucket]: name },
-    acknowledgements: [
-      {
-        id: wildcardId(`arn:<AWS::Partition>:s3:::${spillBucketName(stage, '<AWS::AccountId>', '<AWS::Region>')}/*`),
-        reason: 'Every object of this bucket is a result that this function stored, under a name it chose.',
-      },
-    ],
+    acknowledgements: [...new Set(Object.values(prefixes).flat())].map((prefix) => ({
+      id: wildcardId(`arn:<AWS::Partition>:s3:::${known}/${prefix}*`),
+      reason: 'Every object of this prefix is what this stage stored, under a name that it chose.',
+    })),
   };
-};
+}
 
 /**
  * Right to decrypt for this stage, with the key behind its alias. The command line encrypts the keys of connections.

@@ -18,7 +18,7 @@ import {
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
 import { canaryOf, type StageSettings } from '../settings-schema.ts';
-import { mergeAccess, tableAccess, wildcardId } from './access.ts';
+import { contentReadAccess, mergeAccess, tableAccess, wildcardId } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { stageMetric } from './gateway-metrics.ts';
 import { LoadBalancer } from './load-balancer.ts';
@@ -137,6 +137,7 @@ function createTask(
   const access = mergeAccess(
     commonAccess,
     chatAccess,
+    settings.console === true ? contentReadAccess(stage) : { statements: [] },
     tableAccess(scope, tableNaming(stage, settings.tableSuffix), tables),
   );
   for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));

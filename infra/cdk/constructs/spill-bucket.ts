@@ -1,12 +1,22 @@
-// Results that are too large for a DynamoDB item: prompts and answers of customers. Only the chat function may read
-// them, and they are deleted once no record can name them.
+// Results that are too large for a DynamoDB item, and bodies of calls where a workspace keeps them: prompts and answers of
+// customers. Each kind has a prefix, by which rights and times are given.
 import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import {
+  contentKeeps,
+  contentPrefixOf,
+  daysOf,
+  resultLifeDays,
+  resultPrefix,
+} from '../../../shared/foundation/constants/index.ts';
 import { spillBucketName } from '../resource-names.ts';
 
-/** `blobLifeSeconds` of shared/storage/blobs in days, and one more: S3 counts from the midnight after an object was put. */
-const spillLifeDays = 3;
+/** A day more than the records that name results: S3 counts from the midnight after an object was put. */
+const lives: readonly (readonly [prefix: string, days: number])[] = [
+  [resultPrefix, resultLifeDays + 1],
+  ...contentKeeps.map((keep) => [contentPrefixOf(keep), daysOf(keep)] as const),
+];
 
 export function spillBucket(
   scope: Construct,
@@ -22,16 +32,19 @@ export function spillBucket(
     encryption: BucketEncryption.S3_MANAGED,
     enforceSSL: true,
     minimumTLSVersion: 1.2,
-    lifecycleRules: [
-      { expiration: Duration.days(spillLifeDays), abortIncompleteMultipartUploadAfter: Duration.days(1) },
-    ],
+    lifecycleRules: lives.map(([prefix, days]) => ({
+      prefix,
+      expiration: Duration.days(days),
+      abortIncompleteMultipartUploadAfter: Duration.days(1),
+    })),
     removalPolicy,
     // A bucket with objects cannot be deleted: a disposable stage empties it first.
     autoDeleteObjects,
   });
   Validations.of(bucket).acknowledge({
     id: 'AwsSolutions-S1',
-    reason: 'Only one function reads and writes here, and it logs each call; access logs would need a second bucket.',
+    reason:
+      'The functions that read and write here log each call and each reading; access logs would need a second bucket.',
   });
   return bucket;
 }

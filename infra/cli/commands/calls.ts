@@ -1,4 +1,6 @@
-// `calls` and `calls show`: finished calls from their records, and all of one. Never a prompt or an answer.
+// `calls` and `calls show`: finished calls from their records, and all of one, its kept bodies where they are asked for.
+
+import { contentOf } from '../../../functions/operator/reports/serve-content.ts';
 import {
   type CallDocument,
   type CallRecord,
@@ -15,6 +17,7 @@ import {
   matchesFilter,
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { interfaceIds, refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { escapeControls } from '../../../shared/foundation/log/index.ts';
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
@@ -70,6 +73,7 @@ export function addCalls(program: CommandLine): void {
     .command('show')
     .description('all of one call, by the x-request-id of its answer')
     .takesArgument('ID', readId)
+    .takesOption('--content', 'its bodies too, where its workspace keeps them')
     .does(showCall);
 }
 
@@ -145,7 +149,7 @@ async function* mapLines<Value>(values: AsyncIterable<Value>, lineOf: (value: Va
   for await (const value of values) yield lineOf(value);
 }
 
-async function showCall(session: Session, id: string): Promise<CommandOutcome> {
+async function showCall(session: Session, id: string, { content: showsContent }: ShowOptions): Promise<CommandOutcome> {
   const administration = await openAdministration(session);
   const nowMs = session.clock.nowMs();
   session.terminal.showProgress('reading records …');
@@ -161,8 +165,12 @@ async function showCall(session: Session, id: string): Promise<CommandOutcome> {
     throw new Error(`there is no record of a call ${id}; ${bound}: the others stand only in its log`);
   }
   const document = operatorCallDocument(record);
+  const content =
+    showsContent === true
+      ? await contentOf({ ...administration, blobs: (await session.open()).blobs }, record)
+      : undefined;
   return {
-    json: document,
+    json: content === undefined ? document : { ...document, content },
     lines: (style) => [
       ...memberLines({ ...document, tags: record.tags && formatTags(record.tags) }, (value) =>
         value === undefined || value === null || typeof value === 'object' ? undefined : String(value),
@@ -189,8 +197,29 @@ async function showCall(session: Session, id: string): Promise<CommandOutcome> {
             ]),
             style,
           )),
+      ...(content === undefined ? [] : contentLines(content)),
     ],
   };
+}
+
+interface ShowOptions {
+  readonly content?: boolean;
+}
+
+/** Each body behind its title: JSON in lines of its own, anything else as it is. */
+const contentLines = ({ request, answer, sent, cut }: Documents['ManagedContent']): string[] => [
+  ...bodyLines('request of the client', request),
+  ...(answer === null ? ['', 'no answer: the client left'] : bodyLines(`answer, status ${answer.status}`, answer.body)),
+  ...sent.flatMap(({ provider, model, format, body }) => bodyLines(`sent to ${provider} (${format}, ${model})`, body)),
+  ...(cut ? ['', 'the end of a body is missing: 4 MiB of a call are kept'] : []),
+];
+
+function bodyLines(title: string, body: string): string[] {
+  let text = body;
+  try {
+    text = JSON.stringify(JSON.parse(body), null, 2);
+  } catch {}
+  return ['', `${title}:`, ...text.split('\n').map(escapeControls)];
 }
 
 /** The document of a call, and its way through providers. */

@@ -2,6 +2,7 @@
 import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { duration } from '../../../shared/configuration/value-forms/index.ts';
+import { type ContentKeep, contentKeeps } from '../../../shared/foundation/constants/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
 import { input, type LaterValue, type LineInput } from '../args/call-command.ts';
@@ -40,6 +41,19 @@ export function readGrace(name: string, text: string): string {
 }
 
 export const readReset = readOrNone(readChoice([...spendLimitResets, 'none']));
+
+/** `30d`, or `30d:0.1` for a tenth of the calls. */
+export const readContentLog = readOrNone((name: string, text: string) => {
+  const [written = '', share, ...more] = text.split(':');
+  const keep = contentKeeps.find((one): one is ContentKeep => one === written);
+  const isShare = share === undefined || /^(0(\.\d+)?|1(\.0+)?)$/.test(share);
+  if (keep !== undefined && isShare && more.length === 0) {
+    return { keep, ...(share === undefined ? {} : { share: Number(share) }) };
+  }
+  throw new UsageError(
+    `${name} is none, or one of ${contentKeeps.join(', ')}, with :SHARE from 0 to 1 behind it or not`,
+  );
+});
 
 export function readModels(name: string, text: string): string[] | 'all' {
   if (text === 'all') return 'all';
@@ -89,6 +103,12 @@ export function keyOptions(absent: 'left out' | 'none'): readonly LineInput[] {
       'body.models',
       readModels,
       `ids with commas between them; ${absent === 'none' ? 'all' : absent}: all of the workspace`,
+    ),
+    input(
+      '--content-log <KEEP>',
+      'body.content_log',
+      readContentLog,
+      `keeps less of its calls than the workspace does: 7d, or 7d:0.1 for a tenth of them; ${absent}: as the workspace`,
     ),
     input('--tag <NAME=VALUE>', 'body.tags', undefined, `on each of its calls; may be repeated; ${absent}: no tags`, {
       readAll: readKeyTags,

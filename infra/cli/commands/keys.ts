@@ -94,6 +94,7 @@ export const keyFields: readonly Field<Key>[] = [
   member('rpm', { title: 'rpm', align: 'right' }),
   member('tpm', { title: 'tpm', align: 'right', leftOut: 2 }),
   member('concurrency', { title: 'concurrent', align: 'right', leftOut: 2 }),
+  member('content_log'),
   member('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
   member('spend_limit_reset', { title: 'reset' }),
   member('spent_usd', { title: 'spent USD', align: 'decimal' }),

@@ -9,7 +9,7 @@ import {
   readUsd,
   UsageError,
 } from '../args/option-values.ts';
-import { readModels, readReset } from './key-options.ts';
+import { readContentLog, readModels, readReset } from './key-options.ts';
 
 const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
 /** Switching a policy off removes it. */
@@ -59,6 +59,12 @@ export const workspaceOptions: readonly LineInput[] = [
   ),
   input('--byok <SWITCH>', 'body.features.byok', readSwitch, 'on: its own keys of providers may be used'),
   input('--presets <SWITCH>', 'body.features.presets', readSwitch, 'on: its presets may be used'),
+  input(
+    '--content-log <KEEP>',
+    'body.content_log',
+    readContentLog,
+    'keeps the bodies of its calls: 1d, 7d, 30d, 90d, 365d; 30d:0.1 those of a tenth; none: none from now on',
+  ),
   input('--member-keys <N>', 'body.member_keys.max', count, 'how many keys a member may make; none: none'),
   input('--member-rpm <N>', 'body.member_keys.rpm', count, 'requests per minute of each of these keys, at most'),
   input('--member-concurrency <N>', 'body.member_keys.concurrency', count, 'calls in flight of each, at most'),

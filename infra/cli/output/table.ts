@@ -13,7 +13,9 @@ export interface Column {
   readonly leftOut?: number;
 }
 
-type Cell = string | number | bigint | boolean | readonly string[] | Tags | null | undefined;
+/** Names with their values. */
+type Pairs = Tags | { readonly [name: string]: string | number | undefined };
+type Cell = string | number | bigint | boolean | readonly string[] | Pairs | null | undefined;
 
 /** One field of a row: in the JSON document and in the table. */
 export interface Field<Row> extends Partial<Column> {
@@ -108,10 +110,10 @@ function leaveOut(columns: readonly SizedColumn[], available: number): readonly 
 
 function clean(cell: Cell): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return (isTags(cell) ? formatTags(cell) || '-' : (cell ?? '-')).toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
+  return (isPairs(cell) ? formatTags(cell as Tags) || '-' : (cell ?? '-')).toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
 }
 
-const isTags = (cell: Cell): cell is Tags => typeof cell === 'object' && cell !== null && !Array.isArray(cell);
+const isPairs = (cell: Cell): cell is Pairs => typeof cell === 'object' && cell !== null && !Array.isArray(cell);
 
 function alignCells({ align }: Column, cells: readonly string[]): string[] {
   if (align !== 'decimal') return [...cells];

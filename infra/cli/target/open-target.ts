@@ -1,11 +1,14 @@
 // Opens the store that the line names. Processes started for it end with `close`.
 
+import { join } from 'node:path';
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { type KeyWrapper, kmsKeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { type TableName, tableNames, tableNaming } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { type BlobStore, folderBlobs, s3Blobs, tableBlobs } from '../../../shared/storage/blobs/index.ts';
 import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
 import {
   createDynamoClient,
@@ -15,9 +18,9 @@ import {
   refuseWrite,
   type Store,
 } from '../../../shared/storage/store/index.ts';
-import { connectionKeyAlias, defaultCell } from '../../cdk/resource-names.ts';
+import { connectionKeyAlias, defaultCell, spillBucketName } from '../../cdk/resource-names.ts';
 import { createTables } from '../../local/create-tables.ts';
-import { sharedFolderOf } from '../../local/local-adapters.ts';
+import { blobFolder, sharedFolderOf } from '../../local/local-adapters.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { ShellAccess } from './shell-access.ts';
 import { commandCallTimeoutMs, localStage, noTablesIn, type StageTarget, type Target } from './target.ts';
@@ -64,6 +67,8 @@ export interface OpenTarget {
    * Encrypts the keys of BYOK connections there. A command that writes creates the master key of a local store with it.
    */
   readonly wrapper: KeyWrapper;
+  /** Bodies of calls there. Nothing is called before the first reading. */
+  readonly blobs: Pick<BlobStore, 'get'>;
   close(): Promise<void>;
 }
 
@@ -110,9 +115,19 @@ async function openStage(
     access,
     prepareTables: async () => {},
     wrapper: stageKeyWrapper(access, stage),
+    blobs: stageBucket(access, stage),
     close: async () => client.destroy(),
   };
 }
+
+/** The account is asked for with the first reading: its id is part of the bucket's name. */
+const stageBucket = (access: ShellAccess, stage: string): Pick<BlobStore, 'get'> => ({
+  async get(key) {
+    const { readAccount } = await import('./shell-access.ts');
+    const bucket = spillBucketName(stage, (await readAccount(access)).id, access.region);
+    return s3Blobs({ access, randomness: systemRandomness, bucket, isBucketInPath: false }).get(key);
+  },
+});
 
 function openServer({ url, stage }: Extract<Target, { readonly kind: 'server' }>, writes: boolean): OpenTarget {
   const client = createDynamoClient({ endpoint: url });
@@ -122,6 +137,7 @@ function openServer({ url, stage }: Extract<Target, { readonly kind: 'server' }>
     access: undefined,
     prepareTables: () => createTables(client, stage),
     wrapper: localWrapper(sharedFolderOf({ dynamodb: url }), writes),
+    blobs: tableBlobs(createDynamoStore({ client, stage, callTimeoutMs: commandCallTimeoutMs }), systemClock),
     close: async () => client.destroy(),
   };
 }
@@ -146,6 +162,7 @@ async function openFolder(
     describeTables: async () =>
       tableNames.map((table) => ({ table, name: table, status: 'ACTIVE', ...countItems(table) })),
     wrapper: localWrapper(folder, writes),
+    blobs: folderBlobs(join(folder, blobFolder)),
     close,
   };
 }

@@ -31,6 +31,7 @@ export async function openManagement(session: Session, options?: OpenOptions): P
   return {
     ...administration,
     store,
+    blobs: opened.blobs,
     connectionStore: sealingStoresOn(store, opened).connectionStore,
     statistics: createStatisticsReader({ store: withoutWrites(store), clock }),
     cooldowns: createCooldowns({ store, clock }),

@@ -4,6 +4,7 @@
 //
 // The time is that of the execution id, a UUIDv7 made when the request arrived, so the key follows from the id alone. All
 // of it follows from the record, so a repeated write replaces its own first try.
+import { daysOf } from '../../foundation/constants/index.ts';
 import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import { dayMs } from '../../foundation/time/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
@@ -48,13 +49,15 @@ export const callPosition = ({ executionId, arrivedAtMs }: Pick<CallRecord, 'exe
   `${sortKeyAt(timeOfExecution(executionId) ?? arrivedAtMs)}#${executionId}`;
 
 export function recordPut(record: CallRecord, lifeDays: number) {
-  const { workspace, executionId, arrivedAtMs } = record;
+  const { workspace, executionId, arrivedAtMs, content } = record;
+  // Bodies are found by their record.
+  const days = content === undefined ? lifeDays : Math.max(lifeDays, daysOf(content.keep));
   return {
     table: 'records',
     item: Object.assign(
       toScalars(record),
       recordAddress(workspace, executionId, timeOfExecution(executionId) ?? arrivedAtMs),
-      { expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + lifeDays * secondsPerDay },
+      { expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + days * secondsPerDay },
     ),
   } satisfies BatchPut;
 }

@@ -1,5 +1,6 @@
 // The parts of a call record.
 import type { ErrorCode } from '../../errors/index.ts';
+import type { ContentKeep } from '../../foundation/constants/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 
 /**
@@ -26,6 +27,15 @@ export interface CallAttempt {
   readonly schemaMismatch?: string | undefined;
   /** The provider's words about its failure, as `describeProviderText` returns them. For the operator alone. */
   readonly providerText?: string | undefined;
+}
+
+/** State of the bodies of a call whose workspace keeps them. */
+export interface KeptContent {
+  /** `failed`: the storage did not take them. */
+  readonly state: 'kept' | 'failed';
+  readonly keep: ContentKeep;
+  /** They were longer than what is kept of a call. */
+  readonly cut: boolean;
 }
 
 /** The share of one model at one provider in a call. */

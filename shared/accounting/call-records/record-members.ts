@@ -17,6 +17,7 @@ import {
   address,
   amount,
   attempts,
+  content,
   count,
   duration,
   flag,
@@ -110,6 +111,8 @@ export const members = {
   provider: optional('provider', text(64)),
   /** The message of the error that the client got instead of an answer. */
   errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
+  /** Undefined where nothing of its bodies is kept. Those of a replay are those of its first call. */
+  content: optional('content', content),
   /** The answer is the stored one of this call, by its execution id: nothing was done or charged for it. */
   replayOf: optional('replay_of', id),
   /** All attempts in their order; undefined when not recorded. */

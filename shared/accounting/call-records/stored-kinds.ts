@@ -1,10 +1,11 @@
 // Kinds of a record's values. Each is stored as one scalar, and a value of another kind is not stored at all: types
 // hold at compile time only, and a body passed off as a text or a number must not be stored.
 
+import { type ContentKeep, contentKeeps } from '../../foundation/constants/index.ts';
 import { maskKeys } from '../../foundation/log/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
 import { formatTags, type JsonObject, type Tags, tagNameShape } from '../../protocol/wire/index.ts';
-import type { CallAttempt, CallShare } from './call-record.ts';
+import type { CallAttempt, CallShare, KeptContent } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
 
@@ -225,6 +226,29 @@ export const flag: StoredKind<boolean, boolean> = {
   schema: { type: 'boolean' },
   toScalar: (value) => (typeof value === 'boolean' ? value : undefined),
   fromScalar: (stored) => stored as boolean,
+};
+
+/** Stored as `30d`, `30d cut` or `30d failed`. */
+export const content: StoredKind<KeptContent, KeptContent> = {
+  toJson: asItIs,
+  schema: {
+    type: 'object',
+    properties: {
+      state: { enum: ['kept', 'failed'] },
+      keep: { enum: [...contentKeeps] },
+      cut: { type: 'boolean' },
+    },
+    required: ['state', 'keep', 'cut'],
+  },
+  toScalar: (value) => {
+    const { state, keep, cut } = (value ?? {}) as Partial<KeptContent>;
+    if (!contentKeeps.some((one) => one === keep)) return undefined;
+    return `${keep}${state === 'failed' ? ' failed' : cut === true ? ' cut' : ''}`;
+  },
+  fromScalar: (stored) => {
+    const [keep, word] = (stored as string).split(' ');
+    return { state: word === 'failed' ? 'failed' : 'kept', keep: keep as ContentKeep, cut: word === 'cut' };
+  },
 };
 
 type StoredShare = [model: string, provider: string, prompt: number, cached: number, completion: number, cost: string];

@@ -1,7 +1,7 @@
 // Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both return exactly the stored
 // text, or fail.
 
-import { storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
+import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
 import { type BlobStore, inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
@@ -22,7 +22,7 @@ export async function storeBody(
   const { bytes, sha256 } = await packText(body);
   if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
   // The name includes owner and content, because the value of a key never changes.
-  const blobKey = sha256Hex(canonicalJson([pk, owner, sha256]));
+  const blobKey = resultPrefix + sha256Hex(canonicalJson([pk, owner, sha256]));
   try {
     await orUnavailable(blobs.put(blobKey, bytes, options));
   } catch (error) {

@@ -23,6 +23,8 @@ export type OperatorRole = (typeof operatorRoles)[number];
 export interface Grant {
   readonly role: Role;
   readonly workspaces: 'all' | readonly string[];
+  /** Set where an editor may read the bodies of calls, as owners may. */
+  readonly content?: boolean | undefined;
 }
 
 /** A grant to all of a group, as the identity provider names it, or to one person. */
@@ -41,7 +43,7 @@ export interface Person {
 export const grantsOf = (rules: readonly AccessRule[], { email, groups }: Person): Grant[] =>
   rules
     .filter((rule) => ('group' in rule ? groups.includes(rule.group) : isSameEmail(rule.email, email)))
-    .map(({ role, workspaces }) => ({ role, workspaces }));
+    .map(({ role, workspaces, content }) => ({ role, workspaces, content }));
 
 const isSameEmail = (written: string, email: string | undefined): boolean =>
   email !== undefined && inLowerCase(written) === inLowerCase(email);
@@ -62,6 +64,8 @@ export interface Rights {
   holds(role: Role, workspace: string): boolean;
   /** Whether the role in this workspace is exactly member. A viewer reads, and makes no keys. */
   isMember(workspace: string): boolean;
+  /** Whether the bodies of calls of this workspace may be read. */
+  readsContent(workspace: string): boolean;
   /** Whether the role, or a higher one, applies in all workspaces, later ones included. */
   holdsInAll(role: Role): boolean;
   /** True: the role, or a higher one, in some workspace. */
@@ -84,13 +88,14 @@ export function rightsOf(grants: readonly Grant[]): Rights {
     const workspaces = workspacesOf(role);
     return workspaces === 'all' || workspaces.has(workspace);
   };
+  const isGranted = (workspace: string, allows: (grant: Grant) => boolean) =>
+    grants.some((grant) => allows(grant) && (grant.workspaces === 'all' || grant.workspaces.includes(workspace)));
   return {
     holds,
     workspacesOf,
-    isMember: (workspace) =>
-      grants.some(
-        ({ role, workspaces }) => role === 'member' && (workspaces === 'all' || workspaces.includes(workspace)),
-      ),
+    isMember: (workspace) => isGranted(workspace, ({ role }) => role === 'member'),
+    readsContent: (workspace) =>
+      isGranted(workspace, ({ role, content }) => role === 'owner' || (role === 'editor' && content === true)),
     holdsInAll: (role) => workspacesOf(role) === 'all',
     holdsSomewhere: (role) => reaching(role).some(({ workspaces }) => workspaces === 'all' || workspaces.length > 0),
   };

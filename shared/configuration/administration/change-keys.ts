@@ -6,7 +6,7 @@ import { isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/
 import { written } from '../value-forms/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import { modelIdsOf, readWorkspace } from './change-workspaces.ts';
-import { checkKeyEnd, type KeyChanges, writeKey } from './key-rules.ts';
+import { checkContentLog, checkKeyEnd, type KeyChanges, writeKey } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<
@@ -29,8 +29,10 @@ export interface NewKey {
 
 /** Throws ChangeFailed. */
 export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
-  const { models: own } = await readWorkspace(deps, wanted.workspace);
+  const workspace = await readWorkspace(deps, wanted.workspace);
+  const { models: own } = workspace;
   checkKeyEnd(deps, wanted);
+  checkContentLog(workspace, wanted);
   const models = await modelIdsOf(deps, wanted.models, own);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
@@ -54,8 +56,10 @@ export async function updateKey(
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
   checkKeyEnd(deps, asked);
   const stored = await readKey(deps, publicId);
-  const own = asked.models == null ? undefined : (await deps.workspaceStore.read(stored.workspace))?.models;
-  const models = await modelIdsOf(deps, asked.models, own);
+  const isOfWorkspace = asked.models != null || asked.contentLog != null;
+  const ofKey = isOfWorkspace ? await deps.workspaceStore.read(stored.workspace) : undefined;
+  if (ofKey !== undefined) checkContentLog(ofKey, asked);
+  const models = await modelIdsOf(deps, asked.models, ofKey?.models);
   const { publicId: id, workspace, secretSha256, name } = stored;
   const wanted = { name, ...written(asked), ...models, publicId: id, workspace, secretSha256 };
   const change = await writeKey(deps.keys, stored, wanted, deps.clock.nowMs());

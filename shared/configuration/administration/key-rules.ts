@@ -1,5 +1,6 @@
 // How every key is made and changed: its name means it alone, and it has not ended.
 import {
+  contentLogFault,
   isKeyExpired,
   type KeyRecord,
   type KeySettings,
@@ -8,6 +9,7 @@ import {
   takesName,
   type WantedKey,
 } from '../keys/index.ts';
+import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -21,6 +23,14 @@ export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>
   if (expiresAtMs !== undefined && isKeyExpired({ expiresAtMs }, clock.nowMs())) {
     throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now');
   }
+}
+
+/** Throws ChangeFailed for a key that would keep more of its calls than its workspace. */
+export function checkContentLog({ content_log }: Pick<WorkspaceDocument, 'content_log'>, wanted: KeyChanges): void {
+  const fault = contentLogFault(content_log, wanted.contentLog);
+  if (fault === undefined) return;
+  const param = `content_log.${fault.member}`;
+  throw new ChangeFailed('invalid', `${param} ${fault.message}`, { param });
 }
 
 /**

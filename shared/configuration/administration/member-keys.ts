@@ -44,6 +44,9 @@ export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
 
 /** For a change: absent settings keep their values. Throws ChangeFailed. */
 export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
+  if (changes.contentLog !== undefined) {
+    throw new ChangeFailed('forbidden', 'content_log of a key is set by an editor', { param: 'content_log' });
+  }
   const wanted = writtenKey(changes);
   const { spend_limit_reset: reset, ...ordered } = limits;
   for (const [member, most] of Object.entries(ordered)) {

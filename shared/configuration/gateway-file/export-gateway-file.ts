@@ -6,9 +6,10 @@ import { collect } from '../../foundation/parallel/index.ts';
 import { type OperatorStores, readWorkspaces } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
-import { initialKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
+import { contentLogFault, initialKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
+import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { catalogueInFile } from './catalogue-in-file.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -38,7 +39,7 @@ export async function exportGatewayFile(
     const own = functions.filter(isOwn).sort((a, b) => (a.id < b.id ? -1 : 1));
     workspaces.push({
       ...(namesFirst(workspace) as object),
-      keys: keysInFile(keys.filter(isOwn), notes),
+      keys: keysInFile(keys.filter(isOwn), workspace, notes),
       byok: { connections: await connectionsInFile(stores, workspace.id) },
       functions: await Promise.all(own.map((record) => functionInFile(record, stores))),
     });
@@ -67,17 +68,23 @@ const variableName = (workspace: string, provider: string): string =>
   `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 
 /** A file identifies keys by their name: several active ones of one name are one item, if they have the same limits. */
-function keysInFile(records: readonly KeyRecord[], notes: string[]): unknown[] {
+function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument, notes: string[]): unknown[] {
   const active = records.filter(({ status, replacedBy }) => status === 'active' && replacedBy === null);
   const byName = Map.groupBy(active, ({ name }) => name);
   const names = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
   return names.flatMap(([name, namesakes]) => {
-    const entries = namesakes.map((record) => Object.fromEntries(Object.entries(writtenKey(record)).filter(isTold)));
+    const entries = namesakes.map((record) =>
+      Object.fromEntries(Object.entries(writtenKey(withEffect(record, workspace))).filter(isTold)),
+    );
     if (new Set(entries.map(canonicalJson)).size === 1) return entries.slice(0, 1);
     notes.push(`keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
     return [];
   });
 }
+
+/** A workspace that was narrowed later leaves keys that would be a fault in a file: left out, they stay as they are. */
+const withEffect = (record: KeyRecord, { content_log }: WorkspaceDocument): KeyRecord =>
+  contentLogFault(content_log, record.contentLog) === undefined ? record : { ...record, contentLog: null };
 
 /** Fields that are always written; others only where they differ from their default. */
 const alwaysTold: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];

@@ -36,10 +36,18 @@ const grantedWorkspaces = chosenBy<'all' | string[]>((input) =>
 const grant = {
   role: z.enum(roles, { error: `must be one of ${roles.join(', ')}` }),
   workspaces: grantedWorkspaces,
+  content: z.boolean().optional(),
 };
 const email = z.email({ error: 'must be an e-mail address' }).max(254);
-const toGroup = mapping('access[]', { group: text(256), ...grant });
-const toPerson = mapping('access[]', { email, ...grant });
+const contentRoles: readonly string[] = ['editor', 'owner'];
+const contentRule = {
+  path: ['content'],
+  error: 'may be true for the role editor alone: an owner reads the bodies of calls anyway, others never',
+};
+const mayRead = ({ role, content }: { role: string; content?: boolean | undefined }) =>
+  content !== true || contentRoles.includes(role);
+const toGroup = mapping('access[]', { group: text(256), ...grant }).refine(mayRead, contentRule);
+const toPerson = mapping('access[]', { email, ...grant }).refine(mayRead, contentRule);
 const rule = chosenBy<AccessRule>((input) => {
   if (!isMapping(input)) return z.never({ error: 'must be a mapping with group or email, role and workspaces' });
   if ('group' in input && 'email' in input) return z.never({ error: 'must have a group or an email, not both' });

@@ -2,6 +2,7 @@
 import { parseUsd } from '../../foundation/money/index.ts';
 import { writeWorkspace } from '../administration/index.ts';
 import { readConnection } from '../byok/index.ts';
+import { contentLogFault } from '../keys/index.ts';
 import { mergeWorkspace, type PresetDocument, type WorkspaceDocument } from '../workspaces/index.ts';
 import { changedMembers } from './changed-members.ts';
 import { connectionMembers, functionMembers } from './describe-changes.ts';
@@ -25,6 +26,11 @@ async function planSettings({ stores, issues, notes }: Planning, workspace: Work
   for (const [index, { slug }] of (changes.presets ?? []).entries()) {
     const merged = next.presets.find((preset) => preset.slug === slug);
     issues.push(...presetIssues(merged, [...path, 'presets', index]));
+  }
+  for (const [index, { content_log }] of workspace.keys.entries()) {
+    const fault = contentLogFault(next.content_log, content_log);
+    const place = [...path, 'keys', index, 'content_log', fault?.member ?? ''];
+    if (fault !== undefined) issues.push({ path: place, message: fault.message });
   }
   notes.push(...withoutEffect(former, next, workspace).map((line) => `${formatPath(path)}.${line}`));
   const members = changedMembers(former, next);
@@ -57,6 +63,9 @@ function withoutEffect(
       : []),
     ...(byok.connections.some(isWritten) && !next.features.byok
       ? ['byok.connections have no effect while the workspace has not features: { byok: true }']
+      : []),
+    ...(keys.some(({ content_log }) => content_log != null) && next.content_log == null
+      ? ['keys[].content_log has no effect while the workspace has no content_log']
       : []),
     ...excluded,
   ];

@@ -9,6 +9,7 @@
 //   expires_at_ms, models, spend_limit_reset
 //                         what it may be used for, and until when; null or absent: no such rule
 //   tags                  on each of its calls; null or absent: none
+//   content_log           narrows that of its workspace; null or absent: does not
 //   owner                 who made it for themselves; null or absent: an operator made it
 //   public_id             of its text; absent: that is the first
 //   former_secrets        texts that rotations replaced, each with public id, hash, status and end

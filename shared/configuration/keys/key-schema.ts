@@ -2,7 +2,7 @@
 // interface and their description use this schema.
 import * as z from 'zod/mini';
 import { spendLimitResets } from '../../accounting/holds/index.ts';
-import { instant, limit, modelChoice, tags, text, usd } from '../value-forms/index.ts';
+import { contentLog, instant, limit, modelChoice, tags, text, usd } from '../value-forms/index.ts';
 import type { KeyLimits, WrittenKey } from './key-settings.ts';
 
 type SchemasOf<Members> = { readonly [Member in keyof Members]: z.ZodMiniType<Members[Member]> };
@@ -28,6 +28,11 @@ export const keySchema = z.object({
   expires_at: z.nullable(instant),
   models: modelChoice,
   tags,
+  content_log: z
+    .nullable(z.partial(contentLog))
+    .check(
+      z.describe('Which bodies of its calls are kept: never more than the workspace keeps. Null: as the workspace.'),
+    ),
 } satisfies SchemasOf<WrittenKey>);
 
 /** An absent setting keeps its value, or has its default. */

@@ -4,6 +4,7 @@ import { keyAttributes, type SpendLimitReset } from '../../accounting/holds/inde
 import { instantOf } from '../../foundation/time/index.ts';
 import type { Tags } from '../../protocol/wire/index.ts';
 import type { Item } from '../../storage/store/index.ts';
+import type { KeyContentLog } from './content-log.ts';
 
 interface Setting<Value, Written, Member extends string | undefined> {
   readonly attribute: string;
@@ -63,6 +64,8 @@ const settings = {
     toWritten: (tags): Tags => tags ?? {},
     fromWritten: (tags) => (Object.keys(tags).length === 0 ? null : tags),
   }),
+  /** Narrows which bodies of its calls are kept. Null: as its workspace. */
+  contentLog: plain('content_log', 'content_log', null as KeyContentLog | null),
   /** Person who made it for themselves. Null: an operator made it. */
   owner: plain('owner', undefined, null as string | null),
 };

@@ -232,9 +232,25 @@ const replacementDocument = z.object({
     .check(z.describe('Keys that were made: their texts are in this answer only.')),
 });
 
+const contentDocument = z.object({
+  id: text.check(z.describe('Of the call; of a replay, that of its first call.')),
+  interface: text,
+  stream: flag,
+  cut: flag.check(z.describe('The end of a body is missing: 4 MiB of a call are kept.')),
+  expires_at: instantOrNull.check(z.describe('When the bodies are deleted.')),
+  request: text.check(z.describe('As the client sent it, without credentials.')),
+  answer: z
+    .nullable(z.object({ status: count, body: text.check(z.describe('JSON, or the text of an event stream.')) }))
+    .check(z.describe('As the client got it. Null: it left before.')),
+  sent: z
+    .array(z.object({ provider: text, model: text, format: text, body: text }))
+    .check(z.describe('What went to providers, where it is not what the client sent: translated calls, functions.')),
+});
+
 /** By the names in the API description. That of a call is made beside its record. */
 export const documents = {
   ...accountDocuments,
+  ManagedContent: contentDocument,
   ManagedReplacement: replacementDocument,
   ManagedSwitch: switchDocument,
   ManagedCases: casesDocument,

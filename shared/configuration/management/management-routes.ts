@@ -46,6 +46,12 @@ export const managementRoutes = {
     role: 'member',
     answer: { one: 'ManagedCall' },
   },
+  'GET /calls/{id}/content': {
+    operation: 'readCallContent',
+    summary: 'The bodies of one call, where its workspace keeps them; each reading is logged',
+    role: 'editor',
+    answer: { one: 'ManagedContent' },
+  },
   'GET /providers': {
     operation: 'listProviders',
     summary: 'Providers: statistics, cooling, use of limits',

@@ -1,7 +1,7 @@
 // The forms of values that operators write, in a gateway file or in a change over HTTP. Each message names the valid
 // form; the value itself is never repeated.
 import * as z from 'zod/mini';
-import { idPattern } from '../../foundation/constants/index.ts';
+import { contentKeeps, idPattern } from '../../foundation/constants/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { dayMs, readDuration } from '../../foundation/time/index.ts';
 import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
@@ -48,6 +48,14 @@ export const instant = z.pipe(
   }),
   z.transform((written: string) => new Date(written).toISOString()),
 );
+
+/** Which bodies of calls are kept, and how long. */
+export const contentLog = z.strictObject({
+  keep: z.enum(contentKeeps, { error: `must be one of ${contentKeeps.join(', ')}` }),
+  share: z
+    .number({ error: 'must be a number from 0 to 1' })
+    .check(z.minimum(0, { error: 'must be at least 0' }), z.maximum(1, { error: 'must be at most 1' })),
+});
 
 const durationMaxDays = 366;
 /** Parsed to milliseconds. */

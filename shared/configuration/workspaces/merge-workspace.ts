@@ -1,6 +1,6 @@
 // Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
 import { WriteRefused } from '../../storage/store/index.ts';
-import { noLimits } from '../keys/index.ts';
+import { type ContentLog, noLimits } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
 import type {
   MemberKeys,
@@ -23,7 +23,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
 /** Throws WriteRefused where the changes would take credit shards away. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
-  const { data_policy, features, presets = [], member_keys, ...settings } = changes;
+  const { data_policy, features, presets = [], member_keys, content_log, ...settings } = changes;
   return {
     ...base,
     ...written(settings),
@@ -32,8 +32,17 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
     features: { ...base.features, ...written(features ?? {}) },
     presets: mergePresets(base.presets, presets),
     ...(member_keys === undefined ? {} : { member_keys: mergeMemberKeys(base.member_keys, member_keys) }),
+    ...(content_log === undefined ? {} : { content_log: mergeContentLog(base.content_log, content_log) }),
   };
 }
+
+/** Where a workspace begins to keep bodies. */
+const contentLogDefaults: ContentLog = { keep: '30d', share: 1 };
+
+const mergeContentLog = (
+  stored: WorkspaceDocument['content_log'],
+  changes: NonNullable<WorkspaceChanges['content_log']> | null,
+): ContentLog | null => (changes === null ? null : { ...contentLogDefaults, ...stored, ...written(changes) });
 
 /** Where a file lets members make keys without a maximum number. */
 const memberKeysDefault = 5;

@@ -9,7 +9,8 @@ export interface PresetDocument {
   designated: string;
 }
 
-export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency' | 'tpm' | 'member_keys'> {
+export interface WorkspaceDocument
+  extends Omit<WorkspaceSettings, 'concurrency' | 'tpm' | 'member_keys' | 'content_log'> {
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
@@ -22,6 +23,8 @@ export interface WorkspaceDocument extends Omit<WorkspaceSettings, 'concurrency'
   presets: PresetDocument[];
   /** Limits of the keys that members make for themselves. Null or absent: none may. */
   member_keys?: WorkspaceSettings['member_keys'] | undefined;
+  /** Which bodies of calls are kept. Null or absent: none. */
+  content_log?: WorkspaceSettings['content_log'] | undefined;
 }
 
 export type MemberKeys = NonNullable<WorkspaceSettings['member_keys']>;

@@ -2,7 +2,7 @@
 // interface and their description use this schema.
 import * as z from 'zod/mini';
 import { keyLimits } from '../keys/index.ts';
-import { limit, matching, modelChoice, positiveInteger, regions, usd } from '../value-forms/index.ts';
+import { contentLog, limit, matching, modelChoice, positiveInteger, regions, usd } from '../value-forms/index.ts';
 
 const zdr = z.boolean();
 const dataCollection = z.enum(['allow', 'deny']);
@@ -31,6 +31,7 @@ export const workspaceSettings = z.object({
   function_concurrency: limit,
   features,
   member_keys: z.nullable(memberKeysSchema),
+  content_log: z.nullable(contentLog).check(z.describe('Which bodies of calls are kept. Null: none.')),
 });
 
 export type WorkspaceSettings = z.output<typeof workspaceSettings>;
@@ -53,6 +54,8 @@ export const workspaceChanges = z.partial(
     features: z.partial(features),
     /** Null: members make no keys. An absent limit does not apply. */
     member_keys: z.nullable(z.partial(memberKeysSchema)),
+    /** Null: nothing is kept from now on. */
+    content_log: z.nullable(z.partial(contentLog)),
   }),
 );
 export type SettingChanges = z.output<typeof workspaceChanges>;

@@ -1,3 +1,4 @@
+export * from './blob-lives.ts';
 export * from './bounds.ts';
 export * from './call-times.ts';
 export { environmentNames } from './environment-names.ts';

@@ -1,10 +1,15 @@
-// Storage for bytes that do not fit into an item. Keys are opaque names chosen by the gateway, the value of a key never
-// changes, and callers never delete: blobs expire by age, a day after the last record that names them.
+// Storage for bytes that do not fit into an item. Keys are names chosen by the gateway, the value of a key never changes,
+// and callers never delete: blobs expire by age, and the beginning of a name says at which.
 
 import { createCache } from '../../foundation/cache/index.ts';
+import { contentKeeps, contentPrefixOf, daysOf, resultLifeDays } from '../../foundation/constants/index.ts';
+import { type Clock, dayMs, systemClock } from '../../foundation/time/index.ts';
 
-/** Records that name blobs are kept 24 hours. The day on top covers clocks and slow deletion. */
-export const blobLifeSeconds = 2 * 24 * 60 * 60;
+/** How long the blob of a name lives. */
+export function blobLifeMs(key: string): number {
+  const keep = contentKeeps.find((one) => key.startsWith(contentPrefixOf(one)));
+  return dayMs * (keep === undefined ? resultLifeDays : daysOf(keep));
+}
 
 /** Safe as a file name, as a URL path and as an object key. */
 const blobKeyPattern = /^[A-Za-z0-9_-]{1,128}$/;
@@ -25,6 +30,23 @@ export interface BlobStore {
   put(key: string, bytes: Uint8Array, options?: BlobCallOptions): Promise<void>;
   /** Returns undefined when there is no value, or no longer one. */
   get(key: string, options?: BlobCallOptions): Promise<Uint8Array | undefined>;
+  /** Deletes what has expired. Undefined where the storage does so by itself. Never rejects. */
+  readonly sweep?: (() => Promise<void>) | undefined;
+}
+
+/** Blobs live for days: an hour late is early enough. */
+const sweepEveryMs = 60 * 60 * 1_000;
+
+/** Sweeps now and every hour, until the returned function is called. */
+export function sweepHourly({ sweep }: Pick<BlobStore, 'sweep'>, clock: Clock): () => void {
+  if (sweep === undefined) return () => {};
+  let cancel = () => {};
+  const next = () => {
+    void sweep();
+    cancel = clock.after(sweepEveryMs, next);
+  };
+  next();
+  return () => cancel();
 }
 
 /** Throws a RangeError for a key that some place could not take. */
@@ -37,19 +59,24 @@ export function checkBlobKey(key: string): void {
 /** Some hundred results of the size that spills; a local run has far more memory than this. */
 const memoryBlobsMaxBytes = 64 * 1024 * 1024;
 
-export function memoryBlobs(maxBytes = memoryBlobsMaxBytes): BlobStore {
-  const blobs = createCache<Uint8Array>({ sizeMax: maxBytes });
+export function memoryBlobs(maxBytes = memoryBlobsMaxBytes, clock: Clock = systemClock): BlobStore {
+  const blobs = createCache<{ readonly bytes: Uint8Array; readonly endsAtMs: number }>({ sizeMax: maxBytes });
   return {
     async put(key, bytes) {
       checkBlobKey(key);
       if (bytes.byteLength > maxBytes) throw new RangeError(`a blob of ${bytes.byteLength} bytes exceeds the memory`);
       // A copy: the caller may use its buffer again.
       // The cache counts sizes from 1.
-      blobs.set(key, bytes.slice(), { size: Math.max(1, bytes.byteLength) });
+      const blob = { bytes: bytes.slice(), endsAtMs: clock.nowMs() + blobLifeMs(key) };
+      blobs.set(key, blob, { size: Math.max(1, bytes.byteLength) });
     },
     async get(key) {
       checkBlobKey(key);
-      return blobs.peek(key)?.slice();
+      return blobs.peek(key)?.bytes.slice();
+    },
+    async sweep() {
+      const nowMs = clock.nowMs();
+      for (const [key, { endsAtMs }] of [...blobs.entries()]) if (endsAtMs <= nowMs) blobs.delete(key);
     },
   };
 }

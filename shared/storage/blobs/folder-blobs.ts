@@ -4,10 +4,8 @@ import { mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
-import { type BlobStore, blobLifeSeconds, checkBlobKey } from './blob-store.ts';
+import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 
-/** Files live for days: an hour late is early enough. */
-const sweepEveryMs = 60 * 60 * 1000;
 /** The folder contains clients' requests and models' answers: no other user of the machine may read it. */
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -17,22 +15,16 @@ export interface FolderBlobsOptions {
   readonly randomness?: Randomness;
 }
 
-/** The folder is made on the first put. Files in it that are older than `blobLifeSeconds` are removed now and then. */
+/** The folder is made on the first put. */
 export function folderBlobs(
   folder: string,
   { clock = systemClock, randomness = systemRandomness }: FolderBlobsOptions = {},
 ): BlobStore {
-  let sweptAtMs = Number.NEGATIVE_INFINITY;
   return {
     async put(key, bytes, { signal } = {}) {
       checkBlobKey(key);
       await mkdir(folder, { recursive: true, mode: folderMode });
-      const nowMs = clock.nowMs();
-      if (nowMs - sweptAtMs >= sweepEveryMs) {
-        sweptAtMs = nowMs;
-        await sweep(folder, nowMs - blobLifeSeconds * 1000);
-      }
-      const unfinished = join(folder, `${key}.${randomness.uuid()}.part`);
+      const unfinished = join(folder, `${key}.${randomness.uuid()}${unfinishedEnding}`);
       try {
         await writeFile(unfinished, bytes, { mode: fileMode, flush: true, ...signalOf(signal) });
         await rename(unfinished, join(folder, key));
@@ -50,19 +42,28 @@ export function folderBlobs(
         throw error;
       }
     },
+    sweep: () => sweep(folder, clock.nowMs()),
   };
 }
+
+const unfinishedEnding = '.part';
 
 const signalOf = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
 
 const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT';
 
-/** A file that cannot be removed, or that another gateway removed first, is no reason to lose the blob of this call. */
-async function sweep(folder: string, olderThanMs: number): Promise<void> {
+/** A file that was left unfinished has the shortest life. A folder that cannot be read, or is not there yet, is left alone. */
+async function sweep(folder: string, nowMs: number): Promise<void> {
   try {
-    for await (const entry of await opendir(folder)) {
-      const path = join(folder, entry.name);
-      if (entry.isFile() && (await stat(path)).mtimeMs < olderThanMs) await rm(path, { force: true });
-    }
+    for await (const entry of await opendir(folder)) if (entry.isFile()) await removeExpired(folder, entry.name, nowMs);
+  } catch {}
+}
+
+/** A file that cannot be removed, or that another gateway removed first, keeps no other. */
+async function removeExpired(folder: string, name: string, nowMs: number): Promise<void> {
+  const path = join(folder, name);
+  const lifeMs = blobLifeMs(name.endsWith(unfinishedEnding) ? '' : name);
+  try {
+    if ((await stat(path)).mtimeMs + lifeMs < nowMs) await rm(path, { force: true });
   } catch {}
 }

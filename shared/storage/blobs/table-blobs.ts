@@ -1,7 +1,7 @@
 // Blobs as items of the table whose records name them, split to the size of an item: for gateways that share a DynamoDB
 // server and nothing else. The head names the number of parts, and is written after all of them.
 import type { Item, Store } from '../store/index.ts';
-import { type BlobStore, blobLifeSeconds, checkBlobKey } from './blob-store.ts';
+import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 
 /** DynamoDB refuses items over 400 KB. */
 const partBytes = 380 * 1024;
@@ -17,7 +17,7 @@ export function tableBlobs(store: Pick<Store, 'get' | 'put'>, clock: { nowMs(): 
   return {
     async put(key, bytes, options) {
       checkBlobKey(key);
-      const expires = { expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + blobLifeSeconds };
+      const expires = { expires_at_epoch_seconds: Math.ceil((clock.nowMs() + blobLifeMs(key)) / 1_000) };
       const write = (item: Item) => store.put({ table, item: { ...item, ...expires }, repeatable: true }, options);
       const parts = Math.ceil(bytes.byteLength / partBytes);
       await inTurns(parts, (part) =>

@@ -25,6 +25,7 @@ const everyMember: CallRecord = callRecord({
   user: 'u',
   errorMessage: 'e',
   replayOf: 'r',
+  content: { state: 'kept', keep: '30d', cut: true },
   attemptLog: [],
   firstOutputMs: 3,
   otherShares: [{ model: 'm', provider: 'p', promptTokens: 1, cachedTokens: 0, completionTokens: 1, costPicoUsd: 1n }],
@@ -109,7 +110,7 @@ describe('the item of a call record', () => {
     const unusual = { ...everyMember, stream: true, cacheHit: true, isByok: true, estimated: true };
     expect(Object.keys(recordPut(unusual, 90).item).toSorted()).toEqual(
       (
-        'arrived_at_ms attempt_causes attempt_log attempts base_path cache_hit cached_tokens completion_tokens correlation_id ' +
+        'arrived_at_ms attempt_causes attempt_log attempts base_path cache_hit cached_tokens completion_tokens content correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms format function_id ' +
         'gateway_ms interface is_byok key_id key_name left_out model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
         'queued_ms referer replay_of revision_id session_id sk span_id stream tags title total_ms trace_id user workspace'
@@ -117,7 +118,7 @@ describe('the item of a call record', () => {
     );
     expect(Object.keys(callDocument(everyMember))).toEqual(
       (
-        'id execution_id workspace created_at outcome error_code model model_asked provider status error_message replay_of ' +
+        'id execution_id workspace created_at outcome error_code model model_asked provider status error_message content replay_of ' +
         'attempts attempt_count interface format left_out base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
         'completion_tokens reasoning_tokens estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
         'referer tags trace_id span_id parent_span_id session_id'

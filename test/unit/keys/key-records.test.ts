@@ -37,7 +37,7 @@ describe('at rest', () => {
     const parsed = parseApiKey(text);
     if (parsed === undefined) throw new Error('a created key must parse');
     const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, owner: null, replacedBy: null };
-    const limits = { rpm: null, tpm: null, concurrency: null, spendLimitUsd: null };
+    const limits = { rpm: null, tpm: null, concurrency: null, spendLimitUsd: null, contentLog: null };
     const settings = { workspace: 'w', name: 'ci', status: 'active', ...limits } as const;
     return { text, record: { ...parsed, ...settings, ...rules, ...more } };
   }
@@ -239,6 +239,7 @@ describe('the settings of a key', () => {
     expires_at_ms: nowMs,
     models: ['acme/large-1'],
     tags: { team: 'search' },
+    content_log: { keep: '7d' },
     owner: 'ada@example.com',
   };
 
@@ -261,6 +262,7 @@ describe('the settings of a key', () => {
       expires_at: new Date(nowMs).toISOString(),
       models: ['acme/large-1'],
       tags: { team: 'search' },
+      content_log: { keep: '7d' },
     });
     expect(fromWrittenKey(written)).toEqual(settings);
     expect(fromWrittenKey({ models: 'all', expires_at: null, tags: {} })).toEqual({

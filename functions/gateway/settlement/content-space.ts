@@ -1,0 +1,46 @@
+// Space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
+import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+
+export interface ContentSpace {
+  /** As much of a text, from its beginning, as fits. */
+  take(text: string): string;
+  bytes(): number;
+  isCut(): boolean;
+}
+
+export function openSpace(memory: CallMemory, maxBytes: number): ContentSpace {
+  let bytes = 0;
+  let leftBytes = maxBytes;
+  let isCut = false;
+  return {
+    take(text) {
+      const kept = beginningOf(text, leftBytes);
+      const keptBytes = Buffer.byteLength(kept);
+      isCut ||= kept.length < text.length;
+      if (kept === '') return '';
+      // Characters beyond ASCII take two bytes each, and their neighbours too.
+      const heldBytes = keptBytes === kept.length ? keptBytes : 2 * keptBytes;
+      const waits = memory.reserve(heldBytes);
+      if (waits !== undefined) {
+        waits.then(
+          () => memory.release(heldBytes),
+          () => {},
+        );
+        [isCut, leftBytes] = [true, 0];
+        return '';
+      }
+      bytes += keptBytes;
+      leftBytes -= keptBytes;
+      return kept;
+    },
+    bytes: () => bytes,
+    isCut: () => isCut,
+  };
+}
+
+/** Never half a character. */
+export function beginningOf(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const beginning = Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes);
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(beginning, { stream: true });
+}

@@ -1,0 +1,21 @@
+// Masks credentials in the bodies of a call before they are kept. Work grows with the text alone.
+import { masked, maskKeys } from '../../../shared/foundation/log/index.ts';
+
+/** Keys of well-known providers begin so. A word without a digit is none. */
+const keyShape = /\b(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][\w-]{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})/g;
+/** `https://user:password@host`, and parameters of a URL that sign it or hold a key. */
+const userInUrl = /:\/\/[^/\s@"'\\:]{1,256}:[^/\s@"'\\]{1,256}@/g;
+const keyInUrl =
+  /([?&](?:[\w-]{0,32}(?:api_?key|token|signature|secret|password)|key|sig|x-goog-credential|x-amz-credential)=)[^\s&"'<>\\#]{1,4096}/gi;
+
+/** `secrets`: credentials of this call's own provider calls, as they are and as JSON writes them. */
+export function maskContent(text: string, secrets: Iterable<string>): string {
+  let left = maskKeys(text)
+    .replace(keyShape, (key) => (/\d/.test(key) ? masked : key))
+    .replace(userInUrl, `://${masked}@`)
+    .replace(keyInUrl, `$1${masked}`);
+  for (const secret of secrets) {
+    for (const form of new Set([secret, JSON.stringify(secret).slice(1, -1)])) left = left.replaceAll(form, masked);
+  }
+  return left;
+}

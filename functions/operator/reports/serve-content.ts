@@ -1,0 +1,92 @@
+// GET /v1/manage/calls/{id}/content: the bodies of a call, where its workspace keeps them. Each reading is a log line.
+import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { contentEndsAtMs, readContent } from '../../../shared/accounting/content-log/index.ts';
+import { findCall } from '../../../shared/accounting/reports/index.ts';
+import type { Documents } from '../../../shared/configuration/management/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import type { ManagementDependencies } from '../dependencies.ts';
+import type { RouteWork } from '../request/manage.ts';
+import { readSeenCall } from './serve-calls.ts';
+
+export const showContent: RouteWork<'GET /calls/{id}/content'> = async (
+  deps,
+  { operator, names: { id }, tellChange },
+) => {
+  const asked = await readSeenCall(deps, operator, id);
+  if (!operator.rights.readsContent(asked.workspace)) {
+    throw fail('forbidden', {
+      message: `This needs the role owner in the workspace ${asked.workspace}, or editor with content: true.`,
+    });
+  }
+  const data = await contentOf(deps, asked);
+  tellChange('content read', `${asked.workspace}/${asked.executionId}`);
+  return { data };
+};
+
+/** Throws not_found where nothing is kept. */
+export async function contentOf(
+  deps: Pick<ManagementDependencies, 'records' | 'blobs' | 'clock'>,
+  asked: CallRecord,
+): Promise<Documents['ManagedContent']> {
+  const record = asked.replayOf === undefined ? asked : await firstCallOf(deps, asked, asked.replayOf);
+  const document =
+    record &&
+    (await readContent(deps.blobs, record, deps.clock.nowMs()).catch((cause: unknown) => {
+      throw new StoreUnavailable(cause);
+    }));
+  if (record === undefined || document === undefined) throw fail('not_found', { message: whyNone(asked, record) });
+  const { id, cut, request, answer, sent } = document;
+  const { interfaceId, stream } = record;
+  const endsAtMs = contentEndsAtMs(record) ?? null;
+  return bounded({
+    id,
+    interface: interfaceId ?? 'chat-completions',
+    stream,
+    cut,
+    expires_at: instantOf(endsAtMs),
+    request,
+    answer,
+    sent: [...sent],
+  });
+}
+
+/** A replay has the bodies of the call whose answer it got. */
+const firstCallOf = ({ records }: Pick<ManagementDependencies, 'records'>, { workspace }: CallRecord, id: string) =>
+  findCall({ records, workspaces: [workspace], sinceMs: 0, beforeMs: 0 }, id);
+
+function whyNone(asked: CallRecord, record: CallRecord | undefined): string {
+  const content = record?.content;
+  if (content?.state === 'failed') return 'The bodies of this call could not be stored: the log says why.';
+  if (content !== undefined) return `The bodies of this call were kept for ${content.keep}, and that is over.`;
+  return asked.replayOf === undefined
+    ? 'No bodies of this call are kept: its workspace keeps none, it demanded zdr, it was refused, or its share left it out.'
+    : 'No bodies are kept of the call whose answer this one got.';
+}
+
+/** Lambda gives an answer of 6 MB at the most, as JSON in JSON. */
+const writtenMaxBytes = 5_000_000;
+
+function bounded(content: Documents['ManagedContent']): Documents['ManagedContent'] {
+  let leftBytes = writtenMaxBytes;
+  let cut = false;
+  const take = (text: string): string => {
+    let kept = text;
+    // Each round removes what is too much, so two are enough as a rule.
+    for (let bytes = writtenBytes(kept); bytes > leftBytes; bytes = writtenBytes(kept)) {
+      kept = kept.slice(0, Math.floor(kept.length * (leftBytes / bytes) * shorterBy));
+      cut = true;
+    }
+    leftBytes -= writtenBytes(kept);
+    return kept;
+  };
+  const request = take(content.request);
+  const answer = content.answer && { ...content.answer, body: take(content.answer.body) };
+  const sent = content.sent.map((one) => ({ ...one, body: take(one.body) }));
+  return { ...content, request, answer, sent, cut: content.cut || cut };
+}
+
+const shorterBy = 0.98;
+const writtenBytes = (text: string): number =>
+  text === '' ? 0 : Buffer.byteLength(JSON.stringify(JSON.stringify(text)));

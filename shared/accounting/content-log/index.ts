@@ -1,0 +1,62 @@
+// The bodies of one call at rest: one JSON document, packed, under the id of the call. Its record says whether it is there.
+import { contentPrefixOf, daysOf } from '../../foundation/constants/index.ts';
+import { dayMs } from '../../foundation/time/index.ts';
+import { type BlobCallOptions, type BlobStore, packText, unpackText } from '../../storage/blobs/index.ts';
+import type { CallRecord, KeptContent } from '../call-records/index.ts';
+
+/** All bodies of a call together; the rest is cut. */
+export const contentMaxBytes = 4 * 1024 * 1024;
+
+/** A body as a provider got it, where that is not the client's own. */
+export interface UpstreamContent {
+  readonly provider: string;
+  readonly model: string;
+  /** Interface of the provider. */
+  readonly format: string;
+  readonly body: string;
+}
+
+export interface ContentDocument {
+  readonly id: string;
+  readonly workspace: string;
+  /** The rest of a body is missing. */
+  readonly cut: boolean;
+  readonly request: string;
+  /** JSON, or the transcript of a stream, as far as the client got it. Null: it left before. */
+  readonly answer: { readonly status: number; readonly body: string } | null;
+  readonly sent: readonly UpstreamContent[];
+}
+
+const nameOf = (keep: KeptContent['keep'], id: string): string => contentPrefixOf(keep) + id;
+
+/** Rejects where the storage does not take it. */
+export async function writeContent(
+  blobs: Pick<BlobStore, 'put'>,
+  keep: KeptContent['keep'],
+  document: ContentDocument,
+  options: BlobCallOptions,
+): Promise<void> {
+  const { bytes } = await packText(JSON.stringify(document));
+  await blobs.put(nameOf(keep, document.id), bytes, options);
+}
+
+export type RecordedContent = Pick<CallRecord, 'executionId' | 'workspace' | 'arrivedAtMs' | 'content'>;
+
+/** When the bodies of a call are deleted; undefined where none are kept. */
+export const contentEndsAtMs = ({ content, arrivedAtMs }: RecordedContent): number | undefined =>
+  content === undefined || content.state === 'failed' ? undefined : arrivedAtMs + daysOf(content.keep) * dayMs;
+
+/** Undefined where nothing was kept, or its time is over: storage deletes later. */
+export async function readContent(
+  blobs: Pick<BlobStore, 'get'>,
+  record: RecordedContent,
+  nowMs: number,
+): Promise<ContentDocument | undefined> {
+  const { content, executionId, workspace } = record;
+  const endsAtMs = contentEndsAtMs(record);
+  if (content === undefined || endsAtMs === undefined || endsAtMs <= nowMs) return undefined;
+  const bytes = await blobs.get(nameOf(content.keep, executionId));
+  const text = bytes && (await unpackText({ bytes }));
+  const document: ContentDocument | undefined = text === undefined ? undefined : JSON.parse(text);
+  return document?.workspace === workspace ? document : undefined;
+}

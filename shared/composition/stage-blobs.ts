@@ -1,0 +1,20 @@
+// The bucket of a deployed stage, if its environment names one.
+import type { Environment } from '../foundation/environment/index.ts';
+import { systemRandomness } from '../foundation/ids/index.ts';
+import { type AwsAccess, awsAccess } from '../storage/aws-clients/index.ts';
+import { type BlobStore, s3Blobs } from '../storage/blobs/index.ts';
+
+/** Calls nothing yet. */
+export function stageBlobs(aws: Environment['aws'], given?: AwsAccess): BlobStore {
+  if (aws?.spillBucket === undefined) return noBlobs;
+  const { region, spillBucket: bucket, isBucketInPath } = aws;
+  return s3Blobs({ access: given ?? awsAccess({ region }), randomness: systemRandomness, bucket, isBucketInPath });
+}
+
+/** Not the memory of one instance: a replay must not depend on the instance that serves it. */
+const noBlobs: BlobStore = {
+  async put() {
+    throw new RangeError('there is no bucket: results over the inline limit, and bodies of calls, are not stored');
+  },
+  get: async () => undefined,
+};

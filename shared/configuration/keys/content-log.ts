@@ -1,0 +1,40 @@
+// How much of its calls' bodies a workspace keeps, and how a key narrows that.
+import { type ContentKeep, daysOf } from '../../foundation/constants/index.ts';
+
+export interface ContentLog {
+  readonly keep: ContentKeep;
+  /** Share of the calls that are kept, from 0 to 1. */
+  readonly share: number;
+}
+
+/** Of a key: what is absent is as in its workspace. */
+export type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | undefined };
+
+/** Undefined where nothing is kept. */
+export function effectiveContentLog(
+  ofWorkspace: ContentLog | null | undefined,
+  ofKey: KeyContentLog | null,
+): ContentLog | undefined {
+  if (ofWorkspace == null) return undefined;
+  const { keep = ofWorkspace.keep, share = ofWorkspace.share } = ofKey ?? {};
+  return {
+    keep: daysOf(keep) < daysOf(ofWorkspace.keep) ? keep : ofWorkspace.keep,
+    share: Math.min(share, ofWorkspace.share),
+  };
+}
+
+/** Where a key would keep more than its workspace; undefined where it does not. */
+export function contentLogFault(
+  ofWorkspace: ContentLog | null | undefined,
+  ofKey: KeyContentLog | null | undefined,
+): { readonly member: keyof ContentLog; readonly message: string } | undefined {
+  if (ofWorkspace == null || ofKey == null) return undefined;
+  const { keep, share } = ofKey;
+  if (keep !== undefined && daysOf(keep) > daysOf(ofWorkspace.keep)) {
+    return { member: 'keep', message: `must not be longer than that of the workspace, ${ofWorkspace.keep}` };
+  }
+  if (share !== undefined && share > ofWorkspace.share) {
+    return { member: 'share', message: `must not be larger than that of the workspace, ${ofWorkspace.share}` };
+  }
+  return undefined;
+}

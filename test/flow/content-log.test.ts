@@ -1,0 +1,324 @@
+// The bodies of calls, where a workspace keeps them: which, for whom, for how long, and that no call waits for it.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { dayMs } from '../../shared/foundation/time/index.ts';
+import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { ask } from '../support/function-calls.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
+
+const keys = { narrow: newKey(), none: newKey(), quiet: newKey(), private: newKey(), tenth: newKey() };
+const names: string[] = [];
+const stored = memoryBlobs();
+/** How the storage behaves. */
+let put: BlobStore['put'] = stored.put;
+let clock: ManualClock;
+let harness: Harness;
+let owner: OperatorRequests;
+
+const interfaces = {
+  chat: { path: '/chat/completions', body: (model: string) => hello(model) },
+  messages: { path: '/messages', body: (model: string) => hello(model, { max_tokens: 50 }) },
+  responses: { path: '/responses', body: (model: string) => ({ model, input: 'Hello', store: false }) },
+  embeddings: { path: '/embeddings', body: (model: string) => ({ model, input: 'Hello' }) },
+} as const;
+
+beforeAll(async () => {
+  clock = manualClock();
+  const on = (provider: string, upstream = 'echo') => [{ provider, upstream }];
+  harness = await startHarness({
+    clock,
+    providers: {
+      all: {
+        apis: ['chat-completions', 'messages', 'responses', 'embeddings'],
+        accepts_byok_header: true,
+        data_policy: { zdr: true },
+      },
+      claude: { apis: ['messages'] },
+      gpt: { apis: ['responses'] },
+    },
+    models: {
+      'all/echo': on('all'),
+      'all/endless': on('all', 'endless:1'),
+      'all/cut': on('all', 'error-after-chunks:2'),
+      'all/huge': on('all', 'huge:900000'),
+      'all/failing': on('all', 'error-500'),
+      'all/rejected': on('all', 'error-400'),
+      'claude/echo': on('claude'),
+      'gpt/echo': on('gpt'),
+    },
+    workspace: {
+      content_log: { keep: '30d' },
+      features: { byok: true, presets: true },
+      presets: [{ slug: 'cold', versions: [{ version: '1', config: { temperature: 0.25 } }] }],
+      functions: [promptFunction('label', 'all/echo')],
+    },
+    moreWorkspaces: [
+      { id: 'quiet', credit_usd: '10', keys: [{ name: 'k', key: keys.quiet }] },
+      {
+        id: 'private',
+        credit_usd: '10',
+        content_log: { keep: '30d' },
+        data_policy: { zdr: true },
+        keys: [{ name: 'k', key: keys.private }],
+      },
+      {
+        id: 'other',
+        credit_usd: '10',
+        content_log: { keep: '90d', share: 0.5 },
+        keys: [
+          { name: 'narrow', key: keys.narrow, content_log: { keep: '1d' } },
+          { name: 'none', key: keys.none, content_log: { share: 0 } },
+        ],
+      },
+    ],
+    replace: () => ({
+      blobs: {
+        ...stored,
+        put: (name: string, ...rest) => {
+          names.push(name);
+          return put(name, ...rest);
+        },
+      },
+    }),
+  });
+  owner = await operatorOf(harness, 'olga');
+});
+afterAll(() => harness.stop());
+beforeEach(async () => {
+  await harness.settled();
+  harness.simulator.clear();
+  names.length = 0;
+  put = stored.put;
+});
+
+const as = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** The call, its record and its kept bodies, after it has settled. */
+async function kept(asked: Promise<Response>) {
+  const response = await asked;
+  const text = await response.text();
+  await harness.settled();
+  const id = response.headers.get('x-request-id') ?? '';
+  const record = (await owner.get(`/calls/${id}`)).body.data;
+  const content = await owner.get(`/calls/${id}/content`);
+  return { response, text, id, record, content, data: content.body.data };
+}
+
+describe.each(Object.keys(interfaces) as (keyof typeof interfaces)[])('a call of %s', (name) => {
+  const { path, body } = interfaces[name];
+
+  it('is kept as its client sent it and got it, and nothing else where it was relayed', async () => {
+    const sent = JSON.stringify(body('all/echo'));
+    const { response, text, id, record, data } = await kept(harness.postTo(path, sent));
+    expect(response.status).toBe(200);
+    expect(data).toMatchObject({ id, stream: false, cut: false, request: sent, sent: [] });
+    expect(data.answer).toEqual({ status: 200, body: text });
+    expect(record.content).toEqual({ state: 'kept', keep: '30d', cut: false });
+    expect(names).toEqual([`content-30d-${id}`]);
+  });
+
+  if (name === 'embeddings') return;
+
+  it('is kept as the transcript of its stream', async () => {
+    const { response, text, data } = await kept(harness.postTo(path, { ...body('all/echo'), stream: true }));
+    expect(response.headers.get('content-type')).toContain('event-stream');
+    expect(data).toMatchObject({ stream: true, answer: { status: 200, body: text } });
+    expect(text.length).toBeGreaterThan(50);
+  });
+
+  it.each([false, true])('is kept with what the provider got where it was translated, stream %s', async (stream) => {
+    const other = name === 'messages' ? 'gpt' : 'claude';
+    const format = name === 'messages' ? 'responses' : 'messages';
+    const asked = { ...body(`${other}/echo`), stream };
+    const { text, data } = await kept(harness.postTo(path, asked));
+    expect(JSON.parse(data.request)).toEqual(asked);
+    expect(data.answer).toEqual({ status: 200, body: text });
+    expect(data.sent).toEqual([{ provider: other, model: `${other}/echo`, format, body: expect.any(String) }]);
+    expect(JSON.parse(data.sent[0].body)).toEqual(harness.simulator.calls.at(-1)?.body);
+  });
+});
+
+describe('the bodies of a call', () => {
+  it('are those of its error where it failed at its providers', async () => {
+    const { response, text, data } = await kept(harness.post(hello('all/failing')));
+    expect(data.answer).toEqual({ status: response.status, body: text });
+    const rejected = await kept(harness.post(hello('all/rejected'), { 'x-gw-error-format': 'openai' }));
+    expect(rejected.data.answer).toEqual({ status: 400, body: rejected.text });
+  });
+
+  it('are those of a stream up to where it broke, with its error', async () => {
+    const { text, data, record } = await kept(harness.post(hello('all/cut', { stream: true })));
+    expect(record.outcome).toBe('cut');
+    expect(data.answer).toEqual({ status: 200, body: text });
+    expect(text).toContain('"error"');
+  });
+
+  it('are the request without the preset, which the client did not send', async () => {
+    const sent = hello('all/echo', { preset: 'cold' });
+    const { data } = await kept(harness.post(sent));
+    expect(JSON.parse(data.request)).toEqual(sent);
+    expect(harness.simulator.calls.at(-1)?.body).toMatchObject({ temperature: 0.25 });
+  });
+
+  it('of a function are its input, its answer and what its model was sent', async () => {
+    const { text, data, record } = await kept(harness.post(ask('label', 'a ticket')));
+    expect(record).toMatchObject({ function_id: 'label', content: { state: 'kept' } });
+    expect(data).toMatchObject({ answer: { status: 200, body: text } });
+    expect(data.request).toContain('gw/function/label');
+    expect(data.sent).toMatchObject([{ provider: 'all', format: 'chat-completions' }]);
+  });
+
+  it('of a replay are those of the call whose answer it got, stored once', async () => {
+    const retry = { 'idempotency-key': 'the-same' };
+    const first = await kept(harness.post(hello('all/echo'), retry));
+    const second = await kept(harness.post(hello('all/echo'), retry));
+    expect(second.record).toMatchObject({ replay_of: first.id, content: null });
+    expect(second.data).toEqual(first.data);
+    expect(names).toEqual([`content-30d-${first.id}`]);
+  });
+
+  it('of an answer from the cache are its own', async () => {
+    const asked = hello('all/echo', { cache: { enabled: true }, user: 'first' });
+    await kept(harness.post(asked));
+    const { record, data, text, id } = await kept(harness.post(asked));
+    expect(record).toMatchObject({ cache_hit: true, content: { state: 'kept', keep: '30d', cut: false } });
+    expect(data).toMatchObject({ id, answer: { status: 200, body: text }, sent: [] });
+  });
+
+  it('end at 4 MiB, and say so; the call itself is whole', async () => {
+    const asked = hello('all/huge', { messages: [{ role: 'user', content: 'x'.repeat(4_000_000) }] });
+    const { response, text, data, record } = await kept(harness.post(asked));
+    expect([response.status, text.length > 900_000]).toEqual([200, true]);
+    expect(record.content).toEqual({ state: 'kept', keep: '30d', cut: true });
+    expect(data).toMatchObject({ cut: true, request: JSON.stringify(asked) });
+    expect(text.startsWith(data.answer.body)).toBe(true);
+    expect(Buffer.byteLength(data.request) + Buffer.byteLength(data.answer.body)).toBe(4 * 1024 * 1024);
+  });
+
+  it('hold no credential: not the client’s key, not its key of a provider, no key in an address', async () => {
+    const secrets = [
+      'sk-proj-a1b2c3d4e5f6g7h8i9j0',
+      'AIzaSyA-1234567890abcdefghijk',
+      'hunter2-pass',
+      'byok-key "of-mine"',
+    ];
+    const content = `${harness.key} ${secrets[0]} https://u:${secrets[2]}@host.example/x?key=${secrets[1]}&a=1 ${secrets[3]}`;
+    const byok = { 'x-byok-key': 'byok-key-of-mine', 'x-secret': 'a-header' };
+    const asked = hello('all/echo', {
+      messages: [{ role: 'user', content: `${content} byok-key-of-mine` }],
+      provider: { only: ['all'] },
+    });
+    const { data, response } = await kept(harness.post(asked, byok));
+    expect(response.status).toBe(200);
+    const text = JSON.stringify(data);
+    for (const secret of [harness.key, ...secrets.slice(0, 3), 'byok-key-of-mine', 'a-header'])
+      expect(text).not.toContain(secret);
+    expect(text).toContain('host.example/x?key=');
+    expect(text).toContain('&a=1');
+  });
+});
+
+describe('no bodies are kept', () => {
+  const nothing = async (asked: Promise<Response>) => {
+    const { record, content } = await kept(asked);
+    expect([record.content, content.status, names]).toEqual([null, 404, []]);
+    return content.body.message;
+  };
+
+  it('of a workspace without a content log', async () => {
+    await nothing(harness.post(hello('all/echo'), as(keys.quiet)));
+  });
+
+  it('under an effective zdr: of the request, or of the workspace', async () => {
+    await nothing(harness.post(hello('all/echo', { provider: { zdr: true } })));
+    expect(harness.simulator.calls).toHaveLength(1);
+    await nothing(harness.post(hello('all/echo'), as(keys.private)));
+    expect(harness.simulator.calls).toHaveLength(2);
+  });
+
+  it('of a call that was refused before any provider was called', async () => {
+    expect(await nothing(harness.post(hello('all/unknown')))).toContain('refused');
+  });
+
+  it('of a key whose share is 0', async () => {
+    await nothing(harness.post(hello('all/echo'), as(keys.none)));
+  });
+});
+
+describe('a storage of bodies', () => {
+  const lost = async (asked: Promise<Response>) => {
+    const response = await asked;
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    return { response, text };
+  };
+
+  it('that fails costs a log line and a mark in the record, and the call nothing', async () => {
+    put = async () => {
+      throw new Error('the bucket is gone');
+    };
+    const { record, content } = await kept(harness.post(hello('all/echo')));
+    expect(record).toMatchObject({ outcome: 'ok', content: { state: 'failed', keep: '30d', cut: false } });
+    expect(content).toMatchObject({ status: 404, body: { message: expect.stringContaining('could not be stored') } });
+    expect(harness.logLines.filter((line) => line.includes('content_not_kept'))).toHaveLength(1);
+    await expectBalancedBooks(harness);
+  });
+
+  it('that hangs delays no answer, and its call is paid and recorded within a bound', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<AbortSignal | undefined>();
+    put = (_name, _bytes, options) => {
+      resolve(options?.signal);
+      return new Promise(() => {});
+    };
+    const { response } = await lost(harness.post(hello('all/echo', { stream: true })));
+    const signal = await asked;
+    expect(signal?.aborted).toBe(false);
+    clock.advance(3_000);
+    await harness.settled();
+    expect(signal?.aborted).toBe(true);
+    const { body } = await owner.get(`/calls/${response.headers.get('x-request-id')}`);
+    expect(body.data).toMatchObject({ outcome: 'ok', content: { state: 'failed' } });
+    await expectBalancedBooks(harness);
+  });
+});
+
+describe('readings', () => {
+  it('are for owners, each is a log line with operator and call; others get the right that they need', async () => {
+    const { id } = await kept(harness.post(hello('all/echo')));
+    const editor = await operatorOf(harness, 'ed', { role: 'editor', workspaces: ['team'] });
+    const stranger = await operatorOf(harness, 'eve', { role: 'owner', workspaces: ['quiet'] });
+    const viewer = await operatorOf(harness, 'vera', { role: 'viewer', workspaces: 'all' });
+    const before = harness.logLines.length;
+    const statuses = [];
+    for (const one of [owner, editor, stranger, viewer]) statuses.push((await one.get(`/calls/${id}/content`)).status);
+    await harness.settled();
+    expect(statuses).toEqual([200, 403, 404, 403]);
+    const lines = harness.logLines.slice(before).map((line) => JSON.parse(line));
+    expect(lines.filter(({ change }) => change === 'content read')).toMatchObject([
+      { operator_name: 'olga', change_target: `team/${id}` },
+    ]);
+  });
+});
+
+describe('share and time', () => {
+  it('follow from the id of the call, and a key keeps its calls for less', async () => {
+    const calls = [];
+    for (let at = 0; at < 24; at += 1) calls.push(await kept(harness.post(hello('all/echo'), as(keys.narrow))));
+    const shares = calls.map(({ record }) => record.content?.keep);
+    expect(new Set(shares)).toEqual(new Set(['1d', undefined]));
+    expect(calls.every(({ record, content }) => (record.content === null) === (content.status === 404))).toBe(true);
+  });
+
+  it('nobody reads them once their time is over, and the record stays', async () => {
+    const { id } = await kept(harness.post(hello('all/echo')));
+    clock.advance(30 * dayMs - 60_000);
+    expect((await owner.get(`/calls/${id}/content`)).status).toBe(200);
+    clock.advance(60_001);
+    const over = await owner.get(`/calls/${id}/content`);
+    expect([over.status, over.body.message]).toEqual([404, expect.stringContaining('kept for 30d')]);
+    expect((await owner.get(`/calls/${id}`)).status).toBe(200);
+  });
+});
