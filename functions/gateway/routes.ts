@@ -43,6 +43,7 @@ function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
 const responses = () => import('../../shared/protocol/interfaces/responses/index.ts');
 const embeddings = () => import('../../shared/protocol/interfaces/embeddings/index.ts');
 const moderations = () => import('../../shared/protocol/interfaces/moderations/index.ts');
+const rerank = () => import('../../shared/protocol/interfaces/rerank/index.ts');
 const listing = () => import('../../shared/routing/model-listing/index.ts');
 const account = () => import('./account/serve-account.ts');
 
@@ -60,6 +61,7 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
         [routePaths.responses]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).responses)) },
         [routePaths.embeddings]: { POST: onFirstCall(async () => serveCall(deps, (await embeddings()).embeddings)) },
         [routePaths.moderations]: { POST: onFirstCall(async () => serveCall(deps, (await moderations()).moderations)) },
+        [routePaths.rerank]: { POST: onFirstCall(async () => serveCall(deps, (await rerank()).rerank)) },
         [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },
         [routePaths.model]: { GET: onFirstCall(async () => (await listing()).serveModel(deps)) },
       },

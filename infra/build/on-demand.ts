@@ -4,7 +4,7 @@ import { servingApis } from '../../shared/foundation/constants/index.ts';
 const hubApis = new Set(Object.values(servingApis).flatMap(({ throughHub }): readonly string[] => throughHub));
 
 /** Interfaces of clients beside those that most calls have. */
-const interfaces = ['responses', 'embeddings', 'moderations'];
+const interfaces = ['responses', 'embeddings', 'moderations', 'rerank'];
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {

@@ -2,11 +2,12 @@
 // own behaviour.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createCohere } from '@ai-sdk/cohere';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents';
-import { embedMany, generateText } from 'ai';
+import { embedMany, generateText, rerank } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countTokens } from '../../infra/local/simulator/index.ts';
@@ -321,6 +322,16 @@ it('openai reads a moderation, of each text and of an image', async () => {
   const image = { type: 'image_url' as const, image_url: { url: imageUrl } };
   const seen = await moderations.create({ model: 'acme/echo', input: [image] });
   expect(seen.results[0]?.category_applied_input_types.violence).toEqual(['text', 'image']);
+});
+
+it('the AI SDK reranks, at either version of Cohere’s path', async () => {
+  const documents = ['Bread', 'Capital of Norway'];
+  for (const version of ['v1', 'v2']) {
+    const cohere = createCohere({ baseURL: `${new URL(gateway.url).origin}/${version}`, apiKey: gateway.key });
+    const asked = { model: cohere.reranking('acme/echo'), documents, query: 'Norway', topN: 1 };
+    const { rerankedDocuments, ranking } = await rerank(asked);
+    expect([version, rerankedDocuments, ranking[0]?.originalIndex]).toEqual([version, [documents[1]], 1]);
+  }
 });
 
 describe('vectors', () => {

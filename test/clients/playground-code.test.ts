@@ -25,7 +25,7 @@ function run(input: string): Promise<{ code: number | null; out: string }> {
 
 /** The arguments of the one call, each on a line that begins with its name. Python's texts and numbers are those of JSON. */
 function pythonArguments(code: string): Record<string, unknown> {
-  const [, written = ''] = /\.create\(\n(.*?)\n\)\n/s.exec(code) ?? [];
+  const [, written = ''] = /^answer = client\.[\w.]+\(\n(.*?)\n\)\n/ms.exec(code) ?? [];
   const names: Record<string, string> = { True: 'true', False: 'false', None: 'null' };
   const json = `{${written.replaceAll(/^ {4}(\w+)=/gm, '"$1": ')}}`.replaceAll(
     /("(?:[^"\\]|\\.)*")|\b(True|False|None)\b|,(\s*[\]}])/g,
@@ -51,8 +51,9 @@ describe('the code of a request', () => {
   it.each(drafts)('%s: asks for the same in Python', (_title, name, one) => {
     const body = interfaces[name].body(one);
     const python = interfaces[name].python('https://gw.example', body);
-    const { extra_body: others = {}, ...known } = pythonArguments(python);
-    expect({ ...known, ...(others as object) }).toEqual(body);
+    const { extra_body: others, request_options: options, ...known } = pythonArguments(python);
+    const { additional_body_parameters: ofOptions } = (options ?? {}) as { additional_body_parameters?: object };
+    expect({ ...known, ...(others as object), ...ofOptions }).toEqual(body);
     // Fields unknown to the SDK would be refused as arguments.
     expect(Object.keys(known)).not.toContain('provider');
     expect(python.split('\n')[0]).toBe('import os');

@@ -1,6 +1,9 @@
 // The playground's code for Python, run unchanged with each release of the SDKs.
 import assert from 'node:assert/strict';
-import { interfaces } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
+import {
+  type InterfaceName,
+  interfaces,
+} from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
 import { runCommand } from '../../infra/verify/verify-step.ts';
 import { drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';
 import { virtualEnvironment } from './python-environment.ts';
@@ -8,7 +11,9 @@ import { virtualEnvironment } from './python-environment.ts';
 const sdks = {
   openai: ['requirements-openai-3.txt', 'requirements-openai-2.txt'],
   anthropic: ['requirements-anthropic.txt'],
+  cohere: ['requirements-cohere.txt'],
 } as const;
+const sdkOf: Readonly<Partial<Record<InterfaceName, keyof typeof sdks>>> = { messages: 'anthropic', rerank: 'cohere' };
 
 export async function runPlayground(): Promise<string> {
   const gateway = await startPlaygroundGateway();
@@ -16,7 +21,7 @@ export async function runPlayground(): Promise<string> {
     for (const [title, name, one] of drafts) {
       const body = interfaces[name].body(one);
       const python = interfaces[name].python(new URL(gateway.url).origin, body);
-      for (const requirements of sdks[name === 'messages' ? 'anthropic' : 'openai']) {
+      for (const requirements of sdks[sdkOf[name] ?? 'openai']) {
         const before = gateway.simulator.calls.length;
         const output = await runCommand(await virtualEnvironment(requirements), ['-c', python], {
           env: { GW_API_KEY: gateway.key },

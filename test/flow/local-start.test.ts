@@ -242,6 +242,7 @@ describe('the demo', () => {
       ]),
       ['demo/embedding', ['embeddings']],
       ['demo/moderation', ['moderations']],
+      ['demo/rerank', ['rerank']],
     ]);
   });
 

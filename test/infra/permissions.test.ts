@@ -463,6 +463,10 @@ describe('the roles of the functions, while the gateway serves every kind of req
       'a model of another region without a profile',
       { action: 'bedrock:InvokeModel', resource: 'arn:aws:bedrock:us-west-2::foundation-model/some.model' },
     ],
+    [
+      'reranking in another region',
+      { action: 'bedrock:Rerank', resource: '*', context: { 'aws:RequestedRegion': 'us-west-2' } },
+    ],
   ])('deny %s', (_case, call) => {
     expect(chatRole.allows(call)).toBe(false);
     expect(modelsRole.allows(call)).toBe(false);
@@ -487,6 +491,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
         resource: `arn:aws:bedrock-mantle:${region}:${account}:project/default`,
       },
     ],
+    ['reranking', { action: 'bedrock:Rerank', resource: '*', context: { 'aws:RequestedRegion': region } }],
   ])('allow the chat function, and it alone, %s of Bedrock', (_case, call) => {
     expect(chatRole.allows(call)).toBe(true);
     expect(modelsRole.allows(call)).toBe(false);

@@ -164,4 +164,13 @@ export const wholeInterfaces: readonly WholeInterface[] = [
     unplayed: [],
     answerPart: '"flagged":false',
   },
+  {
+    id: 'rerank',
+    name: 'Rerank',
+    api: 'rerank',
+    path: '/rerank',
+    hello: (model, more = {}) => ({ model, query: 'Hello', documents: ['Hello', 'Bye'], ...more }),
+    unplayed: [],
+    answerPart: '"relevance_score"',
+  },
 ];

@@ -33,6 +33,7 @@ export async function prepareCall(
     if (credential === undefined) return ourFault('no_usable_credential');
     const { base_url, headers: constant } = candidate.provider;
     const url = new URL(`${base_url}${request.path}`);
+    url.hostname = request.hostname?.(url.hostname) ?? url.hostname;
     const { body, contentType } = encoded(request.body());
     const { traceparent } = call.signals;
     const parts = { ...request, contentType, constant, credential: credential.headers, traceparent };

@@ -132,6 +132,7 @@ export function bedrockAccess(regions: readonly string[]): Access {
   if (regions.length === 0) return { statements: [] };
   const tokens = { partition: Aws.PARTITION, ownRegion: Aws.REGION, account: Aws.ACCOUNT_ID };
   const named = { partition: '<AWS::Partition>', ownRegion: '<AWS::Region>', account: '<AWS::AccountId>' };
+  const places = placesOf(regions, Aws.REGION);
   const { models, profiles, projects, modelsAnywhere } = bedrockArns(regions, tokens);
   const actions = ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'];
   const wildcards = bedrockArns(regions, named);
@@ -145,13 +146,22 @@ export function bedrockAccess(regions: readonly string[]): Access {
         conditions: { ArnLike: { 'bedrock:InferenceProfileArn': profiles } },
       },
       { actions: ['bedrock-mantle:CreateInference'], resources: projects },
+      {
+        // It has no resources. The model that it calls is one of those above.
+        actions: ['bedrock:Rerank'],
+        resources: ['*'],
+        conditions: { StringEquals: { 'aws:RequestedRegion': places } },
+      },
     ],
-    acknowledgements: Object.values(wildcards)
-      .flat()
-      .map((resource) => ({
-        id: wildcardId(resource),
-        reason: 'Models are opened to the account in Bedrock; the gateway file says which of them are called.',
-      })),
+    acknowledgements: [
+      ...Object.values(wildcards)
+        .flat()
+        .map((resource) => ({
+          id: wildcardId(resource),
+          reason: 'Models are opened to the account in Bedrock; the gateway file says which of them are called.',
+        })),
+      { id: wildcardId('*'), reason: 'The action that reranks has no resources; a condition names its regions.' },
+    ],
   };
 }
 
@@ -161,8 +171,11 @@ interface ArnParts {
   readonly account: string;
 }
 
+const placesOf = (regions: readonly string[], ownRegion: string): readonly string[] =>
+  regions.map((region) => (region === stageRegion ? ownRegion : region));
+
 function bedrockArns(regions: readonly string[], { partition, ownRegion, account }: ArnParts) {
-  const places = regions.map((region) => (region === stageRegion ? ownRegion : region));
+  const places = placesOf(regions, ownRegion);
   const profileKinds = ['inference-profile', 'application-inference-profile'];
   return {
     models: places.map((region) => `arn:${partition}:bedrock:${region}::foundation-model/*`),

@@ -100,7 +100,7 @@ const simulatedProviders = [
     apis: wordApis,
     data_policy: { data_collection: 'allow', data_residency: ['us'] },
   },
-  { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings', 'moderations'] },
+  { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings', 'moderations', 'rerank'] },
 ];
 
 /** Abilities of every simulated model. */
@@ -137,6 +137,13 @@ const embedding = {
   streaming: false,
 };
 
+const reranking = {
+  ...embedding,
+  apis: ['rerank'],
+  input_price_per_million: '0.00',
+  price_per_request: '0.002',
+  context_length: 4_096,
+};
 const moderation = { ...embedding, apis: ['moderations'], input_price_per_million: '0.00', context_length: 32_768 };
 
 const model = (id: string, display_name: string, providers: unknown[], more: Record<string, unknown> = {}) => ({
@@ -167,6 +174,7 @@ const simulatedModels = [
     modalities: ['text'],
   }),
   model('demo/moderation', 'Demo moderation', [moderation], { context_length: 32_768 }),
+  model('demo/rerank', 'Demo rerank', [reranking], { modalities: ['text'] }),
 ];
 
 /**

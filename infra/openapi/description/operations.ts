@@ -11,6 +11,7 @@ import {
   createMessage,
   createModeration,
   createResponse,
+  rerankDocuments,
 } from './relayed-operations.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
@@ -164,6 +165,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.responses}`]: { ...belowAll, post: createResponse },
   [`/v1${routePaths.embeddings}`]: { ...belowAll, post: createEmbeddings },
   [`/v1${routePaths.moderations}`]: { ...belowAll, post: createModeration },
+  [`/v1${routePaths.rerank}`]: { ...belowAll, post: rerankDocuments },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
   [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },

@@ -79,7 +79,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   bedrock: {
     baseUrl: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
-    apis: ['converse', 'embeddings'],
+    apis: ['converse', 'embeddings', 'rerank'],
     auth: { form: 'sigv4', service: 'bedrock' },
   },
   groq: {
@@ -111,12 +111,12 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   together: {
     baseUrl: 'https://api.together.xyz/v1',
-    apis: chatAndEmbeddings,
+    apis: [...chatAndEmbeddings, 'rerank'],
     auth: { form: 'bearer', env: 'TOGETHER_API_KEY' },
   },
   fireworks: {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
-    apis: chatAndEmbeddings,
+    apis: [...chatAndEmbeddings, 'rerank'],
     auth: { form: 'bearer', env: 'FIREWORKS_API_KEY' },
   },
   cerebras: {
@@ -130,6 +130,6 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   vllm: {
     example: 'http://127.0.0.1:8000/v1',
-    apis: chatAndEmbeddings,
+    apis: [...chatAndEmbeddings, 'rerank'],
   },
 };

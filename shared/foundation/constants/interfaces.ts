@@ -30,6 +30,7 @@ export const servingApis = {
   images: { own: 'images', throughHub: [] },
   'image-edits': { own: 'images', throughHub: [] },
   moderations: { own: 'moderations', throughHub: [] },
+  rerank: { own: 'rerank', throughHub: [], ofKinds: { bedrock: 'converse' } },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
@@ -59,6 +60,7 @@ export const operationOf: Readonly<Record<InterfaceId, string>> = {
   images: 'generate_content',
   'image-edits': 'generate_content',
   moderations: 'moderation',
+  rerank: 'rerank',
 };
 
 /**

@@ -47,7 +47,7 @@ export interface Location {
 }
 
 export function locate(table: RouteTable, path: string): Location {
-  const once = path.replace(repeatedVersion, '$1/v1');
+  const once = path.replace(repeatedVersion, '$1/v1').replace(secondVersion, '$1/v1');
   const bareBase = barePaths[once.startsWith(`${routePaths.models}/`) ? routePaths.models : once];
   const bare = bareBase && find(table, bareBase + once);
   return bare?.methods === undefined ? find(table, once) : bare;
@@ -55,6 +55,9 @@ export function locate(table: RouteTable, path: string): Location {
 
 /** A base URL that has a `/v1` too many: clients add their own. */
 const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
+
+/** Cohere's second version asks the same of reranking as its first. */
+const secondVersion = /^(\/openai)?(?:\/v1)?\/v2(?=\/rerank$)/;
 
 function find({ api, v1Only, root, routeRules }: RouteTable, path: string): Location {
   const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));

@@ -93,6 +93,13 @@ export type HubNeedKind =
   /** Inputs of embeddings that are tokens of one model. */
   | 'token_ids'
   | 'dimensions'
+  /** Of reranking: options, and texts beside objects. */
+  | 'max_tokens_per_doc'
+  | 'max_chunks_per_doc'
+  | 'return_documents'
+  | 'rank_fields'
+  | 'relevant_spans'
+  | 'mixed_documents'
   | 'response_format'
   | 'service_tier'
   | 'web_search'
@@ -177,6 +184,8 @@ export interface CallSize extends InputSize, OutputSize {
   readonly answersMax: number;
   /** The most of what may have a price of its own. */
   readonly units?: Units | undefined;
+  /** Their usual amounts, for a provider that reports nothing; the most if absent. */
+  readonly usualUnits?: Units | undefined;
 }
 
 /** Properties of the target, besides the request, that determine a provider's body. */

@@ -49,12 +49,15 @@ export interface Units {
   readonly images?: ImageCount | undefined;
   readonly characters?: number | undefined;
   readonly seconds?: number | undefined;
+  /** Requests that one call is billed as. */
+  readonly requests?: number | undefined;
 }
 
 export interface UsageReport {
   readonly tokens: TokenReport;
   /** Reported beside or in place of tokens. */
   readonly seconds?: number | undefined;
+  readonly requests?: number | undefined;
   /** Usage fields as the provider wrote them and a client receives them. */
   readonly members: Record<string, unknown>;
 }

@@ -2,7 +2,13 @@
 // structured output). It belongs to one request; stages that call providers write it, settlement reads it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type CallSize, isJsonObject, type JsonObject, type UsageReport } from '../../protocol/wire/index.ts';
+import {
+  type CallSize,
+  isJsonObject,
+  type JsonObject,
+  type Units,
+  type UsageReport,
+} from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
 import { unitsWithin, unreportedImageTokens } from './unit-cost.ts';
@@ -53,7 +59,8 @@ export function openBill(): Bill {
         completionTokens: outputTokensMax(candidate, size),
         hasMedia: hasMedia(size),
       };
-      const units = size.units && unitsWithin(size.units, { ...output.units, ...secondsOf(reported) });
+      const units =
+        size.units && unitsWithin(size.units, { ...size.usualUnits, ...output.units, ...unitsIn(reported) });
       const unread = units && unreportedImageTokens(units, size, bounds.completionTokens, prices);
       const observed = {
         ...output,
@@ -61,7 +68,8 @@ export function openBill(): Bill {
         promptTokens: estimateInputTokens(candidate, size),
       };
       const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
-      const inUnits = units === undefined ? counted : { ...counted, units, reported: reportedSides(reported) };
+      const inUnits =
+        units === undefined ? counted : { ...counted, units, reported: reportedParts(reported, size.units) };
       const usage = isExactByUnits(inUnits, prices) ? { ...inUnits, estimated: false } : inUnits;
       const cost = costOf(usage, prices);
       const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(candidate, size) };
@@ -81,13 +89,16 @@ export function openBill(): Bill {
   };
 }
 
-const reportedSides = (report: UsageReport | undefined) => ({
+const reportedParts = (report: UsageReport | undefined, most: Units | undefined) => ({
   input: report?.tokens.input !== undefined,
   output: report?.tokens.output !== undefined,
+  requests: report?.requests !== undefined && report.requests <= (most?.requests ?? 1),
 });
 
-const secondsOf = (reported: UsageReport | undefined) =>
-  reported?.seconds === undefined ? {} : { seconds: reported.seconds };
+const unitsIn = ({ seconds, requests }: Partial<UsageReport> = {}) => ({
+  ...(seconds === undefined ? {} : { seconds }),
+  ...(requests === undefined ? {} : { requests }),
+});
 
 // Adds up the usage of several provider calls: counts at any depth, under the names that the providers use. The
 // gateway's own fields are merged in afterwards.

@@ -24,8 +24,8 @@ export interface BilledUsage {
   readonly media: MediaTokens;
   /** Amounts that may have prices of their own. */
   readonly units?: Units | undefined;
-  /** Whether tokens of input and of output are the provider's word. */
-  readonly reported?: { readonly input: boolean; readonly output: boolean } | undefined;
+  /** Whether tokens of input and of output, and requests, are the provider's word. */
+  readonly reported?: { readonly input: boolean; readonly output: boolean; readonly requests: boolean } | undefined;
   /** True where a count rests on an estimate instead of the provider's word. */
   readonly estimated: boolean;
 }

@@ -19,7 +19,7 @@ export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Co
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
   const prices = pricesAt(candidatePrices, promptTokens);
   const byUnits = unitBilled(usage, candidatePrices);
-  const request = requestCost(candidatePrices);
+  const request = requestCost(candidatePrices, usage.units);
   if (byUnits.whole !== undefined) return costFrom(byUnits.whole + request, 0n);
   const prompt =
     request +
@@ -54,6 +54,7 @@ function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices): 
 /** Whether no estimated number of tokens is in the price. */
 export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
   const { whole, output } = unitBilled(usage, prices);
+  if (usage.reported?.requests === true && !isPriced([prices.input, prices.output])) return true;
   return whole !== undefined || (output !== undefined && (usage.reported?.input === true || !isPriced([prices.input])));
 }
 

@@ -34,11 +34,12 @@ export function imagesCost(prices: UnitPrices | undefined, units: Units | undefi
   return each === undefined || images === undefined ? undefined : BigInt(images.count) * each;
 }
 
-export const requestCost = ({ units }: Pick<CandidatePrices, 'units'>): PicoUsd => units?.request ?? 0n;
+export const requestCost = ({ units: prices }: Pick<CandidatePrices, 'units'>, units: Units | undefined): PicoUsd =>
+  (prices?.request ?? 0n) * BigInt(units?.requests ?? 1);
 
 /** Never more than was reserved. Of the answer's words those that the request left open count. */
 export function unitsWithin(asked: Units, came: Units): Units {
-  const { images, characters, seconds } = asked;
+  const { images, characters, seconds, requests } = asked;
   return {
     images: images && {
       size: isOpenWord(images.size) ? (came.images?.size ?? images.size) : images.size,
@@ -46,9 +47,13 @@ export function unitsWithin(asked: Units, came: Units): Units {
       count: Math.min(images.count, came.images?.count ?? images.count),
     },
     characters,
-    seconds: seconds === undefined ? undefined : Math.min(seconds, came.seconds ?? seconds),
+    seconds: atMost(seconds, came.seconds),
+    requests: atMost(requests, came.requests),
   };
 }
+
+const atMost = (most: number | undefined, came: number | undefined): number | undefined =>
+  most === undefined ? undefined : Math.min(most, came ?? most);
 
 /** Of images that are priced by the token: the bound of each that came. */
 export function unreportedImageTokens(

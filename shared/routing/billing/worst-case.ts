@@ -31,7 +31,7 @@ function costAt(candidate: Candidate, size: CallSize): PicoUsd {
     const cost = priceOf(inputTokens, dearestInput(possible, size)) + (output > images ? output : images);
     if (cost > dearest) dearest = cost;
   }
-  return (dearest + requestCost(prices)) * BigInt(size.answersMax);
+  return (dearest + requestCost(prices, size.units)) * BigInt(size.answersMax);
 }
 
 /** The dearest kind of input, because reads from a provider's cache, and writes to it, are known afterwards only. */

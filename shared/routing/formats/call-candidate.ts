@@ -54,15 +54,16 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const itself = await request.answerItself?.(nextTurn);
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
-  const { callThroughHub, embedInParts } = await import('./hub/index.ts');
+  const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
   const { interfaceId, model: askedModel, stream } = request;
   const size = request.size();
-  if (way.kind === 'embed') {
+  const { correlationId: id, createdSeconds, envelopes } = call;
+  if (way.kind === 'task') {
     const { openPart, clientInterface } = call;
     const { readAnswer } = clientInterface;
-    return embedInParts({ api: way.api, body: request.wholeBody(), size, askedModel, readAnswer }, candidate, openPart);
+    const task = { api: way.api, body: request.wholeBody(), size, askedModel, id, readAnswer };
+    return runPackageTask(interfaceId, task, candidate, openPart);
   }
-  const { correlationId: id, createdSeconds, envelopes } = call;
   return callThroughHub(
     {
       interfaceId,

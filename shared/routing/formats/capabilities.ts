@@ -107,8 +107,8 @@ const takesStops = ({ entry, model }: Candidate): boolean => !isOpenAiThinker(en
 export type CandidateFormat =
   /** Its provider has the client's interface. */
   | { readonly kind: 'relay' }
-  /** `embed`: embeddings. `lacks`: unsupported features. With any of them the candidate is not called. */
-  | { readonly kind: 'hub' | 'embed'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
+  /** `task`: by a model of a package that answers whole. `lacks`: unsupported features. With any of them the candidate is not called. */
+  | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /** There is something that its own interface cannot carry, and another one of its provider can. */
 function canUseResponsesInstead({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean {
@@ -143,7 +143,7 @@ export function chooseFormat(
       ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && thinksByItself(candidate)),
     );
   if (isOwn && !(canUseResponsesInstead(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
-  const kind = 'ofKinds' in servingApis[interfaceId] ? 'embed' : 'hub';
+  const kind = 'ofKinds' in servingApis[interfaceId] ? 'task' : 'hub';
   const ways = hubApisFor(candidate, interfaceId).map(
     (api) => ({ kind, api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
   );

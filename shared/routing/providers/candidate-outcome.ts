@@ -30,6 +30,8 @@ export type CandidateOutcome =
 export interface CandidateRequest {
   /** Behind the provider's base URL. */
   readonly path: string;
+  /** Host of the call, where it is another than the provider's. */
+  readonly hostname?: ((ofProvider: string) => string) | undefined;
   readonly accept: string;
   /** Headers beside those of `send`; never a credential. */
   readonly headers?: Readonly<Record<string, string>>;

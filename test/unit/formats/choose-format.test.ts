@@ -30,7 +30,7 @@ describe('the way to a candidate', () => {
       candidate('embed', apis, { provider: { kind, base_url, apis } as unknown as Candidate['provider'] });
     const wayOf = (to: Candidate) => {
       const found = chooseFormat(to, { interfaceId: 'embeddings', hubNeeds: () => [] });
-      return found?.kind === 'embed' ? found.api : found?.kind;
+      return found?.kind === 'task' ? found.api : found?.kind;
     };
     expect(wayOf(of('bedrock', 'https://bedrock-runtime.eu-west-1.amazonaws.com'))).toBe('converse');
     expect(wayOf(of('google', 'https://generativelanguage.googleapis.com/v1beta'))).toBe('generate-content');

@@ -2,6 +2,7 @@ import type { SimulatorFormat } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
 import { converse } from './bedrock-converse.ts';
 import { invokeModel } from './bedrock-invoke-model.ts';
+import { rerank } from './cohere-rerank.ts';
 import { embedContent } from './google-embed-content.ts';
 import { generateContent } from './google-generate-content.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
@@ -16,6 +17,7 @@ export const formats: readonly SimulatorFormat[] = [
   responses,
   embeddings,
   moderations,
+  rerank,
   generateContent,
   converse,
   embedContent,

@@ -1,27 +1,16 @@
 // Embeddings through a package: the inputs in as many parts as it takes at once, a few parts at a time, and one answer in
 // the order of the inputs.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
-import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { mapParallel } from '../../../foundation/parallel/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
-import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
-import { type CallSize, type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
+import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
+import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import { estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
 import { readFailure } from './call-through-hub.ts';
 import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './middle/index.ts';
-import { createExchange } from './package-exchange.ts';
+import { openPackagePart, type PackageTask } from './package-part.ts';
 import { loadTarget } from './targets/index.ts';
-
-export interface EmbedRequest {
-  /** Whose package writes the form of the provider. */
-  readonly api: HubApi;
-  /** The client's, whole; its inputs are texts. */
-  readonly body: JsonObject;
-  readonly size: CallSize;
-  readonly askedModel: string;
-  readonly readAnswer: ClientInterface['readAnswer'];
-}
 
 /** Concurrent calls of the provider. */
 const concurrentPartsMax = 4;
@@ -45,7 +34,7 @@ interface EmbeddedPart {
 }
 
 export async function embedInParts(
-  request: EmbedRequest,
+  request: PackageTask,
   candidate: Candidate,
   openPart: OpenPart,
 ): Promise<CandidateOutcome> {
@@ -57,7 +46,7 @@ export async function embedInParts(
   const write = writers[String(body.encoding_format ?? 'float')];
   if (write === undefined) return failed({ ...notTranslatable, param: 'encoding_format' });
   const asked = askedOf(body);
-  const call = { embeddings, target: { ...target, readable: [] }, model, names, asked, write, openPart };
+  const call = { embeddings, target, model, names, asked, write, openPart };
   const texts = [body.input].flat() as string[];
   const parts = inParts(texts, await inputsMaxOf(call));
   const { done, failure, broken } = await runParts(parts, (values) => embedPart(call, values));
@@ -130,31 +119,7 @@ async function runParts(
 
 async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
   const { embeddings, target, model, names, asked, write } = call;
-  let part = call.openPart();
-  let answerBytes = 0;
-  const exchange = createExchange({
-    send: async (request) => {
-      const sent = await part.send(request).catch((error: unknown) => {
-        if (!part.wasDead()) throw error;
-        // This part alone once more: others may be paid for.
-        part = call.openPart();
-        return part.send(request);
-      });
-      if (sent.kind === 'failure') return sent;
-      const readText = async () => {
-        const text = await sent.readText();
-        answerBytes = text?.length ?? 0;
-        return text;
-      };
-      return { ...sent, readText, isStream: false };
-    },
-    stream: false,
-    target,
-    body: async (text) => text,
-    takeOut: embeddings.readable ?? ((text) => text),
-    refusedText: () => undefined,
-    nextStep: nextTurn,
-  });
+  const { exchange, keepAnswer } = openPackagePart(call.openPart, { target, readable: embeddings.readable });
   try {
     const opened = embeddings.openModel({ model, ...exchange.settings }, names);
     const result = await opened.doEmbed({ values: [...values], ...embeddings.toOptions(asked, names) });
@@ -164,7 +129,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
     const isCut = embeddings.leavesLength === true && asked.dimensions !== undefined;
     const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
     // The text of the vectors, and the answer that it becomes a part of.
-    part.keep(2 * answerBytes);
+    keepAnswer(2);
     // Packages count 0 where nothing is reported.
     return { kind: 'part', vectors, tokens: tokens === 0 ? undefined : tokens };
   } catch (error) {

@@ -1,2 +1,2 @@
 export { callThroughHub } from './call-through-hub.ts';
-export { embedInParts } from './embed-in-parts.ts';
+export { runPackageTask } from './package-tasks.ts';

@@ -5,6 +5,7 @@ import { chatCompletions } from './speak-chat-completions.ts';
 import { embeddings } from './speak-embeddings.ts';
 import { messages } from './speak-messages.ts';
 import { moderations } from './speak-moderations.ts';
+import { rerank } from './speak-rerank.ts';
 import { responses } from './speak-responses.ts';
 
 export const interfaces = {
@@ -13,6 +14,7 @@ export const interfaces = {
   responses,
   embeddings,
   moderations,
+  rerank,
 } as const satisfies Record<string, PlaygroundInterface>;
 
 export type InterfaceName = keyof typeof interfaces;

@@ -3,18 +3,28 @@
 
 type RequestBody = Readonly<Record<string, unknown>>;
 
-/** A line for each. */
-export const pythonLines = (body: RequestBody, known: readonly string[]): string[] =>
-  argumentsIn(body, known).map(([word, value]) => `    ${word}=${pythonOf(value, '    ')},`);
+/** A line for each. `others`: where fields go that the SDK may not know, from the outside in. */
+export const pythonLines = (
+  body: RequestBody,
+  known: readonly string[],
+  others: readonly string[] = ['extra_body'],
+): string[] => argumentsIn(body, known, others).map(([word, value]) => `    ${word}=${pythonOf(value, '    ')},`);
 
-function argumentsIn(body: RequestBody, known: readonly string[]): [word: string, value: unknown][] {
+function argumentsIn(
+  body: RequestBody,
+  known: readonly string[],
+  [argument = '', ...inner]: readonly string[],
+): [word: string, value: unknown][] {
   const isKnown = (member: string) => known.includes(member) || member === 'stream';
   const others = Object.entries(body).filter(([member]) => !isKnown(member));
   return [
     ...Object.entries(body).filter(([member]) => isKnown(member)),
-    ...(others.length === 0 ? [] : [['extra_body', Object.fromEntries(others)] as [string, unknown]]),
+    ...(others.length === 0 ? [] : [[argument, nested(inner, Object.fromEntries(others))] as [string, unknown]]),
   ];
 }
+
+const nested = (names: readonly string[], value: unknown): unknown =>
+  names.reduceRight<unknown>((inside, name) => ({ [name]: inside }), value);
 
 /** JSON texts and numbers are valid Python. */
 function pythonOf(value: unknown, indent: string): string {

@@ -22,6 +22,10 @@ interface Sdk {
   readonly path: string;
   /** Options of the client, after its address and its key. */
   readonly options: string;
+  /** Argument for fields that it does not know, from the outside in. */
+  readonly others?: readonly string[];
+  /** Methods are called by the name of the resource alone. */
+  readonly isFlat?: true;
 }
 
 const openAi: Sdk = { import: 'from openai import OpenAI', className: 'OpenAI', path: '/openai/v1', options: '' };
@@ -31,6 +35,15 @@ const anthropic: Sdk = {
   path: '',
   // Without a time limit the SDK itself refuses a large `max_tokens` of an answer that is not streamed. The gateway answers before.
   options: ', timeout=60',
+};
+
+const cohere: Sdk = {
+  import: 'import cohere',
+  className: 'cohere.ClientV2',
+  path: '',
+  options: '',
+  others: ['request_options', 'additional_body_parameters'],
+  isFlat: true,
 };
 
 const indented = (value: unknown): string => JSON.stringify(value, null, 2);
@@ -55,8 +68,8 @@ const pythonOf =
       sdk.import,
       '',
       `client = ${sdk.className}(base_url="${origin}${sdk.path}", api_key=os.environ["${keyVariable}"]${sdk.options})`,
-      `answer = client.${name}.create(`,
-      ...pythonLines(body, known),
+      `answer = client.${name}${sdk.isFlat ? '' : '.create'}(`,
+      ...pythonLines(body, known, sdk.others),
       ')',
       body.stream === true ? streamed : whole,
     ].join('\n');
@@ -92,6 +105,14 @@ export const moderationsPython = pythonOf(openAi, {
   streamed: '',
   whole: 'print(answer.results[0].model_dump_json(indent=2))',
   arguments: ['model', 'input'],
+});
+
+export const rerankPython = pythonOf(cohere, {
+  name: 'rerank',
+  streamed: '',
+  whole: `for result in answer.results:
+    print(result.relevance_score, result.index)`,
+  arguments: ['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc'],
 });
 
 export const messagesPython = pythonOf(anthropic, {

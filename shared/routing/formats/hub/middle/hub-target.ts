@@ -5,6 +5,9 @@ import type {
   EmbeddingModelV4Result,
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  RerankingModelV4,
+  RerankingModelV4CallOptions,
+  RerankingModelV4Result,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { ModelReasoning, ProviderDocument, Thinking } from '../../../../configuration/catalogue/index.ts';
@@ -101,7 +104,26 @@ export interface EmbeddingTarget {
   readonly leavesLength?: true;
 }
 
+export type RerankedDocuments = RerankingModelV4CallOptions['documents'];
+export type RankedDocument = RerankingModelV4Result['ranking'][number];
+
+/** The reranking models of a package. */
+export interface RerankTarget {
+  readonly openModel: (
+    settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
+    provider: Pick<ProviderDocument, 'region'>,
+  ) => RerankingModelV4;
+  /** Host of the service, by that of the provider. */
+  readonly hostname: (ofProvider: string) => string;
+  /** Options that ask for the rest of an order. */
+  readonly pageOptions: (next: string | undefined) => Pick<RerankingModelV4CallOptions, 'providerOptions'>;
+  /** Name of the rest, in an answer that has not all of it. */
+  readonly nextPage: (answer: unknown) => string | undefined;
+}
+
 export interface HubTarget {
+  /** Absent where its package has none. */
+  readonly reranking?: RerankTarget;
   /** Absent where its package has none, or a provider of the format speaks OpenAI's form. */
   readonly embeddings?: EmbeddingTarget;
   readonly openModel: (options: ModelOptions) => LanguageModelV4;

@@ -1,0 +1,65 @@
+// Calls of a package's models that answer whole, from a body that is read whole. Several calls may make one answer, each on
+// memory of its own.
+import type { HubApi } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
+import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
+import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
+import type { CandidateRequest, OpenPart } from '../../providers/index.ts';
+import type { HubTarget } from './middle/index.ts';
+import { createExchange, type Exchange } from './package-exchange.ts';
+
+export interface PackageTask {
+  /** Whose package writes the form of the provider. */
+  readonly api: HubApi;
+  /** The client's, whole. */
+  readonly body: JsonObject;
+  readonly size: CallSize;
+  readonly askedModel: string;
+  /** For an answer to which the provider gives none. */
+  readonly id: string;
+  readonly readAnswer: ClientInterface['readAnswer'];
+}
+
+export interface PackagePart {
+  readonly exchange: Exchange;
+  /** Keeps memory for so many copies of the answer, and releases the rest. */
+  readonly keepAnswer: (copies: number) => void;
+}
+
+export interface PartOptions {
+  readonly target: HubTarget;
+  /** Completes the answer for the package. */
+  readonly readable?: ((text: string) => string) | undefined;
+  /** Beside what a request of the package says. */
+  readonly sentTo?: Pick<CandidateRequest, 'hostname'> | undefined;
+}
+
+export function openPackagePart(openPart: OpenPart, { target, readable, sentTo }: PartOptions): PackagePart {
+  let part = openPart();
+  let answerBytes = 0;
+  const exchange = createExchange({
+    send: async (asked) => {
+      const request = { ...asked, ...sentTo };
+      const sent = await part.send(request).catch((error: unknown) => {
+        if (!part.wasDead()) throw error;
+        // This part alone once more: others may be paid for.
+        part = openPart();
+        return part.send(request);
+      });
+      if (sent.kind === 'failure') return sent;
+      const readText = async () => {
+        const text = await sent.readText();
+        answerBytes = text?.length ?? 0;
+        return text;
+      };
+      return { ...sent, readText, isStream: false };
+    },
+    stream: false,
+    target: { ...target, readable: [] },
+    body: async (text) => text,
+    takeOut: readable ?? ((text) => text),
+    refusedText: () => undefined,
+    nextStep: nextTurn,
+  });
+  return { exchange, keepAnswer: (copies) => part.keep(copies * answerBytes) };
+}
