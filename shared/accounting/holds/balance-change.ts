@@ -25,6 +25,8 @@ export class BalanceChange {
   /** All balances of a kind move alike. */
   #returned = 0n;
   #taken = 0n;
+  /** By the item; the same for each reservation of the write. */
+  #expired: bigint | undefined;
   #releases = false;
   readonly #outOfBuckets = new Map<string, bigint>();
   readonly #floors = new Map<string, bigint>();
@@ -86,12 +88,10 @@ export class BalanceChange {
   /** The rest by the item, expired amounts included, and the rest after those of this write. Null: no limit. */
   available(balances: readonly Balance[]): { readonly now: bigint; readonly here: bigint } | null {
     if (this.#seen === undefined) return null;
-    const { item, atMs: seenAtMs } = this.#seen;
-    const left = readAvailable(balances, item);
+    const left = readAvailable(balances, this.#seen.item);
     if (left === null) return null;
-    const expired = readHeld(item, this.#kind).filter(({ expiresAtMs }) => expiresAtMs <= seenAtMs);
-    const now = expired.reduce((sum, { amount }) => sum + amount, left);
-    return { now, here: left + this.#returned - this.#taken };
+    this.#expired ??= expiredIn(this.#seen, this.#kind);
+    return { now: left + this.#expired, here: left + this.#returned - this.#taken };
   }
 
   take(balances: readonly Balance[], { bucket, amount }: BucketAmount): void {
@@ -114,3 +114,6 @@ export class BalanceChange {
     for (const [attribute, floor] of this.#floors) draft.require(amountAtLeast(attribute, floor));
   }
 }
+
+const expiredIn = ({ item, atMs }: SeenItem, kind: HeldKind): bigint =>
+  readHeld(item, kind).reduce((sum, { amount, expiresAtMs }) => (expiresAtMs <= atMs ? sum + amount : sum), 0n);

@@ -91,10 +91,14 @@ export interface TimedAttribute {
   readonly value: unknown;
 }
 
-export const readTimed = (item: Item, kind: TimedKind): TimedAttribute[] =>
-  Object.keys(item)
-    .filter((name) => name.startsWith(timedKinds[kind]))
-    .map((name) => ({ name, atMs: Number.parseInt(name.slice(1), base) * msPerSecond, value: item[name] }));
+export function readTimed(item: Item, kind: TimedKind): TimedAttribute[] {
+  const timed: TimedAttribute[] = [];
+  for (const name of Object.keys(item)) {
+    if (!name.startsWith(timedKinds[kind])) continue;
+    timed.push({ name, atMs: Number.parseInt(name.slice(1), base) * msPerSecond, value: item[name] });
+  }
+  return timed;
+}
 
 const msPerSecond = 1_000;
 
@@ -135,10 +139,12 @@ export const amountAtMost = (attribute: string, max: bigint): Condition =>
 
 /** Amount that a further reservation may take: the least of all limited balances. Null: no limit. May be negative. */
 export function readAvailable(balances: readonly Balance[], item: Item): bigint | null {
-  const left = balances.flatMap(({ attribute, limit }) =>
-    limit === null ? [] : [readAmount(item[attribute]) + limit],
-  );
-  const [least = null] = left.toSorted((a, b) => (a < b ? -1 : 1));
+  let least: bigint | null = null;
+  for (const { attribute, limit } of balances) {
+    if (limit === null) continue;
+    const left = readAmount(item[attribute]) + limit;
+    if (least === null || left < least) least = left;
+  }
   return least;
 }
 

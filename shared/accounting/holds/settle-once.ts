@@ -92,10 +92,10 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
   }
 
   async function settleNow(
-    address: ItemAddress & { readonly owner: string },
+    name: string,
+    address: ItemAddress,
     write: () => Promise<SettlementOutcome>,
   ): Promise<SettlementOutcome> {
-    const name = nameOf(address, address.owner);
     const doubt = doubtful.get(name);
     if (doubt === undefined) {
       const answer = await write();
@@ -143,7 +143,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       if (resolved.has(name)) return reportOnce(name);
       // A reservation that was not taken must not be removed from its bucket, which contains those of others.
       if (settlement.kind === 'settle' && !open.has(name)) return { kind: 'gone' };
-      const settled = settleNow(address, write).finally(() => underWay.delete(name));
+      const settled = settleNow(name, address, write).finally(() => underWay.delete(name));
       underWay.set(name, settled);
       return settled;
     },

@@ -75,8 +75,8 @@ export class WriteGroup {
     const wantsNoWrite = takesNothing && !isWriting && !this.#amounts.releases && !this.#slots.releases;
     if ((wantsNoWrite || counts.length > 0) && this.#seen === undefined) return 'look';
     const item = this.#seen?.item ?? {};
-    const waits = counts.map((count) => this.#waitOf(count));
-    if (waits.some((wait) => wait > 0)) return { kind: 'limited', item, retryAfterMs: Math.max(...waits) };
+    const retryAfterMs = counts.reduce((longest, count) => Math.max(longest, this.#waitOf(count)), 0);
+    if (retryAfterMs > 0) return { kind: 'limited', item, retryAfterMs };
     if (wantsNoWrite) return { kind: 'reserved', item, atMs: this.#nowMs };
     const amounts = hold && { fund: this.#amounts, balances, taken: hold, short: 'amount' as const };
     const slots = slot && {
@@ -87,16 +87,13 @@ export class WriteGroup {
     };
     // Their order is the precedence of their refusals.
     const takes = [amounts, slots].filter((take) => take !== undefined);
+    let fits = true;
     for (const { fund, balances: limited, taken, short } of takes) {
       const available = fund.available(limited);
-      if (available !== null && available.now < taken.amount) {
-        return { kind: 'insufficient', item, short, available: available.now };
-      }
+      if (available === null) continue;
+      if (available.now < taken.amount) return { kind: 'insufficient', item, short, available: available.now };
+      fits &&= available.here >= taken.amount;
     }
-    const fits = takes.every(({ fund, balances: limited, taken: { amount } }) => {
-      const available = fund.available(limited);
-      return available === null || available.here >= amount;
-    });
     if (!fits || counts.some(({ window, amount, limit }) => this.#usedOf(window) + amount > limit)) return 'wait';
     for (const { fund, balances: limited, taken } of takes) fund.take(limited, taken);
     this.#count(counts.filter(({ isCounted }) => isCounted !== false));

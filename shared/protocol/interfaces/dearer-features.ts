@@ -133,10 +133,12 @@ export interface DearerReading {
 
 export const openAiUsualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
+const dearerEntries = Object.entries(dearerMembers);
+
 /** Features in the fields of a request, and in its betas. */
 export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
   const asked: DearerFeature[] = [];
-  for (const [member, [extra, isAsked]] of Object.entries(dearerMembers)) {
+  for (const [member, [extra, isAsked]] of dearerEntries) {
     if (isAsked(raw[member])) asked.push({ extra, member });
   }
   if (isOtherThan(...usualTiers)(raw.service_tier)) asked.push({ extra: 'service_tier', member: 'service_tier' });
@@ -145,13 +147,16 @@ export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerRea
   return asked;
 }
 
+const noExtras: ReadonlySet<Extra> = new Set();
+
 /** Betas that move the window or add a model. */
 const extrasOfBeta: readonly (readonly [Extra, RegExp])[] = [
   ['long_context', /^context-\d+[km]/i],
   ['advisor', /^advisor/i],
 ];
 
-function extrasOfBetas(betas: unknown): Set<Extra> {
+function extrasOfBetas(betas: unknown): ReadonlySet<Extra> {
+  if (betas === undefined) return noExtras;
   const listed: readonly unknown[] = Array.isArray(betas) ? betas : typeof betas === 'string' ? betas.split(',') : [];
   const names = listed.filter((beta) => typeof beta === 'string').map((beta) => beta.trim());
   return new Set(extrasOfBeta.filter(([, beta]) => names.some((name) => beta.test(name))).map(([extra]) => extra));

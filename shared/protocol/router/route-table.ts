@@ -46,7 +46,19 @@ export interface Location {
   readonly route: string | undefined;
 }
 
-export function locate(table: RouteTable, path: string): Location {
+/** Remembers the routes that have no parameter: there are few of them, and most requests are for one. */
+export function createLocator(table: RouteTable): (path: string) => Location {
+  const remembered = new Map<string, Location>();
+  return (path) => {
+    const known = remembered.get(path);
+    if (known !== undefined) return known;
+    const location = locate(table, path);
+    if (location.route === path) remembered.set(path, location);
+    return location;
+  };
+}
+
+function locate(table: RouteTable, path: string): Location {
   const once = path.replace(repeatedVersion, '$1/v1').replace(secondVersion, '$1/v1');
   const bareBase = barePaths[once.startsWith(`${routePaths.models}/`) ? routePaths.models : once];
   const bare = bareBase && find(table, bareBase + once);

@@ -24,7 +24,14 @@ import { logRequest } from './log-request.ts';
 import type { RequestScope } from './request-scope.ts';
 import { requestSpan } from './request-span.ts';
 import { serveHealth, serveLanding } from './root-endpoints.ts';
-import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './route-table.ts';
+import {
+  createLocator,
+  describePaths,
+  type Endpoint,
+  type Location,
+  type Routes,
+  type RouteTable,
+} from './route-table.ts';
 
 export interface RouterDependencies {
   readonly clock: Clock;
@@ -68,6 +75,7 @@ export function createRouter(
     routeRules,
     cors,
   };
+  const locate = createLocator(table);
   // A process is starting until its first answer is ready: earlier requests waited for modules and connections.
   let startedAtMs: number | undefined;
   const { settling } = dependencies;
@@ -79,7 +87,7 @@ export function createRouter(
       () => {},
     );
   return async (request, context) => {
-    const location = locate(table, request.path);
+    const location = locate(request.path);
     const scope = { ...openScope(request, context, location, dependencies), earlierSettled };
     // Spans of earlier requests are sent while this one runs.
     if (context.answersLast === true) void dependencies.telemetry?.flush();

@@ -52,7 +52,8 @@ function setForm(value: ReadonlySet<unknown>): ReadonlySet<unknown> {
 
 export function mapForm(map: Item): Item {
   const form: Item = {};
-  for (const [name, value] of Object.entries(map)) {
+  for (const name of Object.keys(map)) {
+    const value = map[name];
     if (value === undefined) continue;
     // An assignment to this name would make no attribute.
     if (name === '__proto__') Object.defineProperty(form, name, { value: storedForm(value), enumerable: true });

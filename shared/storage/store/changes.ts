@@ -53,6 +53,7 @@ export function applyChanges(item: Item, changes: Changes): Item {
 
 /** Attributes that are gone afterwards, whatever they were. */
 export function removedBy({ remove = [], removeElements: _elements, ...written }: Changes): string[] {
+  if (remove.length === 0) return [];
   const names = new Set(Object.values(written).flatMap((record) => Object.keys(record ?? {})));
   return remove.filter((attribute) => !names.has(attribute));
 }
