@@ -113,10 +113,11 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
   const credit = createCreditPayments({ store, clock, counters, randomness });
+  const cooldowns = createCooldowns({ store, clock });
   const persist = (write: () => Promise<unknown>) => retryWrite(clock, write);
   return {
     ...readers,
-    alerts: createAlerts({ store, clock, randomness, log, credit, isFunction, persist }),
+    alerts: createAlerts({ store, clock, randomness, log, credit, cooldowns, isFunction, persist }),
     keyCache: createCache<Item>({ sizeMax: cachedKeysMax }),
     recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
     refusalQuota: createRefusalQuota(clock),
@@ -139,7 +140,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
     credentialCheck: createCredentialCheck({ credentials, log, onChecked }),
     transport: createTransport(clock),
     limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
-    cooldowns: createCooldowns({ store, clock }),
+    cooldowns,
     recorder: createStatisticsRecorder({
       store,
       clock,

@@ -4,7 +4,9 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from '#jest';
 import { createAlerts } from '../../shared/accounting/alerts/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { type GatewayOptions, type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
+import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { eventually } from '../support/watched-clock.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
@@ -101,6 +103,7 @@ describe('an alert of a key’s spend limit', () => {
       workspace: 'team',
       key: 'first',
       provider: null,
+      model: null,
       percent: 80,
       spent_usd: '0.9',
       limit_usd: '1',
@@ -213,6 +216,115 @@ describe('an alert of a workspace', () => {
   });
 });
 
+describe('an alert of a provider', () => {
+  const other = newKey();
+  const moreWorkspaces = [{ id: 'other', credit_usd: '100', keys: [{ name: 'second', key: other }] }];
+  const asOther = { authorization: `Bearer ${other}` };
+  /** The provider answers each call as `answers` says then. */
+  async function startProvider() {
+    const provider = { status: 200 };
+    const answering = await startScriptedProvider((outgoing) => {
+      if (provider.status === 200) sendJson(outgoing, completionOf({ content: 'Hi.' }));
+      else outgoing.writeHead(provider.status, { 'content-type': 'application/json' }).end('{}');
+    });
+    stops.push(() => answering.stop());
+    let shiftMs = 0;
+    const alerted = await start({
+      clock: laterClock(() => shiftMs),
+      moreWorkspaces,
+      models: {
+        'scripted/m': [{ provider: 'scripted', upstream: 'm' }],
+        'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+      },
+      providers: { scripted: { base_url: answering.url } },
+      key: {},
+    });
+    const second = await alerted.harness.open({ clock: laterClock(() => shiftMs) });
+    return {
+      ...alerted,
+      provider,
+      second,
+      later: (byMs: number) => {
+        shiftMs += byMs;
+      },
+      async ask(gateway: ServedGateway = alerted.harness, headers: Record<string, string> = {}) {
+        const response = await gateway.post(hello('scripted/m'), headers);
+        await response.text();
+        await gateway.settled();
+        return response.status;
+      },
+    };
+  }
+  const typesOf = (received: readonly Record<string, unknown>[]) => received.map(({ type }) => type);
+
+  it.each([
+    [401, 'provider_credential_refused'],
+    [402, 'provider_credential_empty'],
+  ])('is sent once when it answers %s, by whichever process, and once when it is back', async (status, type) => {
+    const { harness, second, provider, ask, later, received } = await startProvider();
+    provider.status = status;
+    await Promise.all([harness, second, harness, second].map((gateway) => ask(gateway)));
+    await eventually(() => received().length === 1);
+    provider.status = 200;
+    later(60_000);
+    for (const gateway of [second, harness, second]) expect(await ask(gateway)).toBe(200);
+    await eventually(() => received().length === 2);
+    for (const { composition } of [harness, second]) await composition.alerts.close();
+    expect(typesOf(received())).toEqual([type, 'provider_back']);
+    expect(received()[0]).toMatchObject({ provider: 'scripted', model: 'scripted/m', workspace: null, percent: null });
+  });
+
+  it('is sent when calls of two workspaces fail, and not for those of one', async () => {
+    const { harness, provider, ask, received } = await startProvider();
+    provider.status = 500;
+    for (let n = 0; n < 3; n += 1) await ask();
+    expect(received()).toEqual([]);
+    await ask(harness, asOther);
+    await eventually(() => received().length === 1);
+    await ask(harness, asOther);
+    await harness.composition.alerts.close();
+    expect(typesOf(received())).toEqual(['provider_failing']);
+  });
+
+  it('that comes and goes is sent again after five minutes, and not before', async () => {
+    const { harness, provider, ask, later, received } = await startProvider();
+    const set = async (status: number) => {
+      later(60_000);
+      provider.status = status;
+      await ask();
+    };
+    await set(401);
+    await eventually(() => received().length === 1);
+    await set(200);
+    await eventually(() => received().length === 2);
+    await set(401);
+    later(240_000);
+    await set(401);
+    await eventually(() => received().length === 3);
+    await harness.composition.alerts.close();
+    expect(typesOf(received())).toEqual([
+      'provider_credential_refused',
+      'provider_back',
+      'provider_credential_refused',
+    ]);
+  });
+
+  it('is sent for no key that a client brought', async () => {
+    const { harness, received } = await start({
+      providers: { acme: { accepts_byok_header: true } },
+      models: { 'acme/refusing': [{ provider: 'acme', upstream: 'error-401' }] },
+      workspace: { features: { byok: true } },
+      key: {},
+    });
+    const response = await harness.post(hello('acme/refusing'), { 'x-byok-key': 'wrong' });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    await response.text();
+    await harness.settled();
+    await harness.composition.alerts.close();
+    expect(received()).toEqual([]);
+  });
+});
+
 describe('a receiver that does not take an alert', () => {
   it('is asked three times in all by a process that lives, with one id, and the mark says so', async () => {
     const clock = laterClock(() => 0, isPause);
@@ -284,8 +396,17 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('is not there: a variable that is not set, or is no URL, costs a log line and no mark', async () => {
-    const replace: GatewayOptions['replace'] = ({ store, clock, randomness, log, credit }) => ({
-      alerts: createAlerts({ store, clock, randomness, log, credit, isFunction: false, persist: async () => {} }),
+    const replace: GatewayOptions['replace'] = ({ store, clock, randomness, log, credit, cooldowns }) => ({
+      alerts: createAlerts({
+        store,
+        clock,
+        randomness,
+        log,
+        credit,
+        cooldowns,
+        isFunction: false,
+        persist: async () => {},
+      }),
     });
     const { harness, spend, received } = await start({ replace });
     const url = String(process.env[urlName]);

@@ -9,7 +9,12 @@ import { type Deadline, startDeadline } from '../../../shared/foundation/time/in
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
-import { type Attempt, reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
+import {
+  type Attempt,
+  endedAttempts,
+  reportAttempt,
+  settleAttempts,
+} from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
@@ -122,18 +127,19 @@ export async function settle(
   if (stream !== undefined) reportAttempt(deps, stream.attempt, identity);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
-  const charged = step('money', () => holds.settle('money', deadline));
+  const money = step('money', () => holds.settle('money', deadline));
+  const settledAttempts = step('attempts', () => settleAttempts(deps, attempts));
 
   await allBegun([
-    charged,
-    step('alerts', () => lookForAlerts(deps, call, { charged, holds, deadline })),
+    money,
+    settledAttempts,
+    step('alerts', () => lookForAlerts(deps, call, { before: [money, settledAttempts], holds, attempts, deadline })),
     step('tokens', () => holds.settle('tokens', deadline)),
     step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
     step('spans', () => call.scope.trace && addSpans(call.scope.trace, call, attempts)),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
-    step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
     // Behind the bodies of the call, of which it says whether they are kept.
@@ -144,23 +150,29 @@ export async function settle(
   ]);
 }
 
-interface Charging {
-  readonly charged: Promise<unknown> | undefined;
+interface SettledParts {
+  /** The charges, whose items say which shares are passed, and the reports of attempts. */
+  readonly before: readonly (Promise<unknown> | undefined)[];
   readonly holds: CallHolds;
+  readonly attempts: readonly Attempt[];
   readonly deadline: Deadline;
 }
 
-/** Behind the charges, whose items say which shares are passed. */
 function lookForAlerts(
-  { alerts, credentials }: GatewayDependencies,
+  { alerts, credentials, cooldowns }: GatewayDependencies,
   { catalogue }: AdmittedCall,
-  { charged, holds, deadline }: Charging,
+  { before, holds, attempts, deadline }: SettledParts,
 ): Promise<unknown> | undefined {
   const settings = catalogue.service.alerts;
-  if (settings == null || charged === undefined) return undefined;
+  if (settings == null) return undefined;
   const { url, secret, at } = settings;
-  const receiver = { at, url: credentials.secretOf(url), secret: secret ? credentials.secretOf(secret) : null };
-  return charged.then(() => alerts.look(receiver, holds.charged, deadline));
+  const receiver = () => ({
+    url: credentials.secretOf(url),
+    secret: secret === undefined ? null : credentials.secretOf(secret),
+  });
+  return Promise.all(before).then(() =>
+    alerts.look({ at, receiver }, { charged: holds.charged, attempts: endedAttempts(cooldowns, attempts) }, deadline),
+  );
 }
 
 /** Loaded with the first trace: most gateways send none. */

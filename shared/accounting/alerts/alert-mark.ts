@@ -8,6 +8,8 @@ export const triesMax = 3;
 
 export interface MarkPlace extends ItemAddress {
   readonly attribute: string;
+  /** Life of its item from the write on, where items of its table end. */
+  readonly lifeSeconds?: number | undefined;
 }
 
 /** As short as it can be: items of counters are written with each call, and billed by the kilobyte. */
@@ -18,6 +20,9 @@ export interface AlertMark {
   readonly tries?: number | undefined;
   /** When the next try may begin. */
   readonly due_at_ms?: number | undefined;
+}
+
+export interface ShareMark extends AlertMark {
   /** The period, or what else begins the shares anew. */
   readonly scope: string;
   readonly percent: number;
@@ -27,8 +32,15 @@ export interface AlertMark {
   readonly from?: bigint | undefined;
 }
 
-export function readMark(item: Item, attribute: string): AlertMark | undefined {
-  const mark = item[attribute] as AlertMark | undefined;
+/** The state of a provider since then. */
+export interface ProviderMark extends AlertMark {
+  readonly state: 'refused' | 'empty' | 'failing' | 'back';
+  /** Whose call showed it. */
+  readonly model: string;
+}
+
+export function readShareMark(item: Item, attribute: string): ShareMark | undefined {
+  const mark = item[attribute] as ShareMark | undefined;
   if (mark === undefined) return undefined;
   const { spent, limit, from } = mark;
   return {
@@ -42,16 +54,18 @@ export function readMark(item: Item, attribute: string): AlertMark | undefined {
 /** Whether this try is the caller's. `seen`: the mark that it follows. Otherwise the item that was in the way. */
 export async function claimMark(
   store: Pick<Store, 'update'>,
-  { table, key, attribute }: MarkPlace,
+  { table, key, attribute, lifeSeconds }: MarkPlace,
   seen: AlertMark | undefined,
   mark: AlertMark,
+  nowMs: number,
 ): Promise<'claimed' | Item> {
-  const changes = { set: { [attribute]: mark } };
+  const life = lifeSeconds === undefined ? {} : { expires_at_epoch_seconds: Math.ceil(nowMs / 1_000) + lifeSeconds };
+  const changes = { set: { [attribute]: mark, ...life } };
   const update = { table, key, changes, condition: isAsSeen(attribute, seen), repeatable: true } as const;
   const { kind, item = {} } = await store.update(update);
   if (kind === 'written') return 'claimed';
   // Perhaps the own first attempt, whose answer was lost.
-  const there = readMark(item, attribute);
+  const there = item[attribute] as AlertMark | undefined;
   return there?.id === mark.id && there.tries === mark.tries && there.due_at_ms === mark.due_at_ms ? 'claimed' : item;
 }
 

@@ -1,8 +1,10 @@
 // Looks for due alerts after the charges of a call. An alert that cannot be sent now stays marked as such, and the next call
 // of the same owner tries again.
+import { cooldownItem } from '../provider-health/index.ts';
+import type { ProviderMark } from './alert-mark.ts';
 import { createAlertTries, leaseMs, tryMaxMs } from './alert-tries.ts';
-import type { Alerts, AlertsOptions } from './alerts.ts';
-import { dueShare } from './due-alert.ts';
+import type { Alerts, AlertsOptions, EndedAttempt } from './alerts.ts';
+import { dueProvider, dueShare } from './due-alert.ts';
 import { faultOfReceiver } from './post-alert.ts';
 import { readSpendings } from './watched-spending.ts';
 
@@ -14,9 +16,13 @@ const faultLogIntervalMs = 600_000;
 const idBytes = 9;
 
 export function createAlertSender(options: AlertsOptions): Alerts {
-  const { store, clock, randomness, log, credit, isFunction } = options;
+  const { store, clock, randomness, log, credit, cooldowns, isFunction } = options;
   const tries = createAlertTries(options);
   const newId = () => randomness.bytes(idBytes).toString('base64url');
+  const markOf = ({ account }: EndedAttempt) => {
+    const name = cooldownItem.markPrefix + account;
+    return (tries.latest(name) ?? cooldowns.noted(name)) as ProviderMark | undefined;
+  };
   let faultLoggedAtMs = Number.NEGATIVE_INFINITY;
 
   function logFault(fault: string): void {
@@ -26,14 +32,17 @@ export function createAlertSender(options: AlertsOptions): Alerts {
   }
 
   return {
-    async look(receiver, charged, deadline) {
+    async look({ at, receiver: readReceiver }, { charged, attempts }, deadline) {
       try {
         const nowMs = clock.nowMs();
+        const time = { nowMs, leaseMs, newId };
         const spendings = await Promise.all(charged.map((one) => readSpendings(one, { store, credit, nowMs })));
-        const due = spendings
-          .flat()
-          .flatMap((spending) => dueShare(spending, receiver.at, { nowMs, leaseMs, newId }) ?? []);
+        const due = [
+          ...spendings.flat().flatMap((spending) => dueShare(spending, at, time) ?? []),
+          ...attempts.flatMap((attempt) => dueProvider(attempt, markOf(attempt), time) ?? []),
+        ];
         if (due.length === 0) return;
+        const receiver = readReceiver();
         const fault = faultOfReceiver(receiver);
         if (fault !== undefined) return logFault(fault);
         const limitMs = isFunction ? Math.min(functionTryMaxMs, deadline.remainingMs() - markWriteMs) : tryMaxMs;

@@ -1,6 +1,8 @@
 // Tries of alerts: claimed, sent and repeated, a bounded number at a time.
+import { createCache } from '../../foundation/cache/index.ts';
 import { waitAtMost } from '../../foundation/time/index.ts';
-import { claimMark, readMark, triesMax } from './alert-mark.ts';
+import type { Item } from '../../storage/store/index.ts';
+import { type AlertMark, claimMark, type MarkPlace, triesMax } from './alert-mark.ts';
 import type { AlertReceiver, AlertsOptions } from './alerts.ts';
 import type { DueAlert } from './due-alert.ts';
 import { postAlert } from './post-alert.ts';
@@ -15,12 +17,16 @@ export const leaseMs = tryMaxMs + pausesMs[0];
 const underWayMax = 100;
 /** How long a process that stops waits for what it is sending. */
 const closeMaxMs = 1_500;
+/** Marks that a process remembers. */
+const marksMax = 1_000;
 /** Each after the first follows another process that came first. */
 const claimsMax = 4;
 
 export interface AlertTries {
   /** Undefined where too many are under way, or this one is. The promise never rejects. */
   begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
+  /** The mark under an attribute that few items have, as this process has seen it last. */
+  latest(attribute: string): AlertMark | undefined;
   close(): Promise<void>;
 }
 
@@ -30,14 +36,23 @@ export function createAlertTries({ store, clock, log, isFunction, persist }: Tri
   const underWay = new Map<string, Promise<void>>();
   const ending = new AbortController();
   const pauses = createPauses(clock);
+  const marks = createCache<AlertMark>({ sizeMax: marksMax });
+
+  async function write(place: MarkPlace, seen: AlertMark | undefined, mark: AlertMark): Promise<'claimed' | Item> {
+    const claimed = await claimMark(store, place, seen, mark, clock.nowMs());
+    const there = claimed === 'claimed' ? mark : (claimed[place.attribute] as AlertMark | undefined);
+    if (there === undefined) marks.delete(place.attribute);
+    else marks.set(place.attribute, there);
+    return claimed;
+  }
 
   /** The due alert whose try is the caller's now: where another process came first, what is due behind its mark. */
   async function claim(due: DueAlert): Promise<DueAlert | undefined> {
     let wanted: DueAlert | undefined = due;
     for (let tried = 0; wanted !== undefined && tried < claimsMax; tried += 1) {
-      const claimed = await claimMark(store, wanted.place, wanted.seen, wanted.mark);
+      const claimed = await write(wanted.place, wanted.seen, wanted.mark);
       if (claimed === 'claimed') return wanted;
-      wanted = wanted.behind(readMark(claimed, wanted.place.attribute));
+      wanted = wanted.behind(claimed);
     }
     return undefined;
   }
@@ -52,13 +67,13 @@ export function createAlertTries({ store, clock, log, isFunction, persist }: Tri
     const fields = { alert: alert.type, alert_id: alert.id, workspace_id: alert.workspace };
     if (delivery.isDelivered) {
       log.info({ event: 'alert_sent', ...fields });
-      await persist(() => claimMark(store, place, mark, { ...sent, tries: undefined }));
+      await persist(() => write(place, mark, { ...sent, tries: undefined }));
       return;
     }
     if (ending.signal.aborted) return;
     log.error({ event: 'alert_failed', ...fields, message: `${delivery.fault}, try ${tries} of ${triesMax}` });
     const pauseMs = pausesMs[tries - 1];
-    if (isFunction) await persist(() => claimMark(store, place, mark, { ...mark, due_at_ms: 0 }));
+    if (isFunction) await persist(() => write(place, mark, { ...mark, due_at_ms: 0 }));
     else if (pauseMs !== undefined && (await pauses.wait(pauseMs))) {
       const next = { ...mark, tries: tries + 1, due_at_ms: clock.nowMs() + leaseMs };
       await deliver({ ...claimed, seen: mark, mark: next }, receiver, limitMs);
@@ -66,9 +81,11 @@ export function createAlertTries({ store, clock, log, isFunction, persist }: Tri
   }
 
   return {
+    latest: (attribute) => marks.get(attribute),
     begin(due, receiver, limitMs) {
       const { table, key, attribute } = due.place;
-      const name = [table, key, attribute, due.mark.scope, due.mark.percent].join(' ');
+      const { share, type } = due.alert;
+      const name = [table, key, attribute, type, share?.percent].join(' ');
       if (pauses.isClosed() || underWay.has(name) || underWay.size >= underWayMax) return undefined;
       const delivered = deliver(due, receiver, limitMs)
         .catch((error: unknown) => log.error({ event: 'alert_not_marked' }, error))

@@ -3,8 +3,18 @@ import { createHmac } from 'node:crypto';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import { instantOf } from '../../foundation/time/index.ts';
 
-export const alertTypes = ['key_spend_limit', 'workspace_spend_limit', 'workspace_credit', 'byok_budget'] as const;
-export type AlertType = (typeof alertTypes)[number] | 'test';
+export const alertTypes = [
+  'key_spend_limit',
+  'workspace_spend_limit',
+  'workspace_credit',
+  'byok_budget',
+  'provider_credential_refused',
+  'provider_credential_empty',
+  'provider_failing',
+  'provider_back',
+  'test',
+] as const;
+export type AlertType = (typeof alertTypes)[number];
 
 export interface Alert {
   readonly type: AlertType;
@@ -15,6 +25,9 @@ export interface Alert {
   /** Name of the key. */
   readonly key?: string | undefined;
   readonly provider?: string | undefined;
+  /** Position of the provider's credential, where it has several. */
+  readonly credential?: number | undefined;
+  readonly model?: string | undefined;
   readonly share?: PassedShare | undefined;
 }
 
@@ -28,13 +41,14 @@ export interface PassedShare {
 
 /** Every field is there, null where it says nothing. */
 export function bodyOf(alert: Alert): string {
-  const { type, id, atMs, workspace = null, key = null, provider = null, share } = alert;
+  const { type, id, atMs, workspace = null, key = null, provider = null, model = null, share } = alert;
   return JSON.stringify({
     text: textOf(alert),
     type,
     workspace,
     key,
     provider,
+    model,
     percent: share?.percent ?? null,
     spent_usd: share ? formatUsd(share.spent) : null,
     limit_usd: share ? formatUsd(share.limit) : null,
@@ -50,26 +64,29 @@ export function signatureOf(body: string, secret: string, nowMs: number): string
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
-function textOf({ type, workspace, key, provider, share }: Alert): string {
-  if (share === undefined) return 'This is a test of the alerts of gw.';
-  const { percent, spent, limit, period } = share;
-  const since = period === null ? '' : ` since ${period}`;
-  const amounts = `${percent} % of ${whatOf[type]} is spent: ${formatUsd(spent)} of ${formatUsd(limit)} USD${since}`;
-  const names = [
-    workspace && `workspace ${workspace}`,
-    key && `key ${plain(key)}`,
-    provider && `provider ${provider}`,
-  ].filter((name) => name !== undefined && name !== '');
-  return `gw: ${names.join(', ')}: ${amounts}.`;
+function textOf({ type, workspace, key, provider, credential, model, share }: Alert): string {
+  const named = Object.entries({ workspace, key: key && plain(key), provider, credential, model });
+  const names = named.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  const what = share === undefined ? wordsOf[type] : spentOf(share, wordsOf[type]);
+  return `${['gw', names.join(', '), what].filter((part) => part !== '').join(': ')}.`;
 }
 
-const whatOf: Readonly<Record<AlertType, string>> = {
+const wordsOf: Readonly<Record<AlertType, string>> = {
   key_spend_limit: 'the spend limit of the key',
   workspace_spend_limit: 'the spend limit of the workspace',
   workspace_credit: 'the credit of the workspace',
   byok_budget: 'the budget of the BYOK connection',
-  test: '',
+  provider_credential_refused: 'the provider refuses the credential',
+  provider_credential_empty: 'the account of the credential has no quota or credit left',
+  provider_failing: 'calls of all workspaces fail',
+  provider_back: 'calls are answered again',
+  test: 'a test of service.alerts',
 };
+
+function spentOf({ percent, spent, limit, period }: PassedShare, what: string): string {
+  const since = period === null ? '' : ` since ${period}`;
+  return `${percent} % of ${what} is spent: ${formatUsd(spent)} of ${formatUsd(limit)} USD${since}`;
+}
 
 /** People of a workspace name keys themselves, and chats read these characters as links and mentions. */
 const plain = (name: string): string => name.replace(/[<>&@`*_~|[\]()]/g, ' ');

@@ -1,6 +1,16 @@
-// Which alert is due, by what is spent and by the last mark. Pure.
+// Which alert is due, by what was seen and by the last mark. Pure.
+import type { Item } from '../../storage/store/index.ts';
+import { alertQuietMs, cooldownItem } from '../provider-health/index.ts';
 import type { Alert } from './alert.ts';
-import { type AlertMark, type MarkPlace, triesMax } from './alert-mark.ts';
+import {
+  type AlertMark,
+  type MarkPlace,
+  type ProviderMark,
+  readShareMark,
+  type ShareMark,
+  triesMax,
+} from './alert-mark.ts';
+import type { EndedAttempt } from './alerts.ts';
 import { passedShare, type WatchedSpending } from './watched-spending.ts';
 
 export interface DueAlert {
@@ -9,8 +19,8 @@ export interface DueAlert {
   readonly seen: AlertMark | undefined;
   readonly mark: AlertMark;
   readonly alert: Alert;
-  /** The alert that is due behind another mark. */
-  readonly behind: (seen: AlertMark | undefined) => DueAlert | undefined;
+  /** The alert that is due where another process has written the item. */
+  readonly behind: (item: Item) => DueAlert | undefined;
 }
 
 export interface TryTime {
@@ -22,23 +32,86 @@ export interface TryTime {
 
 export function dueShare(spending: WatchedSpending, at: readonly number[], time: TryTime): DueAlert | undefined {
   const { place, mark: seen, spent, limit, scope, from } = spending;
-  const { nowMs } = time;
-  const due_at_ms = nowMs + time.leaseMs;
-  const toDue = (mark: AlertMark): DueAlert => ({
-    ...{ place, seen, mark, alert: shareAlert(spending, mark) },
-    behind: (other) => dueShare({ ...spending, mark: other }, at, time),
-  });
   const percent = passedShare(spending, at);
-  if (percent !== undefined) {
-    const sinceBefore = from === undefined ? {} : { from };
-    return toDue({ id: time.newId(), at_ms: nowMs, tries: 1, due_at_ms, scope, percent, spent, limit, ...sinceBefore });
-  }
-  const { tries = triesMax, due_at_ms: dueAtMs = 0 } = seen?.scope === scope ? seen : {};
-  if (seen === undefined || tries >= triesMax || dueAtMs > nowMs) return undefined;
-  return toDue({ ...seen, tries: tries + 1, due_at_ms });
+  const own = seen?.scope === scope ? seen : undefined;
+  const sinceBefore = from === undefined ? {} : { from };
+  const mark =
+    percent === undefined ? nextTry(own, time) : { ...firstTry(time), scope, percent, spent, limit, ...sinceBefore };
+  if (mark === undefined) return undefined;
+  return {
+    ...{ place, seen, mark, alert: shareAlert(spending, mark) },
+    behind: (item) => dueShare({ ...spending, mark: readShareMark(item, place.attribute) }, at, time),
+  };
+}
+
+/** Of the first try, where nothing was alerted yet. */
+const firstTry = ({ nowMs, leaseMs, newId }: TryTime) => ({
+  id: newId(),
+  at_ms: nowMs,
+  tries: 1,
+  due_at_ms: nowMs + leaseMs,
+});
+
+/** Undefined where the alert was delivered or given up, or is not due yet. */
+function nextTry<Mark extends AlertMark>(mark: Mark | undefined, { nowMs, leaseMs }: TryTime): Mark | undefined {
+  const { tries = triesMax, due_at_ms: dueAtMs = 0 } = mark ?? {};
+  if (mark === undefined || tries >= triesMax || dueAtMs > nowMs) return undefined;
+  return { ...mark, tries: tries + 1, due_at_ms: nowMs + leaseMs };
 }
 
 const shareAlert = (
   { type, workspace, key, provider, period }: WatchedSpending,
-  { id, at_ms, percent, spent, limit }: AlertMark,
+  { id, at_ms, percent, spent, limit }: ShareMark,
 ): Alert => ({ type, id, atMs: at_ms, workspace, key, provider, share: { percent, spent, limit, period } });
+
+/** `seen`: the mark of its account. */
+export function dueProvider(
+  attempt: EndedAttempt,
+  seen: ProviderMark | undefined,
+  time: TryTime,
+): DueAlert | undefined {
+  const { account, model } = attempt;
+  const state = nextState(attempt, seen, time.nowMs);
+  const mark = state === undefined ? nextTry(seen, time) : { ...firstTry(time), state, model };
+  if (mark === undefined) return undefined;
+  const { table, key, markPrefix, lifeSeconds } = cooldownItem;
+  const place = { table, key, attribute: markPrefix + account, lifeSeconds };
+  return {
+    ...{ place, seen, mark, alert: providerAlert(attempt, mark) },
+    behind: (item) => dueProvider(attempt, item[place.attribute] as ProviderMark | undefined, time),
+  };
+}
+
+/**
+ * Undefined where nothing is new. A provider is back when the model answers whose call failed: others may have
+ * answered all the time.
+ */
+function nextState(
+  { outcome, model, startedAtMs, coolsForAll }: EndedAttempt,
+  seen: ProviderMark | undefined,
+  nowMs: number,
+): ProviderMark['state'] | undefined {
+  const isWell = seen === undefined || (seen.state === 'back' && nowMs >= seen.at_ms + alertQuietMs);
+  if (outcome === 'ok') {
+    const isBack = seen !== undefined && seen.state !== 'back' && seen.model === model && startedAtMs > seen.at_ms;
+    return isBack && !coolsForAll ? 'back' : undefined;
+  }
+  if (outcome === 'failed') return isWell && coolsForAll ? 'failing' : undefined;
+  return isWell || seen?.state === 'failing' ? outcome : undefined;
+}
+
+const typeOf = {
+  refused: 'provider_credential_refused',
+  empty: 'provider_credential_empty',
+  failing: 'provider_failing',
+  back: 'provider_back',
+} as const;
+
+const providerAlert = ({ provider, credential }: EndedAttempt, { id, at_ms, state, model }: ProviderMark): Alert => ({
+  type: typeOf[state],
+  id,
+  atMs: at_ms,
+  provider,
+  credential,
+  model,
+});

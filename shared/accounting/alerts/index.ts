@@ -1,2 +1,2 @@
-export type { Alerts, ChargedCounter } from './alerts.ts';
+export type { Alerts, ChargedCounter, EndedAttempt } from './alerts.ts';
 export { createAlerts } from './load-alerts.ts';

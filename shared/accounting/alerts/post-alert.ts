@@ -14,7 +14,7 @@ export type AlertDelivery =
   | { readonly isDelivered: false; readonly status?: number; readonly fault: string };
 
 /** Why nothing can be sent to it; undefined when it is ready. */
-export function faultOfReceiver({ url, secret }: Pick<AlertReceiver, 'url' | 'secret'>): string | undefined {
+export function faultOfReceiver({ url, secret }: AlertReceiver): string | undefined {
   if (url === undefined || url === '') return 'the URL of service.alerts is not set';
   const { protocol } = URL.parse(url) ?? {};
   if (protocol !== 'https:' && protocol !== 'http:') return 'the URL of service.alerts is no URL of https or http';
@@ -23,7 +23,7 @@ export function faultOfReceiver({ url, secret }: Pick<AlertReceiver, 'url' | 'se
 
 /** Never rejects. `ended` gives up. */
 export async function postAlert(
-  { url = '', secret = null }: Pick<AlertReceiver, 'url' | 'secret'>,
+  { url = '', secret = null }: AlertReceiver,
   alert: Alert,
   { clock, limitMs, ended }: { readonly clock: Clock; readonly limitMs: number; readonly ended?: AbortSignal },
 ): Promise<AlertDelivery> {

@@ -5,7 +5,7 @@ import type { Item, Store } from '../../storage/store/index.ts';
 import { type CreditPayments, creditAttributes, creditKey } from '../credit/index.ts';
 import { readAmount, readKeySpending } from '../holds/index.ts';
 import type { AlertType } from './alert.ts';
-import { type AlertMark, type MarkPlace, readMark } from './alert-mark.ts';
+import { type MarkPlace, readShareMark, type ShareMark } from './alert-mark.ts';
 import type { ChargedCounter } from './alerts.ts';
 
 export interface WatchedSpending {
@@ -14,7 +14,7 @@ export interface WatchedSpending {
   readonly key?: string | undefined;
   readonly provider?: string | undefined;
   readonly place: MarkPlace;
-  readonly mark: AlertMark | undefined;
+  readonly mark: ShareMark | undefined;
   readonly spent: PicoUsd;
   readonly limit: PicoUsd;
   /** First day of the period; null for none. */
@@ -47,7 +47,7 @@ function keySpending({ publicId, item }: ChargedCounter & { readonly of: 'key' }
   const period = periodStartMs === null ? null : new Date(periodStartMs).toISOString().slice(0, dayCharacters);
   const place = { table: 'keys', key: publicId, attribute: 'alert' } as const;
   const names = { workspace: String(item.workspace), key: String(item.name) };
-  const mark = readMark(item, place.attribute);
+  const mark = readShareMark(item, place.attribute);
   return [{ type: 'key_spend_limit', ...names, place, mark, spent, limit, period, scope: period ?? ever }];
 }
 
@@ -60,7 +60,7 @@ function budgetSpending(charged: ChargedCounter & { readonly of: 'budget' }): Wa
   const place = { table, key, attribute: 'alert' };
   const limit = balances[0]?.limit ?? 0n;
   const spent = readAmount(item[spentAttribute]);
-  const mark = readMark(item, place.attribute);
+  const mark = readShareMark(item, place.attribute);
   return [{ type: 'byok_budget', workspace, provider, place, mark, spent, limit, period: null, scope: ever }];
 }
 
@@ -85,7 +85,7 @@ async function creditSpendings(
       ...common,
       type: 'workspace_credit',
       place: ofCredit,
-      ...sinceAddition(granted, spent, readMark(first, 'alert')),
+      ...sinceAddition(granted, spent, readShareMark(first, 'alert')),
     },
     ...(spendLimit === null
       ? []
@@ -94,7 +94,7 @@ async function creditSpendings(
             ...common,
             type: 'workspace_spend_limit',
             place: ofLimit,
-            mark: readMark(first, ofLimit.attribute),
+            mark: readShareMark(first, ofLimit.attribute),
             spent,
             limit: spendLimit,
             scope: ever,
@@ -104,7 +104,7 @@ async function creditSpendings(
 }
 
 /** Credit that is added begins its shares anew, from what was spent at the last alert before. */
-function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: AlertMark | undefined) {
+function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: ShareMark | undefined) {
   const scope = String(granted);
   const spentBefore = mark === undefined ? 0n : (mark.from ?? 0n) + mark.spent;
   const from = mark?.scope === scope ? (mark.from ?? 0n) : spentBefore;

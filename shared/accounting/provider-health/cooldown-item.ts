@@ -5,6 +5,8 @@
 //                                               long that workspace waits because of its own calls (0: it does not), and
 //                                               whether the provider had limited that call
 //
+//   alert_of <provider>                         the mark of the last alert about it, which `alerts` writes
+//
 // Every write removes expired attributes, so that the item stays as small as the current failures.
 import type { Clock } from '../../foundation/time/index.ts';
 import {
@@ -40,6 +42,8 @@ export interface CooldownItem {
   coolings(): [name: string, untilMs: number][];
   /** As of the last read or write, those that are over included. */
   marks(): NamedMark[];
+  /** The value of an attribute, as of the last read or write. */
+  noted(attribute: string): unknown;
   /** Keeps the later of two ends. */
   writeCooling(name: string, untilMs: number): Promise<void>;
   /** Gives the marks of the entry as they were before. */
@@ -49,9 +53,14 @@ export interface CooldownItem {
 /** Two calls that failed so close to each other begin a cooling. */
 export const failuresWithinMs = 30_000;
 
-const itemKey = 'COOLDOWNS';
-/** From the last write on: longer than any cooling. */
-const itemLifeSeconds = 3_600;
+export const cooldownItem = {
+  table: 'limits',
+  key: 'COOLDOWNS',
+  /** Of attributes with the mark of an alert. */
+  markPrefix: 'alert_of ',
+  /** From the last write on: longer than any cooling, and than most failures of a provider. */
+  lifeSeconds: 604_800,
+} as const;
 /** Attributes that one write removes. An expression may be 4 KB long. */
 const removedPerWriteMax = 20;
 
@@ -78,21 +87,23 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
   }
 
   async function send(attribute: string, value: Value, removed: readonly (readonly [string, unknown])[]) {
-    const expiresAtEpochSeconds = Math.ceil(clock.nowMs() / 1_000) + itemLifeSeconds;
+    const { table, key, lifeSeconds } = cooldownItem;
+    const expiresAtEpochSeconds = Math.ceil(clock.nowMs() / 1_000) + lifeSeconds;
     const changes = {
       set: { [attribute]: value, expires_at_epoch_seconds: expiresAtEpochSeconds },
       remove: removed.map(([name]) => name),
     };
     const areAsSeen = removed.map(([name, seen]) => or(absent(name), equals(name, seen)));
     const condition = and(isNoLater(attribute, value), ...areAsSeen);
-    const update = { table: 'limits', key: itemKey, changes, condition, returnOld: true, repeatable: true } as const;
+    const update = { table, key, changes, condition, returnOld: true, repeatable: true } as const;
     return { ...(await store.update(update)), changes };
   }
 
   return {
     async read() {
-      item = (await store.get('limits', itemKey)) ?? {};
+      item = (await store.get(cooldownItem.table, cooldownItem.key)) ?? {};
     },
+    noted: (attribute) => item[attribute],
     coolings: () =>
       Object.entries(item)
         .filter(([attribute]) => attribute.startsWith(untilPrefix))
@@ -135,7 +146,14 @@ const isNoLater = (attribute: string, value: Value): Condition =>
         ),
   );
 
+/** How long a provider that came and went is alerted of no more. */
+export const alertQuietMs = 300_000;
+
 function isOver(attribute: string, value: unknown, nowMs: number): boolean {
+  if (attribute.startsWith(cooldownItem.markPrefix)) {
+    const { state, at_ms } = value as Record<string, unknown>;
+    return Number(at_ms) + (state === 'back' ? alertQuietMs : cooldownItem.lifeSeconds * 1_000) <= nowMs;
+  }
   if (attribute.startsWith(untilPrefix)) return Number(value) <= nowMs;
   if (!attribute.startsWith(markPrefix)) return false;
   const { failed_at, cooling_until } = value as Record<string, unknown>;

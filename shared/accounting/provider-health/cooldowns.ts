@@ -30,6 +30,8 @@ export interface Cooldowns {
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
   /** The latest failure there, as far as its mark is still kept. */
   lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
+  /** An attribute that others keep beside the coolings, as far as this instance knows. */
+  noted(attribute: string): unknown;
   /** Reads others' reports from the store, where the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
   /** Of overlapping cooldowns the longest counts. Does no I/O. */
@@ -131,6 +133,7 @@ function createCooldownSharing(
   }
 
   return {
+    noted: shared.noted,
     noteCooling(name: string): void {
       newCoolings.add(name);
       newFailures.delete(name);
@@ -161,7 +164,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
   const { clock } = options;
   const memory = createCooldownMemory(clock);
   const { failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
-  const { noteCooling, noteFailure, refresh, flush } = createCooldownSharing(options, memory);
+  const { noted, noteCooling, noteFailure, refresh, flush } = createCooldownSharing(options, memory);
 
   /** Once per cooldown: reports while the entry cools may extend it here, and are not written. */
   function cool(name: string, until: number): void {
@@ -171,6 +174,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
   }
 
   return {
+    noted,
     refresh,
     flush,
     isCooling(entry, workspace) {

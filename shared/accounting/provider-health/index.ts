@@ -1,3 +1,4 @@
+export { alertQuietMs, cooldownItem } from './cooldown-item.ts';
 export { type Cooldowns, createCooldowns } from './cooldowns.ts';
 export { awaitStatistics, createStatisticsReader, type StatisticsReader } from './reader.ts';
 export { createStatisticsRecorder, type ObservedCall, type StatisticsRecorder } from './recorder.ts';

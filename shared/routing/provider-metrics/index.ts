@@ -1,6 +1,7 @@
 // Reports each attempt exactly once to statistics, cooldowns and limit counters. Attempts that a client's own key pays
 // for are skipped: their limits are not the gateway's, and one client's wrong key must not cool a provider for the
 // others.
+import type { EndedAttempt } from '../../accounting/alerts/index.ts';
 import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
@@ -82,6 +83,29 @@ export async function settleAttempts(deps: ProviderMetricsDependencies, attempts
       ? credentials.refresh()
       : undefined,
   ]);
+}
+
+/** For alerts: attempts that say something of the provider. */
+export const endedAttempts = (
+  cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure'>,
+  attempts: readonly Attempt[],
+): EndedAttempt[] =>
+  attempts.flatMap(({ candidate, permit, outcome, startedAtMs }) => {
+    const state = permit === undefined ? undefined : stateOf(outcome);
+    if (state === undefined) return [];
+    const { model, provider } = candidate;
+    const entry = entryOf(candidate);
+    const coolsForAll = cooldowns.coolingFor(entry) === 'all' && cooldowns.lastFailure(entry) !== 'limited';
+    const names = { provider: provider.id, credential: provider.credential, account: entry.provider, model: model.id };
+    return [{ ...names, startedAtMs, outcome: state, coolsForAll }];
+  });
+
+function stateOf(outcome: Attempt['outcome']): EndedAttempt['outcome'] | undefined {
+  if (outcome === 'ok') return outcome;
+  if (outcome.isOurFault === true) return undefined;
+  if (outcome.hasNoQuota === true) return 'empty';
+  if (outcome.refusedCredential === true) return 'refused';
+  return outcome.kind === 'failed' ? 'failed' : undefined;
 }
 
 // One call of a provider, when it has ended. Types only.
