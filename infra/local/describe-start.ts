@@ -50,9 +50,20 @@ async function describe(composition: Composition, started: StartedGateway): Prom
   const accounts = await readAccounts(composition);
   return [
     ...[...catalogue.providers.values()].flatMap((provider) => describeProvider(composition, provider)),
+    ...describeAlerts(composition, catalogue),
     ...accounts.flatMap((account) => describeAccount(account, started)),
     ...(await describeCall(composition, catalogue, accounts, started)),
   ];
+}
+
+/** Receiver and secret of alerts that this process lacks. */
+function describeAlerts({ credentials }: Composition, { service: { alerts } }: Catalogue): string[] {
+  const named = [alerts?.url, alerts?.secret].filter((reference) => reference !== undefined);
+  return named.flatMap((reference) => {
+    if (credentials.secretOf(reference) !== undefined) return [];
+    const missing = 'env' in reference ? `${reference.env} is not set` : noLocalSecrets;
+    return [`note: no alerts are sent: ${missing}`];
+  });
 }
 
 async function readAccounts({ workspaceStore, credit }: Composition): Promise<Account[]> {
@@ -91,7 +102,7 @@ function whatIsMissing(provider: CalledProvider, credentials: Composition['crede
   if (auth === 'none') return 'it cannot be called';
   const reference = secretReferenceOf(auth);
   if (reference === undefined) return 'there are no AWS credentials in the environment';
-  if (!('env' in reference)) return 'a local run reads no secrets, write env: NAME instead';
+  if (!('env' in reference)) return noLocalSecrets;
   return `${reference.env} ${credentials.faultOf?.(provider) ?? 'is not set'}`;
 }
 
@@ -101,6 +112,8 @@ function describeAccount({ workspace: { id }, available }: Account, started: Sta
   const solution = store === undefined ? 'write credit_usd in the file' : `npm run gw -- credits add ${id} 10 ${store}`;
   return [`note: workspace ${id} has no credit: ${solution}`];
 }
+
+const noLocalSecrets = 'a local run reads no secrets, write env: NAME instead';
 
 /** How the operator's command line reaches this gateway, or how to start one that it reaches. */
 export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb'>): string {

@@ -56,7 +56,7 @@ async function setCredential(session: Session, name: string): Promise<CommandOut
     const change = former === undefined ? 'created' : former === credential ? 'unchanged' : 'changed';
     if (change === 'changed') await confirm(session, `replace the credential ${name} of stage ${target.stage}`);
     if (change !== 'unchanged') await secret.write(credentials.set(name, credential));
-    const note = (await isNamed(session, name)) ? [] : [`note: no provider of the applied gateway file names ${name}`];
+    const note = (await isNamed(session, name)) ? [] : [`note: the applied gateway file names no ${name}`];
     return {
       json: { stage: target.stage, name, change, notes: note },
       lines: () => [`credential ${name} of stage ${target.stage}: ${change}`, ...note],
@@ -70,5 +70,10 @@ async function setCredential(session: Session, name: string): Promise<CommandOut
 async function isNamed(session: Session, name: string): Promise<boolean> {
   const { catalogues } = await openAdministration(session);
   const document = await catalogues.read().catch(() => undefined);
-  return document === undefined || document.providers.flatMap(poolOf).some(({ auth }) => credentialName(auth) === name);
+  if (document === undefined) return true;
+  const { url, secret } = document.service.alerts ?? {};
+  const isOfAlerts = [url, secret].some(
+    (reference) => reference !== undefined && ('env' in reference ? reference.env : reference.secret) === name,
+  );
+  return isOfAlerts || document.providers.flatMap(poolOf).some(({ auth }) => credentialName(auth) === name);
 }

@@ -1,5 +1,6 @@
 // Every command, in the order in which help lists them.
 import type { CommandLine } from '../args/command-line.ts';
+import { addAlerts } from './alerts.ts';
 import { addApply } from './apply.ts';
 import { addCalls } from './calls.ts';
 import { addCredentials } from './credentials.ts';
@@ -30,6 +31,7 @@ export function addCommands(program: CommandLine): void {
   addCredits(program);
   addFunctions(program);
   addCredentials(program);
+  addAlerts(program);
   addPause(program);
   addPolicy(program);
 }

@@ -1,6 +1,7 @@
 // Looks for due alerts after the charges of a call. An alert that cannot be sent now stays marked as such, and the next call
 // of the same owner tries again.
 import { cooldownItem } from '../provider-health/index.ts';
+import { idBytes } from './alert.ts';
 import type { ProviderMark } from './alert-mark.ts';
 import { createAlertTries, leaseMs, tryMaxMs } from './alert-tries.ts';
 import type { Alerts, AlertsOptions, EndedAttempt } from './alerts.ts';
@@ -13,7 +14,6 @@ const functionTryMaxMs = 4_000;
 /** Of the time of a settlement: the write that ends a try. */
 const markWriteMs = 1_000;
 const faultLogIntervalMs = 600_000;
-const idBytes = 9;
 
 export function createAlertSender(options: AlertsOptions): Alerts {
   const { store, clock, randomness, log, credit, cooldowns, isFunction } = options;

@@ -16,6 +16,9 @@ export const alertTypes = [
 ] as const;
 export type AlertType = (typeof alertTypes)[number];
 
+/** Of an alert's id: some thousand a day never meet. */
+export const idBytes = 9;
+
 export interface Alert {
   readonly type: AlertType;
   /** The same in each try. */

@@ -1,2 +1,3 @@
 export type { Alerts, ChargedCounter, EndedAttempt } from './alerts.ts';
 export { createAlerts } from './load-alerts.ts';
+export { sendTestAlert } from './test-alert.ts';
