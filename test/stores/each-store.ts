@@ -1,9 +1,9 @@
 // Every store that the port has: a suite runs once on each.
 import { describe } from '#jest';
 import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
-import { startSqliteStore, type TestStore } from '../support/test-store.ts';
+import { startTestStore, type TestStore } from '../support/test-store.ts';
 
 export function onEachStore(suite: (start: () => Promise<TestStore>) => void): void {
-  describe('on SQLite', () => suite(() => startSqliteStore()));
+  describe('on SQLite', () => suite(() => startTestStore()));
   describeOnDynamo('on DynamoDB', () => suite(startDynamoTestStore));
 }

@@ -15,13 +15,7 @@ export interface TestStore {
 /** The time of a call is tested where it is the matter; elsewhere a busy machine must not fail a test. */
 export const patientCallTimeoutMs = 600_000;
 
-/** Started by `startTestStore` without a folder: suites of SQLite run on another store too. */
-export const testStores = { start: () => startSqliteStore() };
-
-export const startTestStore = (folder?: string): Promise<TestStore> =>
-  folder === undefined ? testStores.start() : startSqliteStore(folder);
-
-export async function startSqliteStore(folder?: string): Promise<TestStore> {
+export async function startTestStore(folder?: string): Promise<TestStore> {
   const options = { folder, callTimeoutMs: patientCallTimeoutMs, freezesItems: true };
   const { store, close } = await openSqliteStore(options);
   return { store, stage: 'test', dumpTables: () => dumpTables(store), stop: close };
