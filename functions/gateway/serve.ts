@@ -5,7 +5,7 @@ import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
-import { admit } from './admission/admit.ts';
+import { type Admitting, admit } from './admission/admit.ts';
 import { findKey, identify } from './admission/identify.ts';
 import type { FoundReady } from './admission/reservation.ts';
 import type { GatewayDependencies } from './dependencies.ts';
@@ -14,11 +14,11 @@ import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
 import { plainProviderCall } from './routing/provider-calls.ts';
-import { route } from './routing/route.ts';
+import { route, withMaskedRequest } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
-import type { AdmittedPlain, CallResult, IdentifiedCall, ReceivedCall } from './stages.ts';
+import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface): Endpoint =>
@@ -42,7 +42,8 @@ async function open(deps: GatewayDependencies, received: ReceivedCall, key: Prom
 }
 
 async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
-  const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
+  const routed = await route(deps, call, admissionTime);
+  const admitted = await admit(deps, call, routed, { admissionTime, withRequest: withMaskedRequest });
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, answerPlain, call.request);
 }
@@ -61,7 +62,9 @@ async function openFunction(
 ): Promise<Serve> {
   const { openExecution, execute } = await import('./stored-function/index.ts');
   const opened = await admissionTime.wait(openExecution(deps, call));
-  const admitted = await admit(deps, call, opened, admissionTime);
+  const withRequest: Admitting<OpenedCall>['withRequest'] = (former, masked) =>
+    openExecution(deps, { ...former, ...masked });
+  const admitted = await admit(deps, call, opened, { admissionTime, withRequest });
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
   const run = (deps: GatewayDependencies, call: typeof admitted) => execute(deps, call, provide);
   return () => serveAndSettle(deps, admitted, run, call.request);

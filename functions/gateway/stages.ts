@@ -7,7 +7,7 @@ import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { CachedAnswer, CacheKey } from '../../shared/accounting/response-cache/index.ts';
 import type { SlotHold } from '../../shared/accounting/slots/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
-import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/index.ts';
+import type { Candidate, Catalogue, GuardrailDocument } from '../../shared/configuration/catalogue/index.ts';
 import type { ApiKey } from '../../shared/configuration/keys/index.ts';
 import type { MatchedInput, OpenRevision } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
@@ -153,6 +153,18 @@ export interface CacheUse {
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
+/** The parts of a call that its guardrails need. */
+export type GuardedCall = Pick<IdentifiedCall, 'scope' | 'clientInterface' | 'request' | 'passedOn' | 'asksFunction'>;
+
+export type MaskedRequest = Pick<IdentifiedCall, 'request' | 'keptBody'>;
+
+/** The guardrails of a call. */
+export interface CallGuard {
+  readonly guardrails: readonly GuardrailDocument[];
+  /** Returns undefined where the request goes on as it is. */
+  checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
+}
+
 /**
  * The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. Of a
  * call without them nothing is to be done.
@@ -195,6 +207,8 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly owner: string;
   readonly holdings: CallReservations;
   readonly claims: CallClaims;
+  /** Undefined when the call has no guardrails. */
+  readonly guard: CallGuard | undefined;
   /** Rest of the time for all stores before a provider is called. */
   readonly admissionTime: TimeBudget;
   /** Costs of all provider calls of this request. */

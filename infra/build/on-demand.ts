@@ -24,6 +24,8 @@ export const onDemand: Readonly<Record<string, string>> = {
   'account.cjs': 'functions/gateway/account/serve-account.ts',
   'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
   ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, `shared/protocol/interfaces/${name}/index.ts`])),
+  'guardrails.cjs': 'functions/gateway/admission/check-input.ts',
+  'bedrock-guardrail.cjs': 'shared/routing/guardrails/bedrock-guardrail.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
   ...Object.fromEntries(

@@ -105,6 +105,9 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/formats':
       'How a candidate is called, through a given `send`: no transport, no credential, no plan.',
   },
+  {
+    'shared/routing/guardrails': 'Loaded on demand: finds and checks texts, through a given transport; knows no plan.',
+  },
   { 'shared/routing/planner': 'The planner is pure: facts come in as values.' },
   {
     'shared/routing/model-listing': rules,
@@ -215,6 +218,7 @@ export const powerHomes: readonly PowerHome[] = [
     homes: [
       'shared/storage/',
       'shared/configuration/byok/kms-calls.ts',
+      'shared/routing/guardrails/bedrock-guardrail.ts',
       'shared/routing/providers/provider-secret.ts',
       'infra/',
     ],

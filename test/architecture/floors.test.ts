@@ -172,7 +172,7 @@ describe('the source tree', () => {
 
   it('keeps files short, and the provider loop shortest of all', () => {
     const limits: Record<string, number> = {
-      'functions/gateway/serve.ts': 84,
+      'functions/gateway/serve.ts': 90,
       'functions/gateway/handler.ts': 60,
       'functions/gateway/admission/admit.ts': 80,
       'functions/gateway/provider/provide.ts': 120,

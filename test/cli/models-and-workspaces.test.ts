@@ -149,6 +149,7 @@ describe('the workspaces', () => {
         tpm: 80_000,
         function_concurrency: 20,
         features: { byok: false, presets: true },
+        guardrails: null,
         member_keys: {
           max: 3,
           rpm: 60,

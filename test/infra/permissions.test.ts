@@ -492,6 +492,10 @@ describe('the roles of the functions, while the gateway serves every kind of req
       },
     ],
     ['reranking', { action: 'bedrock:Rerank', resource: '*', context: { 'aws:RequestedRegion': region } }],
+    [
+      'a guardrail',
+      { action: 'bedrock:ApplyGuardrail', resource: `arn:aws:bedrock:${region}:${account}:guardrail/abc123` },
+    ],
   ])('allow the chat function, and it alone, %s of Bedrock', (_case, call) => {
     expect(chatRole.allows(call)).toBe(true);
     expect(modelsRole.allows(call)).toBe(false);

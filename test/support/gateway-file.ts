@@ -38,6 +38,7 @@ export interface FileParts {
   readonly service?: Json;
   readonly moreWorkspaces?: readonly Json[];
   readonly access?: readonly Json[];
+  readonly guardrails?: readonly Json[];
 }
 
 export const newKey = (): string => createApiKey(systemRandomness);
@@ -76,6 +77,7 @@ function fileOf(parts: FileParts, urlOf: (provider: string) => string, key: stri
       ...(parts.moreWorkspaces ?? []),
     ],
     ...(parts.access === undefined ? {} : { access: parts.access }),
+    ...(parts.guardrails === undefined ? {} : { guardrails: parts.guardrails }),
   };
 }
 

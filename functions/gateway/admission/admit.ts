@@ -3,13 +3,20 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, IdentifiedCall, RoutedCall } from '../stages.ts';
+import type { AdmittedCall, IdentifiedCall, MaskedRequest, RoutedCall } from '../stages.ts';
 import { createCallClaims } from './call-names.ts';
+import { comesAfterGuardrails, guardrailIdsOf } from './guardrails-of-call.ts';
 import { refuseModels } from './key-models.ts';
 import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
 type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
+
+export interface Admitting<Planned> {
+  readonly admissionTime: TimeBudget;
+  /** The call with masked texts in its request. */
+  readonly withRequest: (planned: Planned, masked: MaskedRequest) => Promise<Planned | GatewayError>;
+}
 
 /**
  * Returns the admitted call, or a ready answer; throws the error that wins. A call without a plan is never admitted:
@@ -20,7 +27,7 @@ export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,
   call: IdentifiedCall,
   planned: Planned | GatewayError,
-  admissionTime: TimeBudget,
+  { admissionTime, withRequest }: Admitting<Planned>,
 ): Promise<Admitted<Planned> | FoundReady> {
   const routed = routedOf(planned);
   const context: ReserveContext = {
@@ -31,16 +38,34 @@ export async function admit<Planned extends PlannedCall>(
   };
   // Execution ids are UUIDv7, and the id of the request is one.
   const owner = call.scope.correlationId;
+  const guardrails = guardrailIdsOf(call);
+  const guard = guardrails.length === 0 ? undefined : await openGuard(deps, call, guardrails);
   if (planned instanceof GatewayError) {
-    return reserveRefused(reservationsOfRefused(deps, call, owner), planned, context);
+    const blocked = guard && comesAfterGuardrails(planned) ? await guard.checkInput(call) : undefined;
+    const refusal = blocked instanceof GatewayError ? blocked : planned;
+    return reserveRefused(reservationsOfRefused(deps, call, owner), refusal, context);
   }
   const claims = createCallClaims(deps, call, owner);
-  const reserved = await reserveAll(reservationsOf(deps, planned, { owner, claims }), context);
+  let passed: Planned | GatewayError = planned;
+  const guarded = guard && {
+    guardrails: guard.guardrails,
+    async checkInput() {
+      const masked = await guard.checkInput(planned);
+      if (masked !== undefined) passed = masked instanceof GatewayError ? masked : await withRequest(planned, masked);
+      return passed;
+    },
+  };
+  const reserved = await reserveAll(reservationsOf(deps, planned, { owner, claims, guarded }), context);
   if ('ready' in reserved) return reserved;
+  if (passed instanceof GatewayError) throw passed;
   const { holdings, plan, key = call.key } = reserved;
-  const left: Planned = plan === undefined ? { ...planned, key } : { ...planned, key, plan };
-  return { ...left, owner, claims, admissionTime, holdings, bill: openBill() };
+  const left: Planned = plan === undefined ? { ...passed, key } : { ...passed, key, plan };
+  return { ...left, owner, claims, admissionTime, holdings, guard, bill: openBill() };
 }
+
+/** Few calls have some. */
+const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
+  (await import('./check-input.ts')).openCallGuard(deps, call, ids);
 
 const routedOf = (planned: PlannedCall | GatewayError): RoutedCall | undefined =>
   planned instanceof GatewayError || !('plan' in planned) ? undefined : planned;

@@ -1,12 +1,14 @@
 // The names of a call, its Idempotency-Key and its span id: reserved with everything else, and ended with the call. A complete answer is
 // stored under the key; every failure releases it, so that the same key may run again. A span is free again only after a failure that a
 // client may retry.
+import type { StoredResult } from '../../../shared/accounting/idempotency/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
+import { guardrailIdsOf } from './guardrails-of-call.ts';
 import { type Release, type Reservation, type ReservationResult, type Resolution, refused } from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
@@ -14,6 +16,8 @@ const retryAfterMaxSeconds = 2;
 
 const unstored =
   'The call with this Idempotency-Key is done; its answer was too long to be stored. Nothing was run or charged again.';
+
+const unchecked = 'The stored answer of this Idempotency-Key was not checked by each guardrail of this call.';
 
 /** Runs, replays, conflicts, or is still running. */
 export function reserveIdempotencyKey(
@@ -43,11 +47,18 @@ export function reserveIdempotencyKey(
       case 'done_unstored':
         return refused('idempotency', fail('idempotency_conflict', { message: unstored }));
       case 'done':
+        if (!wasCheckedFor(call, outcome.result)) {
+          return refused('idempotency', fail('idempotency_conflict', { message: unchecked }));
+        }
         return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }
   }
   return { rank: 'idempotency', reserve, releaseUncertain: release, releasedFirst: true };
 }
+
+/** A key may have guardrails that the key of the first call did not have. */
+const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredResult, 'guardrails'>): boolean =>
+  guardrailIdsOf(call).every((id) => guardrails.includes(id));
 
 /** A span is used once per workspace, but a retry may bring its own again. */
 export function reserveSpan(
@@ -108,7 +119,10 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
     if (key === undefined) return;
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => storedHeaders.includes(name)));
     const { model, provider } = source ?? {};
-    const result = { ...answer, headers, model, provider, executionId: asksFunction ? owner : undefined };
+    const guardrails = guardrailIdsOf(call);
+    const checkedBy = guardrails.length === 0 ? undefined : guardrails;
+    const executionId = asksFunction ? owner : undefined;
+    const result = { ...answer, headers, model, provider, executionId, guardrails: checkedBy };
     const write = async () => {
       await idempotency.complete({ workspace: workspace.id, key, owner, result, nowMs: clock.nowMs() });
       isEnded = true;

@@ -5,6 +5,7 @@ import {
   type KeptEvents,
   openCacheKeys,
 } from '../../../shared/accounting/response-cache/index.ts';
+import type { GuardrailDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
@@ -17,8 +18,15 @@ const ttlDefaultSeconds = 300;
 export function findCached(
   { responseCache, clock }: GatewayDependencies,
   call: RoutedCall,
-  owner: string,
-  claims: CallClaims,
+  {
+    owner,
+    claims,
+    guardrails,
+  }: {
+    readonly owner: string;
+    readonly claims: CallClaims;
+    readonly guardrails?: readonly GuardrailDocument[] | undefined;
+  },
 ): Reservation | undefined {
   const { cache, provider, text } = call.request;
   const { clientInterface, passedOn } = call;
@@ -38,6 +46,7 @@ export function findCached(
       ...choice,
       body: text(),
       passedOn,
+      guardrails,
       leftOut: clientInterface.leftOutOfCacheKey(text()),
     });
     const keyOf = (modelId: string) => keysOf(modelId)[0] as CacheKey;

@@ -8,7 +8,17 @@ import { type Item, retryWrite, StoreUnavailable } from '../../../shared/storage
 import type { CallReservations, ReadyAnswer } from '../stages.ts';
 
 /** The order in which errors win, whatever order the answers of the store came in. */
-export const ranks = ['key', 'idempotency', 'span', 'plan', 'cache', 'money', 'capacity', 'candidate'] as const;
+export const ranks = [
+  'key',
+  'idempotency',
+  'span',
+  'plan',
+  'guardrail',
+  'cache',
+  'money',
+  'capacity',
+  'candidate',
+] as const;
 export type Rank = (typeof ranks)[number];
 
 /** Why a call does not go on to a provider: an error, or an answer that exists already. */
@@ -75,24 +85,37 @@ export interface FoundReady {
   readonly key: Item | undefined;
 }
 
+/** Rounds that are made when those before them have passed. */
+export interface LaterRounds {
+  /** Asked meanwhile for an error that wins. */
+  readonly checked: readonly Reservation[];
+  readonly make: () => Promise<readonly (readonly Reservation[])[]>;
+}
+
+export type Rounds = readonly (readonly Reservation[] | LaterRounds)[];
+
 /** The rounds run one after the other. An answer that is ready, or what all of them hold; throws the error that wins. */
-export async function reserveAll(
-  rounds: readonly (readonly Reservation[])[],
-  context: ReserveContext,
-): Promise<AllReserved | FoundReady> {
+export async function reserveAll(rounds: Rounds, context: ReserveContext): Promise<AllReserved | FoundReady> {
   const started: Started[] = [];
   let holdings: CallReservations = {};
   let plan: Plan | undefined;
   let key: Item | undefined;
-  for (const [index, round] of rounds.entries()) {
+  const failed = (error: unknown): never => {
+    releaseLater(started, undefined, context);
+    throw error;
+  };
+  const left = [...rounds];
+  for (let round = left.shift(); round !== undefined; round = left.shift()) {
+    if ('make' in round) {
+      left.unshift(...(await round.make().catch(failed)));
+      continue;
+    }
     const outcomes = await reserveRound(started, round, context);
     const resolution = resolve(outcomes, context);
     key ??= keyOf(outcomes);
     if (resolution !== undefined) {
-      const checked = await checkBefore(resolution, rounds.slice(index + 1).flat(), context).catch((error: unknown) => {
-        releaseLater(started, undefined, context);
-        throw error;
-      });
+      const later = left.flatMap((one) => ('make' in one ? one.checked : one));
+      const checked = await checkBefore(resolution, later, context).catch(failed);
       return end(started, { ...checked, key: checked.key ?? key }, context);
     }
     holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));

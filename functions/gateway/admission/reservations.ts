@@ -1,4 +1,6 @@
 // The reservations of a call, in one round or more.
+import type { GuardrailDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
@@ -9,7 +11,13 @@ import { reserveIdempotencyKey, reserveSpan } from './call-names.ts';
 import { concurrencyLimitsOf, enterUnderWay, isNearConcurrency } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
-import type { Reservation, ReservationGroup, ReservationResult } from './reservation.ts';
+import {
+  type Reservation,
+  type ReservationGroup,
+  type ReservationResult,
+  type Rounds,
+  refused,
+} from './reservation.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
 import { reserveCredit } from './reserve-credit.ts';
@@ -18,11 +26,37 @@ import { reserveTokens } from './reserve-tokens.ts';
 
 export type PlannedCall = RoutedCall | OpenedCall;
 
+export interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
+  /** Undefined for a call without guardrails. */
+  readonly guarded: { readonly guardrails: readonly GuardrailDocument[]; readonly checkInput: CheckInput } | undefined;
+}
+
+/** Runs before anything is held. Returns the call, with masked texts where there are some. */
+type CheckInput = () => Promise<PlannedCall | GatewayError>;
+
 export function reservationsOf(
   deps: GatewayDependencies,
   call: PlannedCall,
-  { owner, claims }: Pick<AdmittedCall, 'owner' | 'claims'>,
-): Reservation[][] {
+  { owner, claims, guarded }: Reserving,
+): Rounds {
+  const cached =
+    'plan' in call ? findCached(deps, call, { owner, claims, guardrails: guarded?.guardrails }) : undefined;
+  const names = [...reserveNames(deps, call, owner), cached].filter((one) => one !== undefined);
+  // An answer stored under them may be the result.
+  const first = names.length === 0 ? [] : [names];
+  if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
+  const checked = [reserveKey(deps, { ...call, advise: noAdvice })];
+  const make = async () => {
+    const passed = await guarded.checkInput();
+    if (!(passed instanceof GatewayError)) return holdRounds(deps, passed, owner);
+    const reserve = async () => refused('guardrail', passed);
+    return [[{ rank: 'guardrail' as const, reserve }], checked];
+  };
+  return [...first, { checked, make }];
+}
+
+/** All that the call takes until its end. */
+function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string): Reservation[][] {
   const routed = 'plan' in call ? call : undefined;
   const limits = concurrencyLimitsOf(deps, call);
   const isCountOnly = countsOnly(call.clientInterface.id);
@@ -45,13 +79,10 @@ export function reservationsOf(
   const advise = adviceFor(call);
   const { keyDefault: defaultConcurrency } = limits;
   const key = { ...call, advise, defaultConcurrency };
-  const names = [...reserveNames(deps, call, owner), routed && findCached(deps, routed, owner, claims)];
   const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
   const tokens = reserveTokens(deps, call);
   const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
   return inRounds([
-    // An answer stored under them may be the result.
-    { reservations: names, mayRefuse: true },
     ...(tokens === undefined ? [] : [tokens]),
     { reservations: [reserveKey(deps, key, keyHold)], mayRefuse: mayKeyRefuse },
     { reservations: [credit], mayRefuse: mayCreditRefuse },

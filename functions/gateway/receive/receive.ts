@@ -14,7 +14,7 @@ import {
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { FormText } from '../../../shared/protocol/forms/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
-import { type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
+import { betasIn, type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -24,9 +24,6 @@ import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from '
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
-
-/** Dearer betas need the operator's consent, as dearer fields do. */
-const betaHeader = 'anthropic-beta';
 
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
@@ -94,7 +91,7 @@ function readCall(
   const { json } = body;
   const { dropsIdleMembers } = scope.baseUrlRules;
   const passedOn = readPassedOn(clientInterface, headers, query);
-  const betas = passedOn instanceof GatewayError ? undefined : passedOn.headers[betaHeader];
+  const betas = passedOn instanceof GatewayError ? undefined : betasIn(passedOn);
   const form = 'form' in body ? body.form : undefined;
   const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, form });
   if (request instanceof GatewayError) return request;

@@ -7,15 +7,9 @@ import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
-import { type ClientRequest, keepBody, keptInputMax } from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientRequest, keptInputMax, readAgain } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import {
-  findMember,
-  type JsonObject,
-  type PresetOption,
-  readRequestBody,
-  rewriteMembers,
-} from '../../../shared/protocol/wire/index.ts';
+import { findMember, type JsonObject, type PresetOption, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
@@ -123,18 +117,12 @@ async function mergePreset(
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, call.workspace, named);
   if (applied instanceof GatewayError) return applied;
-  const bytes = Buffer.from(mergedText(sent, applied.body));
-  await memory.reserve(bytes.length);
-  const body = readRequestBody(bytes, clientInterface);
-  if (body.kind === 'unreadable') return body.error;
-  const request = clientInterface.readRequest(body.json, { bodyBytes: bytes.length, dropsIdleMembers });
-  if (request instanceof GatewayError) return request;
+  const reading = { memory, dropsIdleMembers, passedOn: call.passedOn };
+  const merged = await readAgain(clientInterface, mergedText(sent, applied.body), reading);
+  if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };
-  const fault = await checkRequestSchema(request, options);
-  if (fault !== undefined) return fault;
-  const keptBody = keepBody(memory, request, bytes.length);
-  await memory.reserve(keptBody.mediaBytes);
-  return { request, keptBody, workspace: applied.workspace };
+  const fault = await checkRequestSchema(merged.request, options);
+  return fault ?? { ...merged, workspace: applied.workspace };
 }
 
 /** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */
@@ -144,6 +132,15 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
     ([name, value]) => value !== raw[name] && (Object.hasOwn(raw, name) || findMember(json, name) === undefined),
   );
   return rewriteMembers(json, new Map([['preset', undefined], ...added]));
+}
+
+/** The same call with texts of its request masked. */
+export async function withMaskedRequest(
+  call: RoutedCall,
+  { request, keptBody }: Pick<RoutedCall, 'request' | 'keptBody'>,
+): Promise<RoutedCall> {
+  await parseInSteps(request, { ...call, keptBody });
+  return { ...call, request, keptBody, size: request.size() };
 }
 
 // Parses the values that routing reads: from a short body on first use, from a long one before, in turns of the event

@@ -1,5 +1,5 @@
 // The record of a request of a known key before any provider was called: who asked for what.
-import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { type CallRecord, sumOfChecks } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import type { Tags } from '../../../shared/protocol/wire/index.ts';
@@ -29,6 +29,7 @@ export function requestRecord(
     keyName: String(key.name),
     ...attribution,
     tags: allTags(tags, readKeySetting(key, 'tags')),
+    guardrails: sumOfChecks(scope.details.guardrailChecks),
     user: request.user,
     correlationId: scope.correlationId,
     ...scope.correlation,

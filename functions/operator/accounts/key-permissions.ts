@@ -46,7 +46,7 @@ export async function allowNewKey(
 export async function allowChange(
   deps: ManagementDependencies,
   operator: Operator,
-  key: Pick<KeyRecord, 'workspace' | 'owner' | 'publicId'>,
+  key: Pick<KeyRecord, 'workspace' | 'owner' | 'publicId' | 'guardrails'>,
   changes: KeyChanges & { readonly status?: KeyRecord['status'] },
 ): Promise<Pick<AllowedNewKey, 'claim'>> {
   const { workspace } = key;
@@ -57,6 +57,10 @@ export async function allowChange(
   // Revoking is always allowed; any other change is limited like a new key.
   const { status, ...settings } = changes;
   if (status === 'active') throw new ChangeFailed('forbidden', 'a member makes a new key in place of a revoked one');
+  const { guardrails } = settings;
+  if (guardrails !== undefined && key.guardrails?.some((id) => guardrails?.includes(id) !== true) === true) {
+    throw new ChangeFailed('forbidden', 'a member adds guardrails to a key and removes none');
+  }
   const isRevocation = status === 'revoked' && Object.values(settings).every((value) => value === undefined);
   if (isRevocation) return {};
   const bounds = memberBounds(await readWorkspace(deps, workspace), deps.clock.nowMs());

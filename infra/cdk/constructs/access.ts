@@ -133,7 +133,7 @@ export function bedrockAccess(regions: readonly string[]): Access {
   const tokens = { partition: Aws.PARTITION, ownRegion: Aws.REGION, account: Aws.ACCOUNT_ID };
   const named = { partition: '<AWS::Partition>', ownRegion: '<AWS::Region>', account: '<AWS::AccountId>' };
   const places = placesOf(regions, Aws.REGION);
-  const { models, profiles, projects, modelsAnywhere } = bedrockArns(regions, tokens);
+  const { models, profiles, projects, guardrails, modelsAnywhere } = bedrockArns(regions, tokens);
   const actions = ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'];
   const wildcards = bedrockArns(regions, named);
   return {
@@ -146,6 +146,7 @@ export function bedrockAccess(regions: readonly string[]): Access {
         conditions: { ArnLike: { 'bedrock:InferenceProfileArn': profiles } },
       },
       { actions: ['bedrock-mantle:CreateInference'], resources: projects },
+      { actions: ['bedrock:ApplyGuardrail'], resources: guardrails },
       {
         // It has no resources. The model that it calls is one of those above.
         actions: ['bedrock:Rerank'],
@@ -158,7 +159,8 @@ export function bedrockAccess(regions: readonly string[]): Access {
         .flat()
         .map((resource) => ({
           id: wildcardId(resource),
-          reason: 'Models are opened to the account in Bedrock; the gateway file says which of them are called.',
+          reason:
+            'Models are opened to the account in Bedrock; the gateway file says which of them, and which guardrails, are called.',
         })),
       { id: wildcardId('*'), reason: 'The action that reranks has no resources; a condition names its regions.' },
     ],
@@ -183,6 +185,10 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
       profileKinds.map((kind) => `arn:${partition}:bedrock:${region}:${account}:${kind}/*`),
     ),
     projects: places.map((region) => `arn:${partition}:bedrock-mantle:${region}:${account}:project/*`),
+    // A guardrail that works across regions does so by a profile.
+    guardrails: places.flatMap((region) =>
+      ['guardrail', 'guardrail-profile'].map((kind) => `arn:${partition}:bedrock:${region}:${account}:${kind}/*`),
+    ),
     modelsAnywhere: `arn:${partition}:bedrock:*::foundation-model/*`,
   };
 }

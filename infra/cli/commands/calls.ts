@@ -20,6 +20,7 @@ import { readWorkspaces } from '../../../shared/configuration/administration/ind
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { interfaceIds, refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { escapeControls } from '../../../shared/foundation/log/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
@@ -198,6 +199,7 @@ async function showCall(session: Session, id: string, { content: showsContent }:
             style,
           )),
       ...(content === undefined ? [] : contentLines(content)),
+      ...guardrailLines(record, style),
     ],
   };
 }
@@ -221,6 +223,28 @@ function bodyLines(title: string, body: string): string[] {
   } catch {}
   return ['', `${title}:`, ...text.split('\n').map(escapeControls)];
 }
+const guardrailLines = ({ guardrails = [] }: CallRecord, style: Parameters<typeof table>[2]): string[] =>
+  guardrails.length === 0
+    ? []
+    : [
+        '',
+        ...table(
+          [
+            { title: 'guardrail' },
+            { title: 'on' },
+            { title: 'decided' },
+            { title: 'checks', align: 'right' },
+            { title: 'ms', align: 'right' },
+            { title: 'units', align: 'right' },
+            { title: 'cost USD', align: 'decimal' },
+          ],
+          guardrails.map(({ id, direction, action, checks, ms, units, costPicoUsd }) => [
+            ...[id, direction, action, checks, ms, units],
+            costPicoUsd === undefined ? undefined : formatUsd(costPicoUsd),
+          ]),
+          style,
+        ),
+      ];
 
 /** The document of a call, and its way through providers. */
 interface ShownCall extends CallDocument {

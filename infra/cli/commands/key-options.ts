@@ -56,9 +56,16 @@ export const readContentLog = readOrNone((name: string, text: string) => {
 });
 
 export function readModels(name: string, text: string): string[] | 'all' {
-  if (text === 'all') return 'all';
+  return text === 'all' ? 'all' : idsIn(text, `${name} is all, or ids of models with commas between them`);
+}
+
+/** `none`: an empty list. */
+export const readIds = (name: string, text: string): string[] =>
+  text === 'none' ? [] : idsIn(text, `${name} is none, or ids with commas between them`);
+
+function idsIn(text: string, advice: string): string[] {
   const ids = text.split(',').map((id) => id.trim());
-  if (ids.includes('')) throw new UsageError(`${name} is all, or ids of models with commas between them`);
+  if (ids.includes('')) throw new UsageError(advice);
   return ids;
 }
 
@@ -109,6 +116,12 @@ export function keyOptions(absent: 'left out' | 'none'): readonly LineInput[] {
       'body.content_log',
       readContentLog,
       `keeps less of its calls than the workspace does: 7d, or 7d:0.1 for a tenth of them; ${absent}: as the workspace`,
+    ),
+    input(
+      '--guardrails <IDS>',
+      'body.guardrails',
+      readIds,
+      `ids with commas between them, beside those of the workspace; ${absent}: no others`,
     ),
     input('--tag <NAME=VALUE>', 'body.tags', undefined, `on each of its calls; may be repeated; ${absent}: no tags`, {
       readAll: readKeyTags,

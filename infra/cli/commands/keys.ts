@@ -107,6 +107,13 @@ export const keyFields: readonly Field<Key>[] = [
     value: ({ models }) => (models === 'all' ? null : models),
   },
   member('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
+  {
+    member: 'guardrails',
+    title: 'guardrails',
+    isFlexible: true,
+    leftOut: 1,
+    value: ({ guardrails }) => (guardrails.length === 0 ? null : guardrails),
+  },
   member('owner'),
   member('replaced_by'),
 ];

@@ -9,7 +9,7 @@ import {
   readUsd,
   UsageError,
 } from '../args/option-values.ts';
-import { readContentLog, readModels, readReset } from './key-options.ts';
+import { readContentLog, readIds, readModels, readReset } from './key-options.ts';
 
 const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
 /** Switching a policy off removes it. */
@@ -39,6 +39,12 @@ export const workspaceOptions: readonly LineInput[] = [
     'its calls of functions in flight; none: no limit of its own',
   ),
   input('--models <IDS>', 'body.models', readModels, 'ids with commas between them, or all'),
+  input(
+    '--guardrails <IDS>',
+    'body.guardrails',
+    readIds,
+    'they check all its calls; ids with commas between them, or none',
+  ),
   input(
     '--zdr <SWITCH>',
     'body.data_policy.zdr',

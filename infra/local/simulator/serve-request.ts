@@ -8,6 +8,7 @@ import { isAccepted, type SimulatorCall } from './call.ts';
 import type { CallLog, LoggedRequest } from './call-log.ts';
 import { errorBody } from './error-bodies.ts';
 import { refuse } from './frames.ts';
+import { guardrailSteps } from './guardrail.ts';
 import { play } from './play.ts';
 import { providerRefusal } from './provider-refusals.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
@@ -53,6 +54,8 @@ type CallContext = Pick<
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
 function answerRequest(read: ReadRequest, credential: string | undefined): Answer {
   const { provider, headers, body, bodyText, method, path, query, pathBelowBase, chosen } = read;
+  const checked = guardrailSteps(read);
+  if (checked !== undefined) return { behaviour: 'guardrail', steps: () => checked };
   if (chosen === undefined) {
     const message = `Invalid URL (${method} ${path})`;
     return { behaviour: 'not-found', steps: () => json(404, errorBody(404, undefined, message)) };

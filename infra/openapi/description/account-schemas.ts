@@ -44,6 +44,8 @@ const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string
   interface: `${interfaceIds.map((id) => `\`${id}\``).join(', ')}.`,
   format: 'The format in which the provider was called. Null: none answered.',
   left_out: 'Members of the request that this format has no words for, as paths. Null: none.',
+  guardrails:
+    'The decision of each guardrail, in how many checks and ms, and their units or cost where known. Null: none.',
   base_path: 'Of the base URL of the call: `/v1` or `/openai/v1`.',
   model_asked: 'Null: the body names none that could be read.',
 };

@@ -10,5 +10,6 @@ export type { CallAttempt, CallOutcome, CallShare, KeptContent } from './call-re
 export { callPosition, isUtcDay, utcDayOf, utcDaysBetween } from './call-record-item.ts';
 export { type CallRecords, createCallRecords, createRefusalQuota, type RefusalQuota } from './call-records.ts';
 export { csvHeader, csvLine, describePath } from './csv-line.ts';
+export { sumOfChecks } from './guardrail-checks.ts';
 export { attemptsText, type CallRecord, type MemberName } from './record-members.ts';
 export { calledName } from './stored-kinds.ts';

@@ -13,6 +13,7 @@ import {
 } from '../../foundation/constants/index.ts';
 import { type JsonObject, tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
+import { guardrailChecks } from './guardrail-checks.ts';
 import {
   address,
   amount,
@@ -81,6 +82,8 @@ const attributionMaxCharacters = 512;
 const modelText = text(160);
 /** The longest messages list paths or names; the answer has the rest. */
 const errorMessageMaxCharacters = 512;
+/** Of a workspace and a key, in both directions. */
+const guardrailsMax = 64;
 /** A function may make many provider calls; the first ones show the fault. */
 const attemptsMax = 16;
 /** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
@@ -127,6 +130,8 @@ export const members = {
   format: optional('format', providerApi),
   /** Members of the request that this format has no words for, as paths. */
   leftOut: optional('left_out', paths(leftOutMax)),
+  /** Decisions of guardrails, never a text. */
+  guardrails: optional('guardrails', guardrailChecks(guardrailsMax)),
   /** Base URL that the client used; undefined in records of a release without the field. */
   basePath: optional('base_path', basePath),
   functionId: optional('function_id', id),

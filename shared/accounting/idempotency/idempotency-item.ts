@@ -57,7 +57,7 @@ export const claimPut = (
 export const completeUpdate = (
   pk: string,
   owner: string,
-  { status, headers, model, provider, executionId }: Omit<StoredResult, 'body'>,
+  { status, headers, model, provider, executionId, guardrails }: Omit<StoredResult, 'body'>,
   body: PackedBody | undefined,
   nowMs: number,
 ) =>
@@ -73,6 +73,7 @@ export const completeUpdate = (
           model,
           provider,
           execution_id: executionId,
+          guardrails,
           ...(body === undefined ? {} : bodyMembers(body)),
         },
         expires_at_epoch_seconds: expiryAfter(nowMs),
@@ -121,6 +122,7 @@ function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintV
       model: result.model as string | undefined,
       provider: result.provider as string | undefined,
       ...(result.execution_id === undefined ? {} : { executionId: result.execution_id as string }),
+      ...(result.guardrails === undefined ? {} : { guardrails: result.guardrails as string[] }),
     },
     body: bodyOf(result),
   };

@@ -26,6 +26,8 @@ export interface StoredResult {
   readonly provider?: string | undefined;
   /** Function calls only. */
   readonly executionId?: string | undefined;
+  /** Ids of the guardrails that have checked it. Absent: none. */
+  readonly guardrails?: readonly string[] | undefined;
 }
 
 /**

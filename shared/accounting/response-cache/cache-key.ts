@@ -22,6 +22,8 @@ export interface CacheKeyParts {
   readonly body: JsonText;
   /** Values beside the body that providers get. */
   readonly passedOn?: PassedOn | undefined;
+  /** Guardrails that have checked the answer. */
+  readonly guardrails?: readonly object[] | undefined;
   /** Its top-level fields that change no answer, or are in the other parts. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -52,7 +54,7 @@ export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly
 function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ...choice }: CacheKeyParts): HashOfModel {
   const request_sha256 = sha256Hex(canonicalText(body, leftOut));
   const effective = effectOf(policy);
-  const { namespace, only, ignore, order } = choice;
+  const { namespace, only, ignore, order, guardrails = [] } = choice;
   return (model) =>
     sha256Hex(
       canonicalJson({
@@ -66,6 +68,7 @@ function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ..
         order,
         request_sha256,
         passed_on: passesAnything(passedOn) ? passedOn : undefined,
+        guardrails: guardrails.length === 0 ? undefined : guardrails,
       }),
     );
 }

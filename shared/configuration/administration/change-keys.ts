@@ -5,7 +5,7 @@ import { collect, mapParallel, parallelReads } from '../../foundation/parallel/i
 import { isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
-import { modelIdsOf, readWorkspace } from './change-workspaces.ts';
+import { checkGuardrails, modelIdsOf, readWorkspace } from './change-workspaces.ts';
 import { checkContentLog, checkKeyEnd, type KeyChanges, writeKey } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -34,6 +34,7 @@ export async function createKey(deps: Dependencies, { claim, ...wanted }: Wanted
   checkKeyEnd(deps, wanted);
   checkContentLog(workspace, wanted);
   const models = await modelIdsOf(deps, wanted.models, own);
+  await checkGuardrails(deps, wanted.guardrails);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
   const record = { ...wanted, ...models, publicId, secretSha256, status: 'active' } as const;
@@ -60,6 +61,7 @@ export async function updateKey(
   const ofKey = isOfWorkspace ? await deps.workspaceStore.read(stored.workspace) : undefined;
   if (ofKey !== undefined) checkContentLog(ofKey, asked);
   const models = await modelIdsOf(deps, asked.models, ofKey?.models);
+  await checkGuardrails(deps, asked.guardrails);
   const { publicId: id, workspace, secretSha256, name } = stored;
   const wanted = { name, ...written(asked), ...models, publicId: id, workspace, secretSha256 };
   const change = await writeKey(deps.keys, stored, wanted, deps.clock.nowMs());

@@ -15,6 +15,7 @@ type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit'
 /** Throws ChangeFailed where there is one of that id already, or a name means no model of the catalogue. */
 export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChanges): Promise<WorkspaceDocument> {
   const models = await modelIdsOf(deps, wanted.models);
+  await checkGuardrails(deps, wanted.guardrails);
   if ((await deps.workspaceStore.read(wanted.id)) !== undefined) {
     throw new ChangeFailed('taken', `there is a workspace ${wanted.id} already: give another id`, { param: 'id' });
   }
@@ -29,6 +30,7 @@ export async function changeWorkspace(
 ): Promise<{ readonly isChanged: boolean; readonly workspace: WorkspaceDocument }> {
   const former = await readWorkspace(deps, changes.id);
   const models = await modelIdsOf(deps, changes.models);
+  await checkGuardrails(deps, changes.guardrails);
   const change = await writeWorkspace(deps, former, { ...changes, ...models });
   return { isChanged: change !== 'unchanged', workspace: await readWorkspace(deps, changes.id) };
 }
@@ -69,6 +71,17 @@ export async function modelIdsOf<Other>(
     throw new ChangeFailed('invalid', `there is no model ${name} in the catalogue`);
   };
   return { models: models.map(idOf) };
+}
+
+/** Throws ChangeFailed for one that the gateway file does not describe. */
+export async function checkGuardrails(
+  { catalogues }: Pick<Dependencies, 'catalogues'>,
+  ids: readonly string[] | null = [],
+): Promise<void> {
+  if (ids === null || ids.length === 0) return;
+  const known = (await catalogues.read())?.guardrails?.map(({ id }) => id) ?? [];
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no guardrail ${unknown} in the gateway file`);
 }
 
 type Stores = Pick<OperatorStores, 'workspaceStore'>;

@@ -182,10 +182,46 @@ export interface ListedModelsDocument {
   as?: 'NAME' | undefined;
 }
 
+export const guardrailDirections = ['input', 'output'] as const;
+export type GuardrailDirection = (typeof guardrailDirections)[number];
+
+interface GuardrailRules {
+  id: string;
+  on: GuardrailDirection[];
+  /** Decides about a call whose check fails or is late. */
+  on_failure: 'block' | 'pass';
+  /** Of one check. */
+  timeout_ms: number;
+  /** Characters of a stream that are held back for one check. */
+  window_characters: number;
+}
+
+export interface HttpGuardrail extends GuardrailRules {
+  kind: 'http';
+  url: string;
+  auth: ProviderAuth;
+}
+
+/** A guardrail of Amazon Bedrock. */
+export interface BedrockGuardrail extends GuardrailRules {
+  kind: 'bedrock';
+  /** Id or ARN. */
+  guardrail: string;
+  version: string;
+  region: string;
+  /** USD per 1,000 text units, by the names of `usage` in its answers. Absent: its checks have units and no cost. */
+  unit_prices?: Record<string, string> | undefined;
+}
+
+/** Checks the texts of calls outside the gateway. */
+export type GuardrailDocument = HttpGuardrail | BedrockGuardrail;
+
 export interface CatalogueDocument {
   service: ServiceDocument;
   providers: ProviderDocument[];
   models: ModelDocument[];
+  /** Workspaces and keys name them. */
+  guardrails?: GuardrailDocument[] | undefined;
   /** Items of the model list, some of whose models are in `models`. Absent where the file named each. */
   listed?: ListedModelsDocument[] | undefined;
 }

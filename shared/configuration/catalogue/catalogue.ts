@@ -4,6 +4,7 @@ import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/in
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type {
   CatalogueDocument,
+  GuardrailDocument,
   MediaPrices,
   ModelDocument,
   ModelProviderDocument,
@@ -94,6 +95,7 @@ export interface Catalogue {
   readonly providers: ReadonlyMap<string, ProviderDocument>;
   /** In catalogue order. */
   readonly models: ReadonlyMap<string, CatalogueModel>;
+  readonly guardrails: ReadonlyMap<string, GuardrailDocument>;
 }
 
 /** Builds the lookups of a stored document. Trusts it: it was checked whole before it was written. */
@@ -113,7 +115,8 @@ export function loadCatalogue(document: CatalogueDocument, version: string): Cat
       ),
     },
   ]);
-  return { version, service: document.service, providers, models: new Map(models) };
+  const guardrails = new Map(document.guardrails?.map((guardrail) => [guardrail.id, guardrail]));
+  return { version, service: document.service, providers, models: new Map(models), guardrails };
 }
 
 function toCandidate(

@@ -1,9 +1,16 @@
 // The catalogue in the form of a gateway file, for exports. Values that applying it would fill in again may be omitted.
-import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
+import type {
+  CatalogueDocument,
+  GuardrailDocument,
+  ModelDocument,
+  ModelProviderDocument,
+  ProviderDocument,
+} from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
 import { isSame, upstreamModelOf } from './complete-entry.ts';
 import { expandListedModels } from './expand-listed-models.ts';
+import { guardrailDefaults } from './guardrail-schema.ts';
 import { knownEntries, modalitiesOf } from './list-differences.ts';
 import { bareProvider } from './provider-schema.ts';
 
@@ -16,14 +23,20 @@ type Members = Record<string, unknown>;
 export function catalogueInFile(
   catalogue: CatalogueDocument,
   list: ModelList | undefined,
-): Readonly<Record<'service' | 'providers' | 'models', unknown>> {
-  const { service, providers, models } = catalogue;
+): Readonly<Record<'service' | 'providers' | 'models', unknown> & { readonly guardrails?: unknown }> {
+  const { service, providers, models, guardrails } = catalogue;
   return {
     service,
     providers: providers.map((provider) => providerInFile(provider, list !== undefined)),
     models: list === undefined ? models.map(wholeModel) : shortModels(catalogue, list),
+    ...(guardrails === undefined
+      ? {}
+      : { guardrails: guardrails.map((one) => guardrailInFile(one, list !== undefined)) }),
   };
 }
+
+const guardrailInFile = (guardrail: GuardrailDocument, isShort: boolean): Members =>
+  isShort ? without({ ...guardrail }, guardrailDefaults) : { ...guardrail };
 
 /** Omits the status of an enabled provider: a file with it would enable one again that was disabled since. */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {

@@ -7,6 +7,7 @@ import { promptCaches, type unitPriceMembers } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
 import { exact, limit, text } from '../value-forms/index.ts';
 import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, secretReference, waitMs } from './fields.ts';
+import { guardrail } from './guardrail-schema.ts';
 import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -177,13 +178,17 @@ const service = mapping('service', {
   alerts: alerts.nullable().optional(),
 });
 
+const guardrailsMax = 64;
+
 /** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */
 export const catalogueSections = {
   service: service.prefault({}),
   providers: z.array(provider),
   models: z.array(model),
+  guardrails: z
+    .array(guardrail)
+    .max(guardrailsMax, { error: `must be at most ${guardrailsMax} guardrails` })
+    .optional(),
 };
 
-export type CatalogueInFile = {
-  readonly [Name in keyof typeof catalogueSections]: z.infer<(typeof catalogueSections)[Name]>;
-};
+export type CatalogueInFile = Readonly<z.infer<z.ZodObject<typeof catalogueSections>>>;

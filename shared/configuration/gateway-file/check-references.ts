@@ -47,12 +47,13 @@ export function referenceIssues(value: unknown): Issue[] {
   const issues: Issue[] = [];
   const report: Report = ({ path }, message) => void issues.push({ path, message });
   const file: Node = { value, path: [] };
-  const [providers, models, workspaces] = [
+  const [providers, models, guardrails, workspaces] = [
     member(file, 'providers'),
     member(file, 'models'),
+    member(file, 'guardrails'),
     member(file, 'workspaces'),
   ];
-  for (const list of [providers, models, workspaces]) checkUnique([list], 'id', report);
+  for (const list of [providers, models, guardrails, workspaces]) checkUnique([list], 'id', report);
   // A key is found by its own id alone, so one key cannot belong to two workspaces.
   checkUnique(
     entries(workspaces).map((workspace) => member(workspace, 'keys')),
@@ -71,7 +72,23 @@ export function referenceIssues(value: unknown): Issue[] {
   };
   for (const model of entries(models)) checkModel(model, known, report);
   for (const workspace of entries(workspaces)) checkWorkspace(workspace, known, report);
+  if (guardrails.value !== undefined) checkGuardrails(workspaces, namesIn(guardrails, 'id'), report);
   return issues;
+}
+
+/** Names of no guardrail, where the file keeps those that are stored. */
+export function guardrailReferenceIssues(file: object, known: ReadonlySet<string>): Issue[] {
+  const issues: Issue[] = [];
+  const report: Report = ({ path }, message) => void issues.push({ path, message });
+  checkGuardrails(member({ value: file, path: [] }, 'workspaces'), known, report);
+  return issues;
+}
+
+function checkGuardrails(workspaces: Node, known: ReadonlySet<string>, report: Report): void {
+  const owners = entries(workspaces).flatMap((workspace) => [workspace, ...entries(member(workspace, 'keys'))]);
+  for (const at of owners.flatMap((owner) => entries(member(owner, 'guardrails')))) {
+    checkKnown(at, known, 'guardrail', 'guardrails', report);
+  }
 }
 
 function apisOf(provider: Node): readonly string[] {

@@ -44,6 +44,7 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
       service: completeService(file, sources),
       providers,
       models,
+      ...guardrailsOf(file, sources),
       ...(listed.length === 0 ? {} : { listed }),
     },
     filled: [...filled.values()],
@@ -56,6 +57,12 @@ const completeService = ({ service }: CatalogueInFile, { former }: CatalogueSour
   ...(former?.service ?? serviceDefaults),
   ...written(service),
 });
+
+/** Only a file that says so removes one. */
+function guardrailsOf({ guardrails: inFile }: CatalogueInFile, { former }: CatalogueSources) {
+  const guardrails = inFile ?? former?.guardrails ?? [];
+  return guardrails.length === 0 ? {} : { guardrails };
+}
 
 interface ModelSources extends Omit<CatalogueSources, 'former'>, Told {
   readonly former: ModelDocument | undefined;

@@ -72,6 +72,11 @@ function describe(resource: string, { path, from, to }: MemberChange): string[] 
   if (switches.has(path.split('.').at(-1) ?? '') && offValues.has(to)) {
     return [path === 'status' ? `${resource} is ${String(to)}` : `${path} of ${resource} is ${to || 'off'}`];
   }
+  // Calls are checked less.
+  if (path === 'guardrails' && Array.isArray(from)) {
+    const gone = from.filter((id) => !Array.isArray(to) || !to.includes(id));
+    return gone.map((id) => `guardrail ${String(id)} of ${resource}`);
+  }
   // Who loses a role may be at work.
   if (resource === 'access') return ['access is replaced: roles that the file does not name end'];
   if (path === 'active' && to === null) return [`active revision ${String(from)} of ${resource}`];

@@ -7,7 +7,7 @@ import { changedSettings } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
 import { isListedModels } from './catalogue-schema.ts';
 import { changedMembers } from './changed-members.ts';
-import { modelReferenceIssues } from './check-references.ts';
+import { guardrailReferenceIssues, modelReferenceIssues } from './check-references.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
 import type { FilledMembers } from './complete-providers.ts';
 import { keyMembers } from './describe-changes.ts';
@@ -94,6 +94,10 @@ export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayF
   // Other files name all their models, which the reader has checked.
   if (faults.length === 0 && options.file.models.some(isListedModels)) {
     planning.issues.push(...modelReferenceIssues(options.file, catalogue));
+  }
+  if (options.file.guardrails === undefined) {
+    const known = new Set(catalogue.guardrails?.map(({ id }) => id));
+    planning.issues.push(...guardrailReferenceIssues(options.file, known));
   }
   const steps = [planCatalogue(planning, former, catalogue)];
   const named = withModelIds(options.file, catalogue.models);

@@ -22,7 +22,7 @@ import { authAdvice } from './problems.ts';
 import { changeFaults, drops, renames } from './provider-changes.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
 
-const auth = chosenBy<ProviderAuth>((input) => {
+export const auth = chosenBy<ProviderAuth>((input) => {
   if (typeof input !== 'object' || input === null) return noAuth;
   if ('sigv4' in input) return signed;
   if ('gcp' in input) return serviceAccount;
@@ -78,18 +78,27 @@ const baseUrl = z.pipe(
 );
 
 function faultOfBaseUrl(written: string): string | undefined {
-  if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
-  const url = new URL(written);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return `must not hold credentials, use auth: ${authAdvice}`;
+  const fault = faultOfUrl(written);
+  if (fault !== undefined) return fault;
   if (/[?#]/.test(written)) return `must not have a query or a fragment; for a key, ${authAdvice}`;
   const appended = appendedPaths.find((path) => written.endsWith(path));
   if (appended !== undefined) return `must end before ${appended}: the gateway appends it`;
   return undefined;
 }
 
+/** Undefined for a URL that can be called. */
+export function faultOfUrl(written: string): string | undefined {
+  if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
+  const url = new URL(written);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
+  if (url.username !== '' || url.password !== '') return `must not hold credentials, use auth: ${authAdvice}`;
+  return undefined;
+}
+
 /** Region of a provider as written, and of the process. */
-const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, { error: 'must be a region of AWS, such as eu-west-1' });
+export const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, {
+  error: 'must be a region of AWS, such as eu-west-1',
+});
 
 /**
  * Without a status a provider keeps the one that is stored. Its address and its signature may lack the region: that is

@@ -2,7 +2,7 @@
 // interface and their description use this schema.
 import * as z from 'zod/mini';
 import { spendLimitResets } from '../../accounting/holds/index.ts';
-import { contentLog, instant, limit, modelChoice, tags, text, usd } from '../value-forms/index.ts';
+import { contentLog, guardrailIds, instant, limit, modelChoice, tags, text, usd } from '../value-forms/index.ts';
 import type { KeyLimits, WrittenKey } from './key-settings.ts';
 
 type SchemasOf<Members> = { readonly [Member in keyof Members]: z.ZodMiniType<Members[Member]> };
@@ -33,6 +33,7 @@ export const keySchema = z.object({
     .check(
       z.describe('Which bodies of its calls are kept: never more than the workspace keeps. Null: as the workspace.'),
     ),
+  guardrails: guardrailIds.check(z.describe('They check its calls beside those of its workspace.')),
 } satisfies SchemasOf<WrittenKey>);
 
 /** An absent setting keeps its value, or has its default. */

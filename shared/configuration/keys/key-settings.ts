@@ -66,6 +66,14 @@ const settings = {
   }),
   /** Narrows which bodies of its calls are kept. Null: as its workspace. */
   contentLog: plain('content_log', 'content_log', null as KeyContentLog | null),
+  /** Ids of guardrails that check its calls beside those of its workspace. Null: none. */
+  guardrails: converted({
+    attribute: 'guardrails',
+    member: 'guardrails',
+    initial: null as readonly string[] | null,
+    toWritten: (ids): readonly string[] => ids ?? [],
+    fromWritten: (ids) => (ids.length === 0 ? null : ids),
+  }),
   /** Person who made it for themselves. Null: an operator made it. */
   owner: plain('owner', undefined, null as string | null),
 };

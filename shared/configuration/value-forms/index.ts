@@ -74,6 +74,13 @@ export const modelChoice: z.ZodMiniType<'all' | readonly string[]> = z.union([z.
   error: 'must be all or a list of model ids',
 });
 
+/** A call is checked by each of them. */
+const guardrailsMax = 16;
+const guardrailList = listOf(id)
+  .check(z.maxLength(guardrailsMax, { error: `must hold at most ${guardrailsMax} ids` }))
+  .check(z.refine((ids) => new Set(ids).size === ids.length, { error: 'must name each id once' }));
+export const guardrailIds: z.ZodMiniType<readonly string[]> = guardrailList;
+
 const tagName = '1 to 32 lower-case letters, digits, _, . or -, and begin with a letter';
 export const tags = z
   .record(z.string(), matching(tagValueShape, '1 to 64 visible ASCII characters without , and ='))

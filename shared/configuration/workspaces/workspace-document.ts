@@ -10,7 +10,7 @@ export interface PresetDocument {
 }
 
 export interface WorkspaceDocument
-  extends Omit<WorkspaceSettings, 'concurrency' | 'tpm' | 'member_keys' | 'content_log'> {
+  extends Omit<WorkspaceSettings, 'concurrency' | 'tpm' | 'guardrails' | 'member_keys' | 'content_log'> {
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
@@ -20,6 +20,8 @@ export interface WorkspaceDocument
   concurrency?: WorkspaceSettings['concurrency'] | undefined;
   /** Tokens per minute. Null or absent: no limit. */
   tpm?: WorkspaceSettings['tpm'] | undefined;
+  /** Ids of guardrails that check all its calls. Null or absent: none. */
+  guardrails?: WorkspaceSettings['guardrails'] | undefined;
   presets: PresetDocument[];
   /** Limits of the keys that members make for themselves. Null or absent: none may. */
   member_keys?: WorkspaceSettings['member_keys'] | undefined;

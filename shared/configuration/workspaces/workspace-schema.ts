@@ -2,7 +2,16 @@
 // interface and their description use this schema.
 import * as z from 'zod/mini';
 import { keyLimits } from '../keys/index.ts';
-import { contentLog, limit, matching, modelChoice, positiveInteger, regions, usd } from '../value-forms/index.ts';
+import {
+  contentLog,
+  guardrailIds,
+  limit,
+  matching,
+  modelChoice,
+  positiveInteger,
+  regions,
+  usd,
+} from '../value-forms/index.ts';
 
 const zdr = z.boolean();
 const dataCollection = z.enum(['allow', 'deny']);
@@ -30,6 +39,7 @@ export const workspaceSettings = z.object({
   tpm: limit.check(z.describe('Tokens per minute. Null: no limit.')),
   function_concurrency: limit,
   features,
+  guardrails: z.nullable(guardrailIds).check(z.describe('They check all its calls. Null: none.')),
   member_keys: z.nullable(memberKeysSchema),
   content_log: z.nullable(contentLog).check(z.describe('Which bodies of calls are kept. Null: none.')),
 });

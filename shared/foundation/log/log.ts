@@ -40,6 +40,8 @@ export const logFieldNames = [
   'model',
   'provider',
   'credential',
+  'guardrail',
+  'direction',
   'attempts',
   // All provider calls: one field for people, one with status and milliseconds of each.
   'provider_path',

@@ -24,6 +24,7 @@ export {
   readAskedModels,
   readModel,
 } from './plain-members.ts';
+export { readAgain } from './read-again.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';
 export { type RelayedInput, readListAnswer, relayedInterface, withCostHeader } from './relayed-interface.ts';

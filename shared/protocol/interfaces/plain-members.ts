@@ -87,5 +87,8 @@ export const keptCacheMember = ({ prompt_cache_retention: kept }: JsonObject): s
 
 const inMemory: readonly unknown[] = ['in_memory', 'in-memory'];
 
+/** Dearer betas need the operator's consent, as dearer fields do. */
+export const betasIn = (passedOn: PassedOn): string | undefined => passedOn.headers['anthropic-beta'];
+
 export const passesAnything = (passedOn: PassedOn | undefined): boolean =>
   passedOn !== undefined && (passedOn.query !== '' || Object.keys(passedOn.headers).length > 0);

@@ -1,5 +1,5 @@
 export type { DeferredTasks } from './deferred-tasks.ts';
-export type { CallDetails } from './request-details.ts';
+export type { CallDetails, GuardrailCheck } from './request-details.ts';
 export type { RequestScope } from './request-scope.ts';
 export { jsonHeaders, streamHeaders } from './root-endpoints.ts';
 export type { Endpoint, RouteRules } from './route-table.ts';

@@ -2,6 +2,7 @@
 // answer. Types only.
 import type { ErrorCode } from '../../errors/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
+import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Tags } from '../wire/index.ts';
 
 export interface RequestDetails {
@@ -12,6 +13,18 @@ export interface RequestDetails {
   change?: { readonly what: string; readonly target: string };
   /** Details of a model call, from its record. */
   call?: CallDetails;
+  /** Checks of guardrails so far, in their order. */
+  guardrailChecks?: GuardrailCheck[];
+}
+
+/** One check of some texts by one guardrail. */
+export interface GuardrailCheck {
+  readonly id: string;
+  readonly direction: 'input' | 'output';
+  readonly action: 'pass' | 'mask' | 'block' | 'failed';
+  readonly ms: number;
+  readonly units?: number | undefined;
+  readonly costPicoUsd?: PicoUsd | undefined;
 }
 
 export interface CallDetails {

@@ -19,7 +19,7 @@ a model under the reserved prefix | id: acme/small-1 → id: gw/small-1 | models
 a model named auto | id: acme/small-1 → id: auto | models[1].id + | always there
 a negative creation time | created: 1760000000 → created: -1 | models[0].created | seconds
 a mistyped word | [text, image] → [text, images] | models[0].modalities[1] | must be one of text, image, audio, video, file, not "images"; did you mean image?
-an unknown section | workspaces: → zzz: 1\nworkspaces: | zzz | known are service, providers, models, workspaces
+an unknown section | workspaces: → zzz: 1\nworkspaces: | zzz | known are service, providers, models, guardrails, workspaces
 an unknown member | reasoning_style: effort → resoning_style: effort | providers[0].resoning_style | did you mean reasoning_style?
 a member of another place | reasoning_style: effort → rate_limit_rpm: 60 | providers[0].rate_limit_rpm | is not known here; it is a member of models[].providers[]
 a missing member | \n    base_url: https://api.acme.example/v1 → | providers[0].base_url | is required
@@ -107,6 +107,24 @@ a second connection to a provider | budget_usd: "10.00" } → budget_usd: "10.00
 a second function of that id | - id: classify-ticket\n → - { id: classify-ticket, kind: prompt, revisions: [] }\n      - id: classify-ticket\n | W.functions[1].id | already taken
 a second preset of that slug | presets:\n → presets:\n      - { slug: terse, versions: [ { version: "1", config: {} } ], designated: "1" }\n | W.presets[1].slug | already taken
 a second version of that name | { version: "1", config: { temperature: 0 } } → { version: "1", config: {} }, { version: "1", config: {} } | W.presets[0].versions[1].version | already taken
+a guardrail without a kind | workspaces: → guardrails: [{ id: g }]\nworkspaces: | guardrails[0].kind | must be http or bedrock
+a guardrail of another kind | workspaces: → guardrails: [{ id: g, kind: lakera }]\nworkspaces: | guardrails[0].kind | must be http or bedrock
+a guardrail twice | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check" }, { id: g, kind: http, url: "https://g.example/check" }]\nworkspaces: | guardrails[1].id | already taken
+a guardrail without a URL | workspaces: → guardrails: [{ id: g, kind: http }]\nworkspaces: | guardrails[0].url | is required
+a guardrail at no URL | workspaces: → guardrails: [{ id: g, kind: http, url: g.example }]\nworkspaces: | guardrails[0].url | must be a URL
+a guardrail with a credential in its URL | workspaces: → guardrails: [{ id: g, kind: http, url: "https://me:SECRET@g.example" }]\nworkspaces: | guardrails[0].url | use auth
+a guardrail on nothing | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check", on: [] }]\nworkspaces: | guardrails[0].on | must name input, output or both
+a guardrail on something else | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check", on: [prompt] }]\nworkspaces: | guardrails[0].on[0] | must be one of input, output
+a guardrail with a signed auth | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check", auth: { sigv4: { service: a, region: b1 } } }]\nworkspaces: | guardrails[0].auth | must be none
+a guardrail that waits for ever | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check", timeout_ms: 60000 }]\nworkspaces: | guardrails[0].timeout_ms | at most 30000
+a guardrail with no window | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check", window_characters: 0 }]\nworkspaces: | guardrails[0].window_characters | at least 1
+a guardrail that fails otherwise | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check", on_failure: warn }]\nworkspaces: | guardrails[0].on_failure | must be one of block, pass
+a guardrail of Bedrock without a version | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, region: eu-west-1 }]\nworkspaces: | guardrails[0].version | is required
+a guardrail of Bedrock with a number as version | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, version: 1, region: eu-west-1 }]\nworkspaces: | guardrails[0].version | in quotes
+a guardrail of Bedrock in no region of AWS | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, version: "1", region: europe }]\nworkspaces: | guardrails[0].region | region of AWS
+a guardrail of Bedrock by its name | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: My Guardrail, version: "1", region: eu-west-1 }]\nworkspaces: | guardrails[0].guardrail | the id or the ARN
+a price of units that there are not | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, version: "1", region: eu-west-1, unit_prices: { tokens: "1" } }]\nworkspaces: | guardrails[0].unit_prices.tokens | contentPolicyUnits
+a price of units without quotes | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, version: "1", region: eu-west-1, unit_prices: { contentPolicyUnits: 0.15 } }]\nworkspaces: | guardrails[0].unit_prices.contentPolicyUnits | in quotes
 a second workspace of that id | workspaces: → workspaces:\n  - id: team-a | workspaces[1].id | "team-a" is already taken by an earlier entry
 `;
 

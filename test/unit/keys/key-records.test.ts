@@ -37,7 +37,10 @@ describe('at rest', () => {
     const parsed = parseApiKey(text);
     if (parsed === undefined) throw new Error('a created key must parse');
     const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, owner: null, replacedBy: null };
-    const limits = { rpm: null, tpm: null, concurrency: null, spendLimitUsd: null, contentLog: null };
+    const limits = {
+      ...{ rpm: null, tpm: null, concurrency: null, spendLimitUsd: null },
+      ...{ contentLog: null, guardrails: null },
+    };
     const settings = { workspace: 'w', name: 'ci', status: 'active', ...limits } as const;
     return { text, record: { ...parsed, ...settings, ...rules, ...more } };
   }
@@ -240,6 +243,7 @@ describe('the settings of a key', () => {
     models: ['acme/large-1'],
     tags: { team: 'search' },
     content_log: { keep: '7d' },
+    guardrails: ['words'],
     owner: 'ada@example.com',
   };
 
@@ -263,9 +267,11 @@ describe('the settings of a key', () => {
       models: ['acme/large-1'],
       tags: { team: 'search' },
       content_log: { keep: '7d' },
+      guardrails: ['words'],
     });
     expect(fromWrittenKey(written)).toEqual(settings);
-    expect(fromWrittenKey({ models: 'all', expires_at: null, tags: {} })).toEqual({
+    expect(fromWrittenKey({ models: 'all', expires_at: null, tags: {}, guardrails: [] })).toEqual({
+      guardrails: null,
       models: null,
       expiresAtMs: null,
       tags: null,

@@ -33,6 +33,9 @@ const Details = ({ call }: { readonly call: ManagedCall }) => (
   </>
 );
 
+const guardrailText = ({ id, direction, action, ms }: NonNullable<ManagedCall['guardrails']>[number]): string =>
+  `${id} on ${direction}: ${action}, ${duration(ms)}`;
+
 /** Facts that apply to the call. */
 const facts = (call: ManagedCall) =>
   (
@@ -58,6 +61,7 @@ const facts = (call: ManagedCall) =>
           .filter(Boolean)
           .join(', '),
       ],
+      ['Guardrails', call.guardrails?.map(guardrailText).join('; ')],
       ['Replay of', call.replay_of && <Link view="call" parameters={{ id: call.replay_of }} text={call.replay_of} />],
       ['Workspace', call.workspace],
       [

@@ -12,7 +12,7 @@ export const countLimits = [
 
 type CountLimits = Pick<Key, (typeof countLimits)[number]['member']>;
 type Fields = CountLimits &
-  Pick<Key, 'name' | 'expires_at' | 'models' | 'tags' | 'spend_limit_usd'> & {
+  Pick<Key, 'name' | 'expires_at' | 'models' | 'tags' | 'guardrails' | 'spend_limit_usd'> & {
     readonly workspace?: string;
     readonly spend_limit_reset: string | null;
   };
@@ -30,6 +30,7 @@ export function readFields(form: HTMLFormElement): Fields {
     expires_at: expires === '' ? null : new Date(expires).toISOString(),
     models: models.length === 0 ? 'all' : models,
     tags: Object.fromEntries(list('tags').map((pair) => pair.split('='))),
+    guardrails: list('guardrails'),
   };
 }
 

@@ -68,6 +68,16 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
       <p id="tags-help" class="muted">
         On each call with this key, whatever a request says under the same names: team=search, feature=rerank.
       </p>
+      <TextField
+        title="Guardrails"
+        name="guardrails"
+        initial={changed?.guardrails.join(', ')}
+        placeholder="those of the workspace alone"
+        aria-describedby="guardrails-help"
+      />
+      <p id="guardrails-help" class="muted">
+        Ids with commas between them, which check its calls beside those of the workspace.
+      </p>
     </FormDialog>
   );
 };

@@ -4,7 +4,14 @@ import { formValues } from '../parts/form.tsx';
 
 type Fields = Pick<
   Workspace,
-  'spend_limit_usd' | 'concurrency' | 'tpm' | 'function_concurrency' | 'models' | 'features' | 'member_keys'
+  | 'spend_limit_usd'
+  | 'concurrency'
+  | 'tpm'
+  | 'function_concurrency'
+  | 'models'
+  | 'guardrails'
+  | 'features'
+  | 'member_keys'
 > & {
   readonly id: string;
   readonly credit_usd: string;
@@ -27,6 +34,7 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
     tpm: number('tpm'),
     function_concurrency: number('function_concurrency'),
     models: models.length === 0 ? 'all' : models,
+    guardrails: list('guardrails').length === 0 ? null : list('guardrails'),
     data_policy: {
       zdr: has('zdr') ? true : null,
       data_collection: has('deny') ? 'deny' : null,

@@ -87,6 +87,12 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
         initial={policy?.data_residency?.join(', ')}
         placeholder="any; or such as eu, us"
       />
+      <TextField
+        title="Guardrails"
+        name="guardrails"
+        initial={changed?.guardrails?.join(', ')}
+        placeholder="none; or ids with commas between them"
+      />
       <CheckField title="Own provider keys" name="byok" defaultChecked={changed?.features.byok === true} />
       <CheckField title="Presets" name="presets" defaultChecked={changed?.features.presets === true} />
       {memberLimits.map(({ Control, member, ...field }) => (

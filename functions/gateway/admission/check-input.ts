@@ -1,0 +1,76 @@
+// The guardrails of a call, and the check of its input. Loaded with the first call that has some.
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import { readAgain } from '../../../shared/protocol/interfaces/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { type GuardedRequest, openGuard } from '../../../shared/routing/guardrails/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import type { CallGuard, GuardedCall, IdentifiedCall, MaskedRequest } from '../stages.ts';
+import { documentsOf } from './guardrails-of-call.ts';
+
+/** `ids`: of its guardrails. */
+export async function openCallGuard(
+  { clock, log, transport, credentials }: GatewayDependencies,
+  call: IdentifiedCall,
+  ids: readonly string[],
+): Promise<CallGuard> {
+  const { scope, clientInterface, deadline } = call;
+  const { correlationId, clientGone, memory, details } = scope;
+  const guardrails = documentsOf(call, ids);
+  const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
+  details.guardrailChecks = [];
+  const guard = await openGuard({
+    ...{ guardrails, clock, transport, credentials, deadline, clientGone, memory },
+    interfaceId: clientInterface.id,
+    callId: correlationId,
+    note: (check) => void details.guardrailChecks?.push(check),
+    onFailure: (guardrail, direction, cause) =>
+      log.error({ event: 'guardrail_failed', correlation_id: correlationId, guardrail, direction }, cause),
+  });
+  return {
+    guardrails,
+    async checkInput(checked) {
+      if (missing === undefined) return goOn(checked, await guard.checkRequest(textOf(checked)));
+      // Its calls are checked, or not made.
+      const message = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
+      return fail('RATE_LIMITER_UNAVAILABLE', { message });
+    },
+  };
+}
+
+/** Of a function call everything is parsed, and only a part of it is in the text. */
+const textOf = ({ asksFunction, request }: GuardedCall) => (asksFunction ? jsonTextOf(request.raw) : request.text());
+
+async function goOn(
+  { request, clientInterface, scope, passedOn }: GuardedCall,
+  checked: GuardedRequest,
+): Promise<MaskedRequest | GatewayError | undefined> {
+  const { promptMember } = request;
+  switch (checked.kind) {
+    case 'blocked': {
+      const message = `The guardrail ${checked.guardrail} blocks the request: ${checked.message}`;
+      return fail('invalid_request', { reason: 'content_policy_violation', message, param: promptMember });
+    }
+    case 'tokens': {
+      const message = `${promptMember}: must be texts, not tokens, which the guardrail ${checked.guardrail} cannot read`;
+      return fail('invalid_request', { message, param: promptMember });
+    }
+    case 'failed':
+      return guardrailUnavailable(checked);
+    case 'passed': {
+      if (checked.text === undefined) return undefined;
+      // The parts of a form are sent as they came.
+      if (request.form !== undefined) {
+        const message = 'A guardrail masks texts of the request, and in a form they cannot be masked.';
+        return fail('invalid_request', { reason: 'content_policy_violation', message, param: promptMember });
+      }
+      const { dropsIdleMembers } = scope.baseUrlRules;
+      return readAgain(clientInterface, checked.text, { memory: scope.memory, dropsIdleMembers, passedOn });
+    }
+  }
+}
+
+const guardrailUnavailable = ({ guardrail, cause }: Extract<GuardedRequest, { readonly kind: 'failed' }>) =>
+  fail('RATE_LIMITER_UNAVAILABLE', {
+    message: `The guardrail ${guardrail} gave no answer, and no text passes without it.`,
+    cause,
+  });

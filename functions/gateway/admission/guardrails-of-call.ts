@@ -1,0 +1,17 @@
+// Which guardrails a call has: most have none.
+import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
+import type { ErrorCode, GatewayError } from '../../../shared/errors/index.ts';
+import type { IdentifiedCall } from '../stages.ts';
+
+/** Those of the workspace, and what the key adds. */
+export const guardrailIdsOf = ({ workspace, key }: Pick<IdentifiedCall, 'workspace' | 'key'>): readonly string[] => [
+  ...new Set([...(workspace.guardrails ?? []), ...(readKeySetting(key, 'guardrails') ?? [])]),
+];
+
+/** The known ones of these. */
+export const documentsOf = ({ catalogue }: Pick<IdentifiedCall, 'catalogue'>, ids: readonly string[]) =>
+  ids.flatMap((id) => catalogue.guardrails.get(id) ?? []);
+
+/** Errors that come after that of a guardrail. */
+const laterCodes: readonly ErrorCode[] = ['price_cap_exceeded', 'provider_not_configured'];
+export const comesAfterGuardrails = ({ code }: GatewayError): boolean => laterCodes.includes(code);

@@ -1,0 +1,96 @@
+// The section guardrails: services outside the gateway that check the texts of calls.
+import * as z from 'zod';
+import { parseUsd } from '../../foundation/money/index.ts';
+import { type GuardrailDocument, guardrailDirections } from '../catalogue/index.ts';
+import { exact } from '../value-forms/index.ts';
+import { chosenBy, mapping, plainId, positiveInteger } from './fields.ts';
+import { auth, awsRegion, faultOfUrl } from './provider-schema.ts';
+import { isMapping } from './yaml-source.ts';
+
+/** A call has 55 seconds, and its provider needs most of them. */
+const timeoutMaxMs = 30_000;
+/** Beyond, a stream is no stream any more. */
+const windowMaxCharacters = 100_000;
+
+export const guardrailDefaults = {
+  on: guardrailDirections,
+  on_failure: 'block',
+  timeout_ms: 5_000,
+  window_characters: 1_000,
+  auth: 'none',
+} as const;
+
+const directions = z
+  .array(z.enum(guardrailDirections))
+  .min(1, { error: 'must name input, output or both' })
+  .refine((written) => new Set(written).size === written.length, { error: 'must name each once' });
+
+const rules = {
+  id: plainId,
+  on: directions.default([...guardrailDirections]),
+  on_failure: z.enum(['block', 'pass']).default(guardrailDefaults.on_failure),
+  timeout_ms: positiveInteger
+    .max(timeoutMaxMs, { error: `must be at most ${timeoutMaxMs}` })
+    .default(guardrailDefaults.timeout_ms),
+  window_characters: positiveInteger
+    .max(windowMaxCharacters, { error: `must be at most ${windowMaxCharacters}` })
+    .default(guardrailDefaults.window_characters),
+};
+
+const url = z
+  .string()
+  .max(2048, { error: 'must not be longer than 2048 characters' })
+  .superRefine((written, context) => {
+    const message = faultOfUrl(written);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+const http = mapping('guardrails[]', {
+  ...rules,
+  kind: z.literal('http'),
+  url,
+  auth: auth
+    .refine((written) => written === 'none' || 'bearer' in written || 'header' in written, {
+      error: 'must be none, { bearer: … } or { header: … }',
+    })
+    .default(guardrailDefaults.auth),
+});
+
+/** The patterns of ApplyGuardrail. */
+const guardrailName = z
+  .string()
+  .regex(/^([a-z0-9]{1,64}|arn:aws:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:guardrail\/[a-z0-9]{1,64})$/, {
+    error: 'must be the id or the ARN of a guardrail, such as abc123def456',
+  });
+const version = z
+  .string({
+    error: ({ input }) => (typeof input === 'number' ? 'must be written in quotes, such as "1"' : undefined),
+  })
+  .regex(/^([1-9][0-9]{0,7}|DRAFT)$/, { error: 'must be the number of a version in quotes, such as "1", or DRAFT' });
+
+const unitPrice = exact.check(
+  z.refine((written) => parseUsd(written) !== undefined, { error: 'must be USD per 1,000 units such as "0.15"' }),
+);
+const unitPrices = z.record(z.string(), unitPrice).superRefine((prices, context) => {
+  for (const name of Object.keys(prices).filter((name) => !/^[a-z][A-Za-z]{0,63}Units$/.test(name))) {
+    const message = 'is no member of the usage of a check, such as contentPolicyUnits';
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
+});
+
+const bedrock = mapping('guardrails[]', {
+  ...rules,
+  kind: z.literal('bedrock'),
+  guardrail: guardrailName,
+  version,
+  region: awsRegion,
+  unit_prices: unitPrices.optional(),
+});
+
+const anyKind = z.object({ kind: z.enum(['http', 'bedrock'], { error: 'must be http or bedrock' }) });
+
+export const guardrail = chosenBy<GuardrailDocument>((input) => {
+  if (!isMapping(input)) return z.never({ error: 'must be a mapping with id and kind' });
+  if (input.kind === 'http') return http as z.ZodType<GuardrailDocument>;
+  return (input.kind === 'bedrock' ? bedrock : anyKind) as unknown as z.ZodType<GuardrailDocument>;
+});

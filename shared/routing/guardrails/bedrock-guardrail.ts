@@ -1,0 +1,118 @@
+// A guardrail of Amazon Bedrock, by ApplyGuardrail. Loaded with the first check.
+import {
+  ApplyGuardrailCommand,
+  type ApplyGuardrailResponse,
+  BedrockRuntimeClient,
+  type GuardrailUsage,
+} from '@aws-sdk/client-bedrock-runtime';
+import type { BedrockGuardrail } from '../../configuration/catalogue/index.ts';
+import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
+import { mapParallel } from '../../foundation/parallel/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
+import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
+import { joinPieces, type Piece, piecesOf } from './long-texts.ts';
+
+/** Characters of one request: the service takes 25 text units of 1,000 characters where no quota was raised (November 2026). */
+const requestMaxCharacters = 20_000;
+const requestsAtOnce = 4;
+const socketsMax = 64;
+/** Masked texts, and what was found in them. */
+const answerMaxBytes = 4 * 1024 * 1024;
+
+const clients = new WeakMap<Clock, Map<string, BedrockRuntimeClient>>();
+
+function clientIn(region: string, clock: Clock): BedrockRuntimeClient {
+  const known = clients.get(clock) ?? new Map<string, BedrockRuntimeClient>();
+  clients.set(clock, known);
+  const settings = () => awsClientSettings(awsAccess({ region, clock }), { socketsMax, answerMaxBytes });
+  const client = known.get(region) ?? new BedrockRuntimeClient(settings());
+  known.set(region, client);
+  return client;
+}
+
+export const bedrockGuardrail =
+  (clock: Clock, guardrail: BedrockGuardrail): AskGuardrail =>
+  async (question) => {
+    const pieces = question.texts.map((text) => piecesOf(text, requestMaxCharacters));
+    const requests = inRequests(pieces.flat());
+    const answers = await mapParallel(requests, requestsAtOnce, (batch) => apply(clock, guardrail, question, batch));
+    const billed = { ...unitsOf(answers, guardrail) };
+    const blocked = answers.find(isBlocked);
+    if (blocked !== undefined) return { action: 'block', message: blocked.outputs?.[0]?.text, ...billed };
+    if (answers.every(({ action }) => action === 'NONE')) return { action: 'pass', ...billed };
+    const masked = answers.flatMap(({ action, outputs = [] }, at) => {
+      const batch = requests[at] ?? [];
+      return action === 'NONE' ? batch.map(({ text }) => text) : outputs.map(({ text }) => text ?? '');
+    });
+    return { ...maskedTexts(pieces, masked), ...billed };
+  };
+
+/** An intervention that names no text for each that was sent, or touches a cut, takes nothing out: all is blocked. */
+function maskedTexts(pieces: readonly (readonly Piece[])[], masked: readonly string[]): GuardrailAnswer {
+  if (masked.length !== pieces.flat().length) return { action: 'block' };
+  const rest = masked.values();
+  const texts = pieces.map((ofText) => joinPieces(ofText, rest.take(ofText.length).toArray()));
+  return texts.every((text) => text !== undefined) ? { action: 'mask', texts } : { action: 'block' };
+}
+
+function inRequests(pieces: readonly Piece[]): Piece[][] {
+  const requests: Piece[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const piece of pieces) {
+    characters += piece.text.length;
+    if (characters > requestMaxCharacters) {
+      requests.push([]);
+      characters = piece.text.length;
+    }
+    requests.at(-1)?.push(piece);
+  }
+  return requests;
+}
+
+async function apply(
+  clock: Clock,
+  { guardrail, version, region }: BedrockGuardrail,
+  { direction, signal }: GuardrailQuestion,
+  batch: readonly Piece[],
+): Promise<ApplyGuardrailResponse> {
+  const command = new ApplyGuardrailCommand({
+    guardrailIdentifier: guardrail,
+    guardrailVersion: version,
+    source: direction === 'input' ? 'INPUT' : 'OUTPUT',
+    content: batch.map(({ text }) => ({ text: { text } })),
+  });
+  const answer = await clientIn(region, clock).send(command, { abortSignal: signal });
+  // A fault may come with a good status.
+  if (answer.action !== 'NONE' && answer.action !== 'GUARDRAIL_INTERVENED')
+    throw new Error('an answer without an action');
+  return answer;
+}
+
+/** A finding blocks, unless it says that it is masked or only reported. */
+function isBlocked({ action, assessments = [] }: ApplyGuardrailResponse): boolean {
+  if (action === 'NONE') return false;
+  const actions = [...actionsIn(assessments)];
+  return actions.includes('BLOCKED') || !actions.includes('ANONYMIZED');
+}
+
+function* actionsIn(found: unknown): Generator<unknown> {
+  if (typeof found !== 'object' || found === null) return;
+  for (const [name, value] of Object.entries(found)) {
+    if (name === 'action') yield value;
+    else yield* actionsIn(value);
+  }
+}
+
+const unitsPerPrice = 1_000n;
+
+function unitsOf(answers: readonly ApplyGuardrailResponse[], { unit_prices: prices }: BedrockGuardrail) {
+  let units = 0;
+  let costPicoUsd: PicoUsd = 0n;
+  for (const [name, count = 0] of answers.flatMap(({ usage }) => Object.entries(usage ?? ({} as GuardrailUsage)))) {
+    if (!name.endsWith('Units') || !Number.isSafeInteger(count) || count < 0) continue;
+    units += count;
+    costPicoUsd += (BigInt(count) * (parseUsd(prices?.[name] ?? '') ?? 0n)) / unitsPerPrice;
+  }
+  return prices === undefined ? { units } : { units, costPicoUsd };
+}

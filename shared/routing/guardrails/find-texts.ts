@@ -1,0 +1,67 @@
+// The texts in a request or an answer, with their places.
+import type { InterfaceId } from '../../foundation/constants/index.ts';
+import { findMember, type JsonText } from '../../protocol/wire/index.ts';
+import { callFields, callObjects, closedFields, isSetting, namingFields } from './text-fields.ts';
+
+export interface FoundText {
+  /** Its value in the JSON. */
+  readonly value: number;
+  readonly text: string;
+  /** Arguments of a tool call, which cannot be masked. */
+  readonly isCall: boolean;
+}
+
+export const textsOfRequest = (interfaceId: InterfaceId, json: JsonText): Generator<FoundText> =>
+  textsAtTop(json, (name) => !isSetting(interfaceId, name));
+
+function* textsAtTop(json: JsonText, isRead: (name: string) => boolean): Generator<FoundText> {
+  for (const { name, value } of json.members()) if (isRead(name)) yield* textsIn(json, value, name);
+}
+
+/** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
+function* textsIn(json: JsonText, value: number, name: string, isListed = false): Generator<FoundText> {
+  if (closedFields.has(name)) return;
+  if (json.isString(value)) {
+    if (namingFields.has(name)) return;
+    const text = JSON.parse(json.slice(value)) as string;
+    if (text.trim() === '') return;
+    const isCall = callFields.has(name);
+    yield { value, text: isCall ? withoutEscapes(text) : text, isCall };
+  } else if (json.isArray(value)) {
+    for (const inner of json.inside(value)) yield* textsIn(json, inner, name, true);
+  } else if (json.isObject(value)) {
+    const [first] = json.inside(value);
+    if (!isListed && callObjects.has(name)) {
+      if (first !== undefined) yield { value, text: withoutEscapes(json.slice(value)), isCall: true };
+      return;
+    }
+    const encoded = encodedFieldOf(json, value, name);
+    for (const inner of json.inside(value)) {
+      const innerName = json.name(inner);
+      if (innerName !== encoded) yield* textsIn(json, inner, innerName);
+    }
+  }
+}
+
+/** By the type of their object: media, and thinking that only its provider reads. */
+const encodedFields: Readonly<Record<string, string>> = {
+  base64: 'data',
+  redacted_thinking: 'data',
+  'reasoning.encrypted': 'data',
+  image_generation_call: 'result',
+};
+
+function encodedFieldOf(json: JsonText, object: number, name: string): string | undefined {
+  if (name === 'input_audio' || name === 'audio') return 'data';
+  const type = findMember(json, 'type', object);
+  const word = type === undefined ? '' : json.slice(type).slice(1, -1);
+  return Object.hasOwn(encodedFields, word) ? encodedFields[word] : undefined;
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+/** As its reader sees it: an escape hides no word. */
+const withoutEscapes = (text: string): string =>
+  text.replaceAll(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_whole, code: string | undefined, one: string | undefined) =>
+    code === undefined ? (escapes[one ?? ''] ?? one ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
+  );

@@ -1,0 +1,2 @@
+export type * from './guard.ts';
+export { openGuard } from './guard.ts';
