@@ -2,6 +2,7 @@
 import type { UpstreamContent } from '../../shared/accounting/content-log/index.ts';
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
+import type { Candidate } from '../../shared/configuration/catalogue/index.ts';
 import type { Trace } from '../../shared/foundation/telemetry/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type {
@@ -40,6 +41,15 @@ export interface ProviderBodies {
   /** `secrets`: its credentials. `isKept`: the body is not the client's own. */
   sent(body: UpstreamContent & { readonly secrets: readonly string[] }, isKept: boolean): void;
 }
+
+/** Parts of a call that sending needs. */
+export interface CallToSend extends Pick<ProviderCall, 'memory'> {
+  readonly payment: Pick<Payment, 'byok' | 'byokKey' | 'connections'>;
+  readonly signals: Pick<Signals, 'correlationId' | 'traceparent' | 'clientGone' | 'stopped'>;
+  readonly times: Pick<Times, 'admissionTime' | 'deadline'>;
+}
+
+export type CalledCandidate = Pick<Candidate, 'provider'>;
 
 /** The request, and its candidates. */
 export interface ProviderRequest {

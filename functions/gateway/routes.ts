@@ -13,7 +13,10 @@ import {
   type RouterDependencies,
 } from '../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from './dependencies.ts';
+import { createSend } from './provider/create-send.ts';
+import { readBrokenCall } from './provider/open-stream.ts';
 import { serveCall } from './serve.ts';
+import type { StoredWork } from './stored-response/serve-stored-response.ts';
 
 /** Returns the API description, which needs no key: it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
@@ -45,10 +48,13 @@ const embeddings = () => import('../../shared/protocol/interfaces/embeddings/ind
 const moderations = () => import('../../shared/protocol/interfaces/moderations/index.ts');
 const rerank = () => import('../../shared/protocol/interfaces/rerank/index.ts');
 const listing = () => import('../../shared/routing/model-listing/index.ts');
+const storedResponse = () => import('./stored-response/index.ts');
 const account = () => import('./account/serve-account.ts');
 
 /** `describeApi`: absent where the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
+  const stored = (work: StoredWork) =>
+    onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));
   const messagesRules: RouteRules = {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,
@@ -59,6 +65,11 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
       api: {
         [routePaths.chatCompletions]: { POST: serveCall(deps, chatCompletions) },
         [routePaths.responses]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).responses)) },
+        [routePaths.inputTokens]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).inputTokens)) },
+        [routePaths.compact]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).compact)) },
+        [routePaths.response]: { GET: stored({ method: 'GET' }), DELETE: stored({ method: 'DELETE' }) },
+        [routePaths.cancelResponse]: { POST: stored({ below: '/cancel' }) },
+        [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
         [routePaths.embeddings]: { POST: onFirstCall(async () => serveCall(deps, (await embeddings()).embeddings)) },
         [routePaths.moderations]: { POST: onFirstCall(async () => serveCall(deps, (await moderations()).moderations)) },
         [routePaths.rerank]: { POST: onFirstCall(async () => serveCall(deps, (await rerank()).rerank)) },

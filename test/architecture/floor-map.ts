@@ -126,6 +126,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   },
   {
     [`${gateway}/account`]: 'What a key may see of itself; calls no provider.',
+    [`${gateway}/stored-response`]: 'Asks the provider that keeps a response; runs no model.',
     [`${gateway}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
   },
   { [`${operator}/sign-in`]: 'What a token proves; knows no role and no store.' },

@@ -239,7 +239,7 @@ describe('the routes', () => {
     '/batches',
     '/messages/batches',
     '/vector_stores/vs_1/files',
-    '/responses/resp_1',
+    '/responses/resp_1/steps',
   ])('say by name what of other gateways there is not, and nothing of the base URL: %s', async (path) => {
     const [, first] = path.split('/');
     for (const base of ['/v1', '/openai/v1', '/v1/v1', '']) {

@@ -213,7 +213,15 @@ describe('what reaches a provider', () => {
   ])(
     'carries a version of Anthropic at %s, where entry says %j and client %j: %s',
     (path, constant, headers, version) => {
-      const parts = { path, accept: 'application/json', constant, headers, credential: {}, traceparent: undefined };
+      const parts = {
+        path,
+        accept: 'application/json',
+        constant,
+        headers,
+        credential: {},
+        traceparent: undefined,
+        contentType: 'application/json',
+      };
       expect(upstreamHeaders(parts)['anthropic-version']).toBe(version);
     },
   );
@@ -226,6 +234,7 @@ describe('what reaches a provider', () => {
       headers: { accept: 'text/html', 'content-type': 'text/plain', 'x-api-key': 'theirs', 'anthropic-beta': 'a,b' },
       credential: { 'x-api-key': 'ours' },
       traceparent: undefined,
+      contentType: 'application/json',
     });
     expect(own).toMatchObject({ accept: 'application/json', 'content-type': 'application/json' });
     expect(own).toMatchObject({ 'x-api-key': 'ours', 'anthropic-beta': 'a,b' });

@@ -168,6 +168,7 @@ describe('the build of the project', () => {
         'schema-check.cjs',
         'schema-worker.cjs',
         'stored-function.cjs',
+        'stored-response.cjs',
         'telemetry.cjs',
       ],
       models: [noticesFile, 'index.cjs', 'index.mjs', 'telemetry.cjs'],
@@ -217,6 +218,7 @@ describe('the build of the project', () => {
         'schema-check.cjs',
         'schema-worker.cjs',
         'stored-function.cjs',
+        'stored-response.cjs',
         'telemetry.cjs',
       ],
     };

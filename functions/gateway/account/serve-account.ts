@@ -2,19 +2,17 @@
 // answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
-import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
-import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
-import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import { findKey } from '../admission/identify.ts';
-import { countKeyRequest, keyErrorOf } from '../admission/reserve-key.ts';
+import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import { type CountedKey, identifyKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
-type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
+type Read = (deps: GatewayDependencies, key: CountedKey, request: GatewayRequest) => object | Promise<object>;
 
 /** GET /key. */
 export const serveKey = (deps: GatewayDependencies): Endpoint =>
@@ -39,7 +37,7 @@ const serve =
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 
-interface ShownKey extends Pick<OwnKey, 'record'> {
+interface ShownKey extends Pick<CountedKey, 'record'> {
   readonly spending: ReturnType<typeof readKeySpending>;
 }
 
@@ -62,7 +60,7 @@ export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number)
   };
 }
 
-async function readCredits({ credit, workspaces }: GatewayDependencies, { record }: OwnKey) {
+async function readCredits({ credit, workspaces }: GatewayDependencies, { record }: CountedKey) {
   const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
   const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
   const { granted, spent, available } = await credit.show({ workspace: id, shards, spendLimit });
@@ -75,7 +73,7 @@ async function readCredits({ credit, workspaces }: GatewayDependencies, { record
 
 const atLeastNothing = (amount: PicoUsd): PicoUsd => (amount > 0n ? amount : 0n);
 
-async function readGeneration({ records }: GatewayDependencies, { record }: OwnKey, { query }: GatewayRequest) {
+async function readGeneration({ records }: GatewayDependencies, { record }: CountedKey, { query }: GatewayRequest) {
   const [id, ...more] = new URLSearchParams(query).getAll('id');
   if (id === undefined || id === '' || more.length > 0) {
     throw fail('invalid_request', {
@@ -91,33 +89,4 @@ async function readGeneration({ records }: GatewayDependencies, { record }: OwnK
     throw fail('not_found', { message });
   }
   return callDocument(found);
-}
-
-// Whose request it is, for what a key may see of itself. It counts against the key's requests per minute and costs nothing.
-
-interface OwnKey {
-  readonly record: KeyRecord;
-  /** The item with its current counters, beside the record. */
-  readonly item: Item;
-}
-
-/** Throws in this order: a restoration of the tables, key, requests per minute, correlation headers. */
-async function identifyKey(
-  deps: GatewayDependencies,
-  { headers }: GatewayRequest,
-  scope: RequestScope,
-): Promise<OwnKey> {
-  const credential = readCredential(headers);
-  // It counts this request, so it must not be told while the gateway is paused.
-  await deps.catalogue.current();
-  const known = await findKey(deps, { credential, scope });
-  const admission = await countKeyRequest(deps, { ...credential, known });
-  const error = keyErrorOf(admission, credential, false);
-  if (admission.kind === 'unknown') throw error;
-  const { item } = admission;
-  const record = readKeyRecord(item, credential.publicId);
-  if (record === undefined) throw error;
-  if (error !== undefined) throw error;
-  if (scope.correlationFault !== undefined) throw scope.correlationFault;
-  return { record, item };
 }

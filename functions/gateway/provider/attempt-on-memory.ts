@@ -1,12 +1,15 @@
 // Calls one candidate within the memory of its request, which is reserved before the request is made: until it was
 // sent, and for the part that a package keeps.
+
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { chooseFormat } from '../../../shared/routing/formats/index.ts';
+import { type CandidateFormat, chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../provider-call.ts';
 import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
+import type { PreparedCall } from './prepare-call.ts';
 
 /** The text that is written anew, the same with its head, and its bytes. */
 const relayedForms = 3;
@@ -23,17 +26,41 @@ export async function attemptOnMemory(
   admitted: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const isTranslated = chooseFormat(admitted.candidate, call.request.asked)?.kind !== 'relay';
+  const { asked, clientInterface } = call.request;
+  const format = chooseFormat(admitted.candidate, asked);
+  const isTranslated = format?.kind !== 'relay';
   const memory = await openSentMemory(call, isTranslated);
   if ('failure' in memory) return { kind: 'failure', ...memory };
   let outcome: AttemptOutcome | undefined;
   try {
-    outcome = await attemptCandidate(deps, call, admitted, { silenceLimitMs, isTranslated, onSent: memory.sent });
+    outcome = await attemptCandidate(deps, call, admitted, {
+      isStream: asked.stream,
+      answerMaxBytes: () => clientInterface.answerMaxBytes(asked),
+      requestText: () => asked.text().text,
+      silenceLimitMs,
+      isTranslated,
+      onPrepared: call.content && ((prepared) => keepSent(call, admitted.candidate, format, prepared)),
+      onSent: memory.sent,
+    });
     return outcome;
   } finally {
     if (outcome?.kind === 'stream') memory.streams();
     else memory.end();
   }
+}
+
+/** The client's own body is kept already. That of a function's model call is not the client's. */
+function keepSent(
+  { content, keptBody, request }: ProviderCall,
+  candidate: Candidate,
+  format: CandidateFormat | undefined,
+  { body, secrets }: PreparedCall,
+): void {
+  const named = { provider: candidate.provider.id, model: candidate.model.id };
+  const api = format === undefined || format.kind === 'relay' ? request.asked.interfaceId : format.api;
+  // Files are bytes, and relayed.
+  const text = typeof body === 'string' ? body : '';
+  content?.sent({ ...named, format: api, body: text, secrets }, format?.kind !== 'relay' || keptBody === undefined);
 }
 
 interface SentMemory {

@@ -41,12 +41,9 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
-  if (
-    !call.request.clientInterface.measuresProviders &&
-    failures.length > 0 &&
-    failures.every(({ status }) => status === notFoundStatus)
-  ) {
-    return fail('not_found', { message: 'No provider of the model counts tokens.' });
+  const { seldomOffered } = call.request.clientInterface;
+  if (seldomOffered !== undefined && failures.length > 0 && failures.every(({ status }) => status === notFoundStatus)) {
+    return fail('not_found', { message: `No provider of the model ${seldomOffered}.` });
   }
   if (kind === 'client_gone' && call.signals.stopped?.aborted === true)
     return fail('no_available_provider', { message: stoppedMessage });
@@ -129,7 +126,10 @@ function limitsText({ provider, entry }: Candidate): string | undefined {
 }
 
 /** Whose fault it is, where a retry would end the same way. */
-function finalReason(failures: readonly FailedAttempt[]): { readonly isFinal?: boolean; readonly message?: string } {
+export function finalReason(failures: readonly FailedAttempt[]): {
+  readonly isFinal?: boolean;
+  readonly message?: string;
+} {
   const refusals = failures.filter(({ refusedCredential, hasNoQuota }) => refusedCredential || hasNoQuota);
   if (refusals.some(({ byok }) => byok === 'header')) {
     return {

@@ -1,17 +1,10 @@
 // The `send` through which a format calls a candidate: adds URL, credential and signature, ends a call that is silent
 // for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
-import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import {
-  type CandidateRequest,
-  chooseFormat,
-  type NoAnswer,
-  type OpenPart,
-  type Send,
-} from '../../../shared/routing/formats/index.ts';
+import type { CandidateRequest, NoAnswer, OpenPart, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
   type DescribeText,
@@ -23,7 +16,7 @@ import {
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { CalledCandidate, CallToSend } from '../provider-call.ts';
 import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
 import { type PreparedCall, prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
@@ -50,22 +43,28 @@ export interface Sending {
 }
 
 export interface SendOptions {
+  readonly isStream: boolean;
+  readonly answerMaxBytes: () => number;
+  /** Of the client: what a provider repeats of it in an error is masked. */
+  readonly requestText: () => string;
   /** Infinite for the last candidate, which need not leave time for another. */
   readonly silenceLimitMs: number;
   /** The candidate is called in another format than its client's. */
   readonly isTranslated: boolean;
+  /** Called with what is about to be sent. */
+  readonly onPrepared?: ((prepared: PreparedCall) => void) | undefined;
   /** Called once, when all of the request has left, or no more of it will. */
   readonly onSent: () => void;
 }
 
 export function createSend(
   deps: GatewayDependencies,
-  call: ProviderCall,
-  candidate: Candidate,
+  call: CallToSend,
+  candidate: CalledCandidate,
   options: SendOptions,
 ): Sending {
   const { clock } = deps;
-  const { asked, clientInterface } = call.request;
+  const { requestText } = options;
   const parts: AnswerMemory[] = [];
   const connection = openConnection(deps, call, candidate, options, parts);
   const { watch, silence, memory } = connection;
@@ -75,7 +74,7 @@ export function createSend(
     const prepared = await prepareCall(deps, call, candidate, request);
     if ('failure' in prepared) return prepared;
     const { secrets, ...upstream } = prepared;
-    if (call.content !== undefined) keepSent(call, candidate, prepared, options.isTranslated);
+    options.onPrepared?.(prepared);
     connection.isSent = true;
     silence.begin();
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
@@ -101,11 +100,10 @@ export function createSend(
       else watch.finish();
       return text;
     };
-    const requestText = () => asked.text().text;
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
       connection.isAccepted = true;
-      const maxBytes = clientInterface.answerMaxBytes(asked);
+      const maxBytes = options.answerMaxBytes();
       return {
         kind: 'answer',
         contentType: String(answer.headers['content-type'] ?? ''),
@@ -145,29 +143,13 @@ export function createSend(
   return { send, openPart, connection };
 }
 
-/** The client's own body is kept already. That of a function's model call is not the client's. */
-function keepSent(
-  { content, keptBody, request }: ProviderCall,
-  candidate: Candidate,
-  { body, secrets }: PreparedCall,
-  isTranslated: boolean,
-): void {
-  const format = chooseFormat(candidate, request.asked);
-  const named = { provider: candidate.provider.id, model: candidate.model.id };
-  const api = format === undefined || format.kind === 'relay' ? request.asked.interfaceId : format.api;
-  // Files are bytes, and relayed.
-  const text = typeof body === 'string' ? body : '';
-  content?.sent({ ...named, format: api, body: text, secrets }, isTranslated || keptBody === undefined);
-}
-
 function openConnection(
   { clock }: GatewayDependencies,
-  { request, signals, times, memory }: ProviderCall,
-  { provider }: Candidate,
-  { silenceLimitMs: limitMs, isTranslated }: SendOptions,
+  { signals, times, memory }: CallToSend,
+  { provider }: CalledCandidate,
+  { silenceLimitMs: limitMs, isTranslated, isStream }: SendOptions,
   parts: readonly AnswerMemory[],
 ): ProviderConnection {
-  const isStream = request.asked.stream;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
   const { clientGone, stopped } = signals;
   const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });

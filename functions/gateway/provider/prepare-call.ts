@@ -1,7 +1,6 @@
 // Prepares a provider call: credential, URL, headers and body.
 
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
-import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { encodeForm, type SentForm } from '../../../shared/protocol/forms/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
@@ -14,9 +13,9 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { CalledCandidate, CallToSend } from '../provider-call.ts';
 
-export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body'> {
+export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body' | 'method'> {
   /** Header values that are a credential, or were made with one. */
   readonly secrets: readonly string[];
 }
@@ -24,8 +23,8 @@ export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 
 /** An error thrown here is a fault of the gateway, never the provider's. */
 export async function prepareCall(
   deps: GatewayDependencies,
-  call: ProviderCall,
-  candidate: Candidate,
+  call: CallToSend,
+  candidate: CalledCandidate,
   request: CandidateRequest,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
   try {
@@ -35,15 +34,16 @@ export async function prepareCall(
     const url = new URL(`${base_url}${request.path}`);
     url.hostname = request.hostname?.(url.hostname) ?? url.hostname;
     const { body, contentType } = encoded(request.body());
+    const { method } = request;
     const { traceparent } = call.signals;
     const parts = { ...request, contentType, constant, credential: credential.headers, traceparent };
     const headers = upstreamHeaders(parts);
-    const signing = credential.sign?.({ url, headers, body: inOnePiece(body) });
+    const signing = credential.sign?.({ url, headers, body: inOnePiece(body), method });
     // A token endpoint is a part of its provider, with a time limit of its own.
     const signed = await (credential.fetchesToken === true
       ? signing
       : signing && call.times.admissionTime.wait(signing));
-    return { url, headers: signed ?? headers, body, secrets: secretsIn(signed, credential) };
+    return { url, headers: signed ?? headers, body, method, secrets: secretsIn(signed, credential) };
   } catch (error) {
     if (error instanceof TokenUnavailable) {
       return {
@@ -65,7 +65,7 @@ export async function prepareCall(
 }
 
 function encoded(body: string | SentForm): Pick<UpstreamRequest, 'body'> & Pick<HeaderParts, 'contentType'> {
-  if (typeof body === 'string') return { body };
+  if (typeof body === 'string') return { body, contentType: body === '' ? undefined : 'application/json' };
   const { contentType, pieces } = encodeForm(body);
   return { contentType, body: pieces };
 }
@@ -91,8 +91,8 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
  */
 async function findCredential(
   deps: GatewayDependencies,
-  { payment, times }: ProviderCall,
-  candidate: Candidate,
+  { payment, times }: CallToSend,
+  candidate: CalledCandidate,
 ): Promise<Credential | undefined> {
   const { provider } = candidate;
   const source = payment.byok?.sourceOf(candidate);
@@ -137,7 +137,7 @@ export const upstreamHeaders = (parts: HeaderParts): Record<string, string> => (
   ...parts.headers,
   accept: parts.accept,
   'accept-encoding': 'identity',
-  'content-type': parts.contentType ?? 'application/json',
+  ...(parts.contentType === undefined ? {} : { 'content-type': parts.contentType }),
   'user-agent': 'gw',
   ...(parts.traceparent === undefined ? {} : { [headerNames.traceparent]: parts.traceparent }),
   ...parts.credential,

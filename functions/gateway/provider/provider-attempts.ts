@@ -53,7 +53,7 @@ export function openAttempts(deps: GatewayDependencies, { request, payment, sign
       const tokens = usage === undefined ? 0 : usage.promptTokens + usage.completionTokens;
       const one = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens, ...answered };
       ended.push(one);
-      if (request.clientInterface.measuresProviders) reportAttempt(deps, one, identity);
+      if (request.clientInterface.seldomOffered === undefined) reportAttempt(deps, one, identity);
     },
   };
 }

@@ -59,7 +59,7 @@ export function readAttribution(headers: HeaderValues): {
 // Headers and query parameters of a request that are passed on to the provider unchanged.
 const headerShape = /^[\x20-\x7e]{1,1024}$/;
 /** No fragment, nothing that would need quoting in a URL. */
-const queryShape = /^[A-Za-z0-9._~%&=+,:;@/?!$'()*-]{1,1024}$/;
+const queryShape = /^[A-Za-z0-9._~%&=+,:;@/?!$'()*[\]-]{1,1024}$/;
 
 export function readPassedOn(
   { passedHeaders, passesQuery }: Pick<ClientInterface, 'passedHeaders' | 'passesQuery'>,

@@ -4,6 +4,7 @@ import { accountOf } from '../../../shared/configuration/catalogue/index.ts';
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { AnswerDetails } from '../../../shared/protocol/interfaces/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
@@ -28,11 +29,16 @@ export interface StoringAccountMemory {
 
 export function openStoringAccountMemory(
   { providerAffinity, clock, log }: GatewayDependencies,
-  { request, workspace, scope, unmadeInput }: AdmittedPlain,
+  { request, workspace, scope, unmadeInput, byok }: AdmittedPlain,
   { admitted: { candidate }, reachedVia }: ProvidedAnswer,
 ): StoringAccountMemory {
   const isOwn = reachedVia.format === servingApis[request.interfaceId].own;
   const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
+  const keptBy = {
+    provider: accountOf(candidate.provider),
+    model: candidate.model.id,
+    withOwnKey: payerOf(byok, candidate) === 'client',
+  };
   const heard = new Set<string>();
   let unwritten: string[] = [];
   let writing: Promise<unknown> | undefined;
@@ -41,7 +47,7 @@ export function openStoringAccountMemory(
     const ids = { made: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
     if (unwritten.length === 0) return writing;
     unwritten = [];
-    const remember = () => providerAffinity.remember(workspace.id, ids, accountOf(candidate.provider));
+    const remember = () => providerAffinity.remember(workspace.id, ids, keptBy);
     const deadline = startDeadline(clock, clock.nowMs(), writesMaxMs);
     const written = retryWrite(clock, remember, { deadline }).catch((error: unknown) =>
       log.error({ event: 'keeper_not_remembered', correlation_id: scope.correlationId }, error),

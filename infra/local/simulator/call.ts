@@ -3,6 +3,7 @@
 import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { Steps } from './step.ts';
+import type { StoredResponse } from './stored-responses.ts';
 
 export interface SimulatorCall {
   readonly provider: string;
@@ -24,6 +25,8 @@ export interface SimulatorCall {
   /** Requests on the same connection before this one. */
   readonly earlierOnConnection: number;
   readonly createdEpochSeconds: number;
+  /** Keeps an answer for later calls of the same credential. */
+  readonly keep: (stored: StoredResponse) => void;
   /** A fresh id, `chatcmpl-…`. */
   readonly newId: (prefix: string) => string;
 }

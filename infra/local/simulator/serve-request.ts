@@ -13,6 +13,7 @@ import { play } from './play.ts';
 import { providerRefusal } from './provider-refusals.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { json, type Steps } from './step.ts';
+import type { StoredResponses } from './stored-responses.ts';
 
 export interface ServerState {
   readonly clock: Clock;
@@ -23,12 +24,13 @@ export interface ServerState {
   /** Requests so far on each connection. */
   readonly requestsOn: WeakMap<Socket, number>;
   readonly isStopping: () => boolean;
+  readonly storedResponses: StoredResponses;
 }
 
 export async function serveRequest(state: ServerState, request: IncomingMessage, response: ServerResponse) {
-  const { clock, randomness, paceMs, log, requestsOn } = state;
+  const { clock, randomness, paceMs, log, requestsOn, storedResponses } = state;
   const read = await readRequest(request);
-  const answer = answerRequest(read, state.credential);
+  const answer = answerRequest(read, state);
   const call = receivedCall(read, answer.behaviour, clock.nowMs());
   const earlierOnConnection = requestsOn.get(request.socket) ?? 0;
   requestsOn.set(request.socket, earlierOnConnection + 1);
@@ -36,7 +38,8 @@ export async function serveRequest(state: ServerState, request: IncomingMessage,
   const newId = (prefix: string) => `${prefix}${randomness.bytes(12).toString('hex')}`;
   const createdEpochSeconds = Math.floor(call.receivedAtMs / 1000);
   response.setHeader(read.chosen?.format.requestIdHeader ?? 'x-request-id', newId('req_'));
-  const steps = answer.steps({ paceMs, earlierCalls, earlierOnConnection, createdEpochSeconds, newId });
+  const keep: CallContext['keep'] = (stored) => storedResponses.keep(read, stored);
+  const steps = answer.steps({ keep, paceMs, earlierCalls, earlierOnConnection, createdEpochSeconds, newId });
   await perform(state, steps, response, call);
 }
 
@@ -48,15 +51,20 @@ interface Answer {
 /** Values that only the server knows. */
 type CallContext = Pick<
   SimulatorCall,
-  'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'
+  'keep' | 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'
 >;
 
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
-function answerRequest(read: ReadRequest, credential: string | undefined): Answer {
+function answerRequest(
+  read: ReadRequest,
+  { credential, storedResponses }: Pick<ServerState, 'credential' | 'storedResponses'>,
+): Answer {
   const { provider, headers, body, bodyText, method, path, query, pathBelowBase, chosen } = read;
   const checked = guardrailSteps(read);
   if (checked !== undefined) return { behaviour: 'guardrail', steps: () => checked };
   if (chosen === undefined) {
+    const stored = storedResponses.answer(read);
+    if (stored !== undefined) return { behaviour: 'stored-response', steps: () => stored };
     const message = `Invalid URL (${method} ${path})`;
     return { behaviour: 'not-found', steps: () => json(404, errorBody(404, undefined, message)) };
   }

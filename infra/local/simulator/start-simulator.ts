@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../../shared/foundation/time/index.t
 import { type CallLog, createCallLog } from './call-log.ts';
 import { pathOf } from './read-request.ts';
 import { answerFault, type ServerState, serveLog, serveRequest } from './serve-request.ts';
+import { createStoredResponses } from './stored-responses.ts';
 
 export interface SimulatorOptions {
   /** 0: any free port. */
@@ -44,7 +45,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const running = new Set<Promise<void>>();
   let isStopping = false;
   const requestsOn = new WeakMap();
-  const state = { clock, randomness, paceMs, credential, log, requestsOn, isStopping: () => isStopping };
+  const storedResponses = createStoredResponses();
+  const isStoppingNow = () => isStopping;
+  const state = { clock, randomness, paceMs, credential, log, requestsOn, storedResponses, isStopping: isStoppingNow };
   const server = createSimulatorServer(state, running);
   server.listen(port, host);
   await once(server, 'listening');

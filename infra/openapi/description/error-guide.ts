@@ -230,8 +230,9 @@ const byokErrors: GuideOf<typeof errorFamilies.byok> = {
     solution: 'Leave the header out. Operators switch on `features.byok` of the workspace.',
   },
   byok_no_eligible_connection: {
-    cause: 'Stored connections must be used, and none of them can serve this model with these features.',
-    solution: 'Take a model of a connected provider, or have the operator add a connection.',
+    cause:
+      'Stored connections must be used and none can serve the call, or the key that made a stored response is missing.',
+    solution: 'Take a model of a connected provider, send the key again, or have the operator add a connection.',
   },
   byok_budget_unquotable: {
     cause: 'The stored connection has a budget, but the catalogue has no price for the model there.',
@@ -253,7 +254,7 @@ const addedErrors: GuideOf<typeof errorFamilies.additions> = {
   },
   not_found: {
     cause:
-      'The gateway has no such path, the request went around the distribution, `GET /v1/generation` knows no call of the workspace by this id, or no provider of the model counts tokens.',
+      'The gateway has no such path, the request went around the distribution, the workspace has no call or stored response with this id, or no provider counts tokens or compacts.',
     solution:
       'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths. The record of a call is written when it has ended.',
   },

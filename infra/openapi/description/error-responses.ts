@@ -29,6 +29,20 @@ export const codesOf = {
   health: ['not_found', 'method_not_allowed', 'internal_error'] satisfies ErrorCode[],
   account: accountCodes,
   generation: ['invalid_request', ...accountCodes] satisfies ErrorCode[],
+  storedResponse: [
+    ...accountCodes,
+    'invalid_request',
+    'unknown_model',
+    'model_not_routable',
+    'rate_limited',
+    'no_available_provider',
+    'provider_not_configured',
+    'request_deadline_exceeded',
+    'byok_credential_unsupported',
+    'byok_credential_conflict',
+    'byok_not_enabled',
+    'byok_no_eligible_connection',
+  ] satisfies ErrorCode[],
 };
 
 const exampleId = '019a2f0e-7c1b-7e55-9d0a-3f1d2c4b5a69';

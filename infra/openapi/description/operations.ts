@@ -6,6 +6,8 @@ import { parameters, responseHeaders } from './headers.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
 import { managePathItems, readMetrics } from './manage-operations.ts';
 import {
+  compactResponse,
+  countInputTokens,
   countTokens,
   createEmbeddings,
   createMessage,
@@ -13,6 +15,7 @@ import {
   createResponse,
   rerankDocuments,
 } from './relayed-operations.ts';
+import { cancelResponse, deleteResponse, listInputItems, readResponse } from './stored-response-operations.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -163,6 +166,11 @@ const pathsBelowFirst = {
   [`/v1${routePaths.messages}`]: { ...belowFirst, post: createMessage },
   [`/v1${routePaths.countTokens}`]: { ...belowFirst, post: countTokens },
   [`/v1${routePaths.responses}`]: { ...belowAll, post: createResponse },
+  [`/v1${routePaths.inputTokens}`]: { ...belowAll, post: countInputTokens },
+  [`/v1${routePaths.compact}`]: { ...belowAll, post: compactResponse },
+  [`/v1${routePaths.response.replace('*', '{id}')}`]: { ...belowAll, get: readResponse, delete: deleteResponse },
+  [`/v1${routePaths.cancelResponse.replace('*', '{id}')}`]: { ...belowAll, post: cancelResponse },
+  [`/v1${routePaths.inputItems.replace('*', '{id}')}`]: { ...belowAll, get: listInputItems },
   [`/v1${routePaths.embeddings}`]: { ...belowAll, post: createEmbeddings },
   [`/v1${routePaths.moderations}`]: { ...belowAll, post: createModeration },
   [`/v1${routePaths.rerank}`]: { ...belowAll, post: rerankDocuments },

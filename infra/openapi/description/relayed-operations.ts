@@ -192,6 +192,38 @@ export const rerankDocuments = relayedOperation({
   answerHeaders: costHeader,
 });
 
+const answeringModel = { input: { description: 'A text, or a list of items.' } };
+
+export const countInputTokens = relayedOperation({
+  operationId: 'countInputTokens',
+  summary: 'The tokens of the input of a response',
+  description:
+    'Costs nothing, and needs no credit. Estimated where the provider of the model does not speak Responses.',
+  members: answeringModel,
+  required: [],
+  example: { model: 'acme/large-1', input: 'Hello' },
+  answer: objectSchema({ object: { const: 'response.input_tokens' }, input_tokens: { type: 'integer' } }),
+  streams: false,
+  requestHeaders: passedHeaders,
+});
+
+export const compactResponse = relayedOperation({
+  operationId: 'compactResponse',
+  summary: 'A shorter form of a conversation',
+  description:
+    'A call of the model: its output is the input of later responses. The most that is reserved for it is the output bound of the model. Only where a provider speaks Responses.',
+  members: answeringModel,
+  required: [],
+  example: { model: 'acme/large-1', input: 'Hello' },
+  answer: objectSchema({
+    object: { const: 'response.compaction' },
+    output: arrayOf({}),
+    usage: { type: 'object', description: 'With `cost` and `cost_usd`.' },
+  }),
+  streams: false,
+  requestHeaders: passedHeaders,
+});
+
 export const createEmbeddings = relayedOperation({
   operationId: 'createEmbeddings',
   summary: 'Embeddings',

@@ -13,8 +13,17 @@ const readsAtOnce = 32;
 /** Ids that an instance remembers: the value of an id stays true. */
 const knownMax = 20_000;
 
-export interface KeptIn {
+/** Who keeps it, and by whose call. */
+export interface KeptBy {
+  /** Its account, where it has several. */
   readonly provider: string;
+  /** Of the catalogue. */
+  readonly model?: string | undefined;
+  /** The call was made with a key of the client's own. */
+  readonly withOwnKey?: boolean | undefined;
+}
+
+export interface KeptIn extends KeptBy {
   /** The workspace has made it by a call of its own, not only referred to it. */
   readonly isMade: boolean;
 }
@@ -31,7 +40,7 @@ export interface ProviderAffinity {
   /** In the order of the ids; undefined for unknown ones. */
   find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(KeptIn | undefined)[]>;
   /** May be repeated. */
-  remember(workspace: string, ids: KeptIds, provider: string, options?: CallOptions): Promise<void>;
+  remember(workspace: string, ids: KeptIds, keptBy: KeptBy, options?: CallOptions): Promise<void>;
 }
 
 const table = 'spans' as const;
@@ -49,7 +58,9 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
     const item = await store.get('spans', key, options);
     if (item === undefined) return undefined;
     const untilMs = Number(item.expires_at_epoch_seconds) * 1_000;
-    return { provider: String(item.provider), isMade: item.made === true, untilMs };
+    const { model } = item as Pick<KeptBy, 'model'>;
+    const keptBy = { provider: String(item.provider), model, withOwnKey: item.own_key === true };
+    return { ...keptBy, isMade: item.made === true, untilMs };
   }
 
   return {
@@ -61,9 +72,14 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
         if (found.isMade) known.set(key, found);
         return found;
       }),
-    async remember(workspace, { made, referred = [] }, provider, options = {}) {
-      const expires = { expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + lifeSeconds };
-      const itemOf = (id: string) => ({ pk: keyOf(workspace, id), provider, ...expires });
+    async remember(workspace, { made, referred = [] }, { provider, model, withOwnKey }, options = {}) {
+      const kept = {
+        provider,
+        ...(model === undefined ? {} : { model }),
+        ...(withOwnKey === true ? { own_key: true } : {}),
+        expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + lifeSeconds,
+      };
+      const itemOf = (id: string) => ({ pk: keyOf(workspace, id), ...kept });
       const puts = [...new Set(made)].map((id) => ({ table, item: { ...itemOf(id), made: true } }));
       await Promise.all([
         store.batchPut(puts, options),

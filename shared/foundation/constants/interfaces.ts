@@ -1,6 +1,7 @@
 interface Serving {
   readonly own: string;
   readonly throughHub: readonly string[];
+  readonly countsOnly?: true;
   readonly wider?: string;
   readonly isAlwaysTranslated?: boolean;
   readonly ofKinds?: Readonly<Record<string, string>>;
@@ -11,6 +12,7 @@ interface Serving {
  * unchanged, the others are translated, ordered by how much they carry. `wider`: one of them that carries more than its
  * own. `isAlwaysTranslated`: also where an operator has switched translation off. `ofKinds`: kinds of providers that have
  * it in a form of their own, each with the interface whose package writes that form.
+ * `countsOnly`: no model runs, so that nothing is reserved.
  */
 export const servingApis = {
   'chat-completions': {
@@ -20,8 +22,21 @@ export const servingApis = {
     isAlwaysTranslated: true,
   },
   messages: { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
-  'count-tokens': { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
+  'count-tokens': {
+    own: 'messages',
+    throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'],
+    countsOnly: true,
+  },
   responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
+  'input-tokens': {
+    own: 'responses',
+    throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'],
+    countsOnly: true,
+  },
+  compact: {
+    own: 'responses',
+    throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'],
+  },
   embeddings: {
     own: 'embeddings',
     throughHub: [],
@@ -44,7 +59,7 @@ export const providerApis: readonly ProviderApi[] = [
 ];
 
 /** Whether no model runs, so that nothing is reserved. */
-export const countsOnly = (id: InterfaceId): boolean => id === 'count-tokens';
+export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingApis[id];
 
 /** Name in the list of models: that of the interface of its providers. */
 export const listedAs = (id: InterfaceId): InterfaceId => servingApis[id].own;
@@ -56,6 +71,8 @@ export const operationOf: Readonly<Record<InterfaceId, string>> = {
   messages: 'chat',
   'count-tokens': 'count_tokens',
   responses: 'chat',
+  'input-tokens': 'count_tokens',
+  compact: 'chat',
   embeddings: 'embeddings',
   images: 'generate_content',
   'image-edits': 'generate_content',

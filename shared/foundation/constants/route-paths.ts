@@ -8,6 +8,11 @@ export const routePaths = {
   messages: '/messages',
   countTokens: '/messages/count_tokens',
   responses: '/responses',
+  inputTokens: '/responses/input_tokens',
+  compact: '/responses/compact',
+  response: '/responses/*',
+  cancelResponse: '/responses/*/cancel',
+  inputItems: '/responses/*/input_items',
   embeddings: '/embeddings',
   moderations: '/moderations',
   rerank: '/rerank',
@@ -18,7 +23,7 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
-/** Base paths assumed for requests without one, most likely from a client whose base URL ends too early. */
+/** Base paths assumed for requests without one, and for all below these paths, most likely from a client whose base URL ends too early. */
 export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.chatCompletions]: '/openai/v1',
   [routePaths.responses]: '/openai/v1',
@@ -27,7 +32,6 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.rerank]: '/openai/v1',
   [routePaths.models]: '/openai/v1',
   [routePaths.messages]: '/v1',
-  [routePaths.countTokens]: '/v1',
 };
 
 /** Paths of OpenAI's and Anthropic's interfaces that there are not here, with all below them. */

@@ -21,9 +21,9 @@ const harmlessInterimStatuses = new Set([100, 103]);
 
 export interface OutgoingRequest {
   readonly url: URL;
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty of a GET. Pieces are sent one after another, and not copied. */
+  /** Empty of a GET and a DELETE. Pieces are sent one after another, and not copied. */
   readonly body: OutgoingBody;
   /** Handshake included. */
   readonly connectTimeoutMs: number;

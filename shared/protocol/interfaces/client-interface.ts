@@ -34,8 +34,11 @@ export interface ClientInterface {
   readonly passedHeaders: readonly string[];
   /** Set where providers get the query string too. */
   readonly passesQuery: boolean;
-  /** Set where its calls show how well a provider answers: they count in statistics, and cool a provider that fails. */
-  readonly measuresProviders: boolean;
+  /**
+   * Set where many servers of the interface have no such path: what it does. Its calls do not show how well a provider
+   * answers: they count in no statistics, and cool no provider.
+   */
+  readonly seldomOffered?: string;
   /**
    * The whole message of a rejected request, for clients that repair the request by these words and send it again. If
    * absent, the gateway's own words come first, then those of the provider.

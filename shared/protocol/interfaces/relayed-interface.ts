@@ -82,7 +82,6 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
     acceptsApiKeyHeader: false,
     passedHeaders: vendorHeaders,
     passesQuery: false,
-    measuresProviders: true,
     readRequest: requestReader(definition),
     leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
     answerMaxBytes: () => answerMaxBytes,

@@ -1,6 +1,6 @@
 // From a path to the endpoint that serves it.
 import type { ErrorFormat } from '../../errors/index.ts';
-import { type BasePath, barePaths, basePaths, notOffered, routePaths } from '../../foundation/constants/index.ts';
+import { type BasePath, barePaths, basePaths, notOffered } from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
@@ -60,10 +60,12 @@ export function createLocator(table: RouteTable): (path: string) => Location {
 
 function locate(table: RouteTable, path: string): Location {
   const once = path.replace(repeatedVersion, '$1/v1').replace(secondVersion, '$1/v1');
-  const bareBase = barePaths[once.startsWith(`${routePaths.models}/`) ? routePaths.models : once];
+  const [, bareBase] = Object.entries(barePaths).find(([start]) => isBelow(once, start)) ?? [];
   const bare = bareBase && find(table, bareBase + once);
   return bare?.methods === undefined ? find(table, once) : bare;
 }
+
+const isBelow = (path: string, start: string): boolean => path === start || path.startsWith(`${start}/`);
 
 /** A base URL that has a `/v1` too many: clients add their own. */
 const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
@@ -96,8 +98,7 @@ function rulesBelow(
   { routes, routeRules }: { readonly routes: Routes; readonly routeRules: RouteTable['routeRules'] },
   below: string,
 ): RouteRules {
-  const isBelow = (route: string) => below === route || below.startsWith(`${route}/`);
-  const known = Object.entries(routeRules).find(([route]) => Object.hasOwn(routes, route) && isBelow(route));
+  const known = Object.entries(routeRules).find(([route]) => Object.hasOwn(routes, route) && isBelow(below, route));
   return known?.[1] ?? {};
 }
 
@@ -141,7 +142,7 @@ function decodePart(part: string): string {
  */
 export function describePaths(table: RouteTable, path: string): string {
   const below = path.replace(repeatedVersion, '$1/v1').replace(/^(\/openai)?\/v1(?=\/)/, '');
-  const known = notOffered.find((start) => below === start || below.startsWith(`${start}/`));
+  const known = notOffered.find((start) => isBelow(below, start));
   const what =
     known === undefined
       ? `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else).`

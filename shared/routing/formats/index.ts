@@ -1,3 +1,3 @@
 export type { CandidateRequest, EventStream, NoAnswer, OpenPart, ReachedVia, Send } from '../providers/index.ts';
 export { callCandidate } from './call-candidate.ts';
-export { chooseFormat, mayGoThroughHub } from './capabilities.ts';
+export { type CandidateFormat, chooseFormat, mayGoThroughHub } from './capabilities.ts';

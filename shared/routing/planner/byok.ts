@@ -1,7 +1,7 @@
 // Bring your own key: the planner's view of it, and the rules of the key header.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import type { RoutedRequest } from '../../protocol/wire/index.ts';
+import type { ProviderPreferences } from '../../protocol/wire/index.ts';
 import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 /** Origin of a client's own credential. */
@@ -9,7 +9,7 @@ export type ByokSource = 'header' | 'connection';
 
 export interface ByokSources {
   /** Origin of the client's key for this candidate; undefined for the gateway's own credential. */
-  readonly sourceOf: (candidate: Candidate) => ByokSource | undefined;
+  readonly sourceOf: (candidate: Pick<Candidate, 'provider'>) => ByokSource | undefined;
   /** A connection with `policy: always` applies: no provider may be called with our key. */
   readonly isRequired: boolean;
 }
@@ -62,7 +62,7 @@ export interface ByokHeaderInput extends VisibilityInput {
 
 /** Faults of a key header with this request; undefined when there are none. An unknown model is reported elsewhere. */
 export function checkByokHeader(
-  { provider, model }: Pick<RoutedRequest, 'provider' | 'model'>,
+  { provider, model }: { readonly provider: Pick<ProviderPreferences, 'only'>; readonly model: string },
   input: ByokHeaderInput,
 ): GatewayError | undefined {
   if (!input.isEnabled) return fail('byok_not_enabled');

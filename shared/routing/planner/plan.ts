@@ -86,7 +86,7 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
   return [
     {
-      refuse: () => failUnkept(storingAccount),
+      refuse: (left) => failUnkept(storingAccount, left),
       keeps: (candidate) => storingAccount === undefined || isAtStoringAccount(candidate),
     },
     {
@@ -176,10 +176,13 @@ const failLoosening = (member = '', storing: string | undefined, enforced: Polic
         : enforcedText(member, enforced),
   });
 
-const failUnkept = (storingAccount = ''): GatewayError =>
-  fail('model_not_routable', {
-    message: `The provider ${storingAccount} keeps what the request refers to, and does not serve the model.`,
-  });
+function failUnkept(storingAccount = '', left: readonly Candidate[]): GatewayError {
+  const [id] = storingAccount.split('#');
+  const message = left.some(({ provider }) => provider.id === id)
+    ? `The gateway has no longer the credential of ${id} that made what the request refers to.`
+    : `The provider ${id} keeps what the request refers to, and does not serve the model.`;
+  return fail('model_not_routable', { message });
+}
 
 const failUnknownInput = (input: KeptInput | undefined): GatewayError =>
   fail('invalid_request', {

@@ -33,6 +33,8 @@ export interface CandidateRequest {
   /** Host of the call, where it is another than the provider's. */
   readonly hostname?: ((ofProvider: string) => string) | undefined;
   readonly accept: string;
+  /** Default: POST. */
+  readonly method?: 'GET' | 'DELETE' | undefined;
   /** Headers beside those of `send`; never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Made by `send`: a fault in it is the gateway's, not the provider's. */

@@ -11,6 +11,7 @@ export interface SignableCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  readonly method?: string | undefined;
 }
 
 /** Authentication of a provider call. */

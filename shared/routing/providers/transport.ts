@@ -3,7 +3,10 @@ import { keepAliveIdleMs, socketsPerProviderMax } from '../../foundation/constan
 import { createOutgoingCalls, type OutgoingAnswer, type OutgoingRequest } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 
-export type UpstreamRequest = Omit<OutgoingRequest, 'method'>;
+export type UpstreamRequest = Omit<OutgoingRequest, 'method'> & {
+  /** Default: POST. */
+  readonly method?: OutgoingRequest['method'] | undefined;
+};
 export type UpstreamAnswer = OutgoingAnswer;
 
 export interface Transport {
@@ -15,7 +18,7 @@ export interface Transport {
 export function createTransport(clock: Clock): Transport {
   const calls = createOutgoingCalls({ clock, socketsMax: socketsPerProviderMax, idleSocketMs: keepAliveIdleMs });
   return {
-    send: (request) => calls.send({ ...request, method: 'POST' }),
+    send: ({ method = 'POST', ...request }) => calls.send({ ...request, method }),
     close: () => calls.close(),
   };
 }

@@ -10,9 +10,11 @@ export interface SignableRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** Default: POST. */
+  readonly method?: string | undefined;
 }
 
-/** Gives all headers of a POST, its signature among them. Rejects where the process has no credentials of AWS. */
+/** Gives all headers, the signature among them. Rejects where the process has no credentials of AWS. */
 export type SignRequest = (request: SignableRequest) => Promise<Record<string, string>>;
 
 export interface RequestSignerOptions {
@@ -24,9 +26,9 @@ export interface RequestSignerOptions {
 
 export function requestSigner({ service, region, credentials, clock }: RequestSignerOptions): SignRequest {
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
-  return async ({ url, headers, body }) => {
+  return async ({ url, headers, body, method = 'POST' }) => {
     const request = {
-      method: 'POST',
+      method,
       protocol: url.protocol,
       hostname: url.hostname,
       path: url.pathname,

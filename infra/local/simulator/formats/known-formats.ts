@@ -8,13 +8,15 @@ import { generateContent } from './google-generate-content.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
 import { moderations } from './openai-moderations.ts';
-import { responses } from './openai-responses.ts';
+import { compact, inputTokens, responses } from './openai-responses.ts';
 
 export const formats: readonly SimulatorFormat[] = [
   chatCompletions,
   messages,
   countTokens,
   responses,
+  inputTokens,
+  compact,
   embeddings,
   moderations,
   rerank,

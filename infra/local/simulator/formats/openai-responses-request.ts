@@ -31,6 +31,7 @@ export interface SimulatedResponsesBody {
   readonly prompt?: unknown;
   readonly stream?: boolean | null;
   readonly store?: boolean | null;
+  readonly background?: boolean | null;
   readonly max_output_tokens?: number | null;
   readonly temperature?: number | null;
   readonly include?: readonly string[] | null;
@@ -62,7 +63,7 @@ export function readResponses({ body: received }: Received): ModelRequest | stri
     isStream: body.stream === true,
     turns: [
       ...(typeof instructions === 'string' ? [{ role: 'system', text: instructions }] : []),
-      ...itemsOf(input).flatMap(turnsOf),
+      ...itemsOfInput(input).flatMap(turnsOf),
     ],
     tools: (tools ?? []).filter(({ type }) => type === 'function'),
     toolChoice: toolChoiceOf(choice),
@@ -74,12 +75,18 @@ export function readResponses({ body: received }: Received): ModelRequest | stri
   };
 }
 
+/** Of a request that asks for no response. */
+export function readInput(received: Received): ModelRequest | string {
+  const request = readResponses(received);
+  return typeof request === 'string' ? request : { ...request, isStream: false };
+}
+
 function toolChoiceOf(choice: SimulatedResponsesBody['tool_choice']): ModelRequest['toolChoice'] {
   if (choice === 'none' || choice === 'required') return choice;
   return typeof choice === 'object' && choice?.type === 'function' ? { name: choice.name ?? '' } : 'auto';
 }
 
-const itemsOf = (input: string | readonly InputItem[]): readonly InputItem[] =>
+export const itemsOfInput = (input: string | readonly InputItem[]): readonly InputItem[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(named);
 
 /** An item that is an id alone refers to one that is kept. */
@@ -111,7 +118,7 @@ function whyInvalid(body: SimulatedResponsesBody): string | undefined {
   if (!isThere && (input !== undefined || (!previous && !prompt))) {
     return "Missing required parameter: one of 'input' or 'previous_response_id' or 'prompt' must be provided.";
   }
-  const items = itemsOf(input ?? []);
+  const items = itemsOfInput(input ?? []);
   const odd = items.findIndex((item) => typeof item !== 'object' || (item?.role ?? item?.type) === undefined);
   if (odd >= 0) return `Invalid value: 'input[${odd}]'. Every item needs a type or a role.`;
   return (

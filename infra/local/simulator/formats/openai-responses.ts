@@ -14,7 +14,7 @@ import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { encryptedBy } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
-import { readResponses, type SimulatedResponsesBody } from './openai-responses-request.ts';
+import { itemsOfInput, readInput, readResponses, type SimulatedResponsesBody } from './openai-responses-request.ts';
 
 /** An item of the output: whole, as a stream begins it, and its events in between. */
 interface OutputItem {
@@ -113,12 +113,21 @@ const usageJson = (counts: TokenCounts) => ({
   total_tokens: totalTokens(counts),
 });
 
+type ResponseJson = { readonly id: string; readonly background?: boolean };
+
 /** The response so far: its `state`, and the request's settings. */
-function responseJson({ body }: SimulatorCall, completion: SimulatedCompletion, state: object): object {
+function responseJson({ body }: SimulatorCall, completion: SimulatedCompletion, state: object): ResponseJson {
   const asked = body as SimulatedResponsesBody;
   return {
     ...{ id: completion.id, object: 'response', created_at: completion.createdEpochSeconds, model: completion.model },
-    ...{ status: 'in_progress', background: false, error: null, incomplete_details: null, output: [], usage: null },
+    ...{
+      status: 'in_progress',
+      background: asked.background ?? false,
+      error: null,
+      incomplete_details: null,
+      output: [],
+      usage: null,
+    },
     ...{ instructions: asked.instructions ?? null, max_output_tokens: asked.max_output_tokens ?? null },
     ...{ metadata: asked.metadata ?? {}, parallel_tool_calls: asked.parallel_tool_calls ?? true },
     ...{ previous_response_id: asked.previous_response_id ?? null, reasoning: asked.reasoning ?? null },
@@ -139,7 +148,17 @@ function endOf(completion: SimulatedCompletion, { finishReason }: Choice): objec
 function json(call: SimulatorCall, completion: SimulatedCompletion): object {
   const choice = choiceOf(completion);
   const output = itemsOf(call, choice).map(({ whole }) => whole);
-  return responseJson(call, completion, { output, ...endOf(completion, choice) });
+  const response = responseJson(call, completion, { output, ...endOf(completion, choice) });
+  keep(call, response);
+  return response;
+}
+
+/** Unless the request says otherwise. */
+function keep(call: SimulatorCall, response: ResponseJson, frames?: readonly Frame[]): void {
+  const { store, input } = call.body as SimulatedResponsesBody;
+  if (store === false) return;
+  const inputItems = itemsOfInput(input ?? []).map((item) => ({ ...item, id: item.id ?? call.newId('msg_') }));
+  call.keep({ response, inputItems, ...(frames && { events: frames.map(encode) }) });
 }
 
 function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
@@ -148,7 +167,8 @@ function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly 
   const begun = { response: responseJson(call, completion, {}) };
   const type = ['length', 'content_filter'].includes(choice.finishReason ?? '') ? 'incomplete' : 'completed';
   const ended = { output: items.map(({ whole }) => whole), ...endOf(completion, choice) };
-  return [
+  const last = responseJson(call, completion, ended);
+  const all = [
     event('role', 'response.created', begun),
     event('role', 'response.in_progress', begun),
     ...items.flatMap(({ start, whole, events }, index) => [
@@ -156,9 +176,15 @@ function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly 
       ...events({ output_index: index }),
       event('other', 'response.output_item.done', { output_index: index, item: whole }),
     ]),
-    event('finish', `response.${type}`, { response: responseJson(call, completion, ended) }),
+    event('finish', `response.${type}`, { response: last }),
   ];
+  keep(call, last, all);
+  return all;
 }
+
+/** Each event has its position in the stream. */
+const encode = (frame: Frame, position: number): string =>
+  serverSentEvent({ ...frame, text: frame.text.replace('{', `{"sequence_number":${position},`) });
 
 function failedJson(call: SimulatorCall, completion: SimulatedCompletion, code = 'server_error'): object {
   return responseJson(call, completion, { status: 'failed', error: { code, message: messageOf(code) } });
@@ -178,13 +204,52 @@ export const responses: SimulatorFormat = {
   read: readResponses,
   json,
   frames,
-  // Each event has its position in the stream.
-  encode: (frame, position) =>
-    serverSentEvent({ ...frame, text: frame.text.replace('{', `{"sequence_number":${position},`) }),
+  encode,
   error: (status, code, message) => ({ body: errorBody(status, code, message) }),
   errorFrames: (call, completion, code = 'server_error') => [
     event('other', 'error', { code, message: messageOf(code), param: null }),
     event('other', 'response.failed', { response: failedJson(call, completion, code) }),
   ],
   failedJson,
+};
+
+export const inputTokens: SimulatorFormat = {
+  ...responses,
+  name: 'input-tokens',
+  path: /^\/responses\/input_tokens$/,
+  read: readInput,
+  json: (_call, completion) => ({
+    object: 'response.input_tokens',
+    ...usageMember('input_tokens', completion, ({ input }) => input),
+  }),
+};
+
+/** Its fields are few. */
+const compactMembers: readonly string[] = [
+  ...['model', 'input', 'instructions', 'previous_response_id', 'image', 'service_tier'],
+  ...['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'],
+];
+
+export const compact: SimulatorFormat = {
+  ...responses,
+  name: 'compact',
+  path: /^\/responses\/compact$/,
+  read: (received) => {
+    const unknown = Object.keys(received.body ?? {}).find((name) => !compactMembers.includes(name));
+    return unknown === undefined ? readInput(received) : `Unknown parameter: '${unknown}'.`;
+  },
+  json(call, completion) {
+    const { input, model } = call.body as SimulatedResponsesBody;
+    const messages = itemsOfInput(input ?? []).filter(({ role }) => role === 'user');
+    const compacted = {
+      id: call.newId('cmp_'),
+      type: 'compaction',
+      encrypted_content: encryptedBy(model, 'compacted'),
+    };
+    return {
+      ...{ id: completion.id, object: 'response.compaction', created_at: completion.createdEpochSeconds },
+      output: [...messages, compacted],
+      ...usageMember('usage', completion, usageJson),
+    };
+  },
 };

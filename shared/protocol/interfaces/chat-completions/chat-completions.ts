@@ -26,7 +26,6 @@ export const chatCompletions: ClientInterface = {
   acceptsApiKeyHeader: false,
   passedHeaders: [],
   passesQuery: false,
-  measuresProviders: true,
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,
   answerMaxBytes,

@@ -1,10 +1,8 @@
 // Input and output sizes of a Messages call.
-import { type CallSize, isJsonObject, type JsonObject, scanJson, toCount } from '../../wire/index.ts';
-import { bringsInput, claudeToolTokens, type JsonAnswer, type Media } from '../index.ts';
-import { readUsageReport } from './message-usage.ts';
+import { type CallSize, isJsonObject, type JsonObject, toCount } from '../../wire/index.ts';
+import { bringsInput, claudeToolTokens, type Media } from '../index.ts';
 import type { MessagesMembers } from './messages-request.ts';
 import { declaredTools } from './offered-tools.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 export function callSizeOf(
   { raw, text, maxOutputTokens, keptInput }: MessagesMembers,
@@ -32,7 +30,7 @@ export function callSizeOf(
   };
 }
 
-const toolTokensOf = (raw: JsonObject): number =>
+export const toolTokensOf = (raw: JsonObject): number =>
   claudeToolTokens(
     declaredTools(raw).map(({ tool }) => tool),
     [isJsonObject(raw.output_config) ? raw.output_config.format : undefined, raw.output_format].some(isJsonObject),
@@ -58,34 +56,4 @@ function advicesMax(tools: unknown): number {
     (sum, { max_uses: uses }) => sum + Math.min(toCount(uses) ?? advicesDefault, advicesBelieved),
     0,
   );
-}
-
-// Estimates the tokens of a prompt where the provider of the model cannot count them. Agents shorten their conversation
-// by the number, and one that is too low makes them exceed the context, so the estimate is high.
-
-/** Tokenizers differ, and the conversation has marks of its own. */
-const margin = 1.1;
-/** Tokens of an image or a document of unknown size. */
-const unknownMediaTokens = 4_784;
-
-export async function estimateCount(
-  request: Pick<MessagesMembers, 'raw' | 'text'>,
-  { tokens, dataCharacters }: Media,
-  nextStep: () => Promise<void>,
-): Promise<JsonAnswer> {
-  await nextStep();
-  const text = await estimateTextTokens(request.text().text, nextStep);
-  // Media in the text are counted by their pixels.
-  const mediaShare = Math.min(1, dataCharacters / Math.max(1, text.longRunCharacters));
-  const textTokens = text.tokens - text.longRunTokens * mediaShare;
-  const inputTokens = Math.ceil(textTokens * margin) + Number(tokens ?? unknownMediaTokens) + toolTokensOf(request.raw);
-  const body = JSON.stringify({ input_tokens: inputTokens });
-  const scanned = scanJson(body, { depthMax: 1 });
-  if (scanned.kind !== 'json') throw new Error('a count that is no JSON');
-  return {
-    text: body,
-    json: scanned.json,
-    usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }),
-    outputBytes: 0,
-  };
 }

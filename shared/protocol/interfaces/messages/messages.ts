@@ -6,10 +6,11 @@ import {
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
   type RejectionToTell,
+  readTokenCount,
   vendorHeaders,
 } from '../index.ts';
 import { openEventReader } from './message-events.ts';
-import { readMessage, readTokenCount } from './read-message.ts';
+import { readMessage } from './read-message.ts';
 import { readCountRequest, readMessagesRequest } from './read-messages-request.ts';
 
 export const messages: ClientInterface = {
@@ -22,7 +23,6 @@ export const messages: ClientInterface = {
   // Some organisations have to say for whom they ask.
   passedHeaders: [...vendorHeaders, 'anthropic-user-profile-id'],
   passesQuery: true,
-  measuresProviders: true,
   repairWords,
   readRequest: readMessagesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
@@ -36,8 +36,7 @@ export const countTokens: ClientInterface = {
   ...messages,
   id: 'count-tokens',
   upstreamPath: '/messages/count_tokens',
-  // Many servers of Messages count none.
-  measuresProviders: false,
+  seldomOffered: 'counts tokens',
   readRequest: readCountRequest,
   answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readTokenCount,

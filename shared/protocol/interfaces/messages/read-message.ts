@@ -22,7 +22,7 @@ import {
 import { readUsageReport } from './message-usage.ts';
 
 const factsShape = membersOf({
-  ...{ type: {}, id: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} },
+  ...{ type: {}, id: {}, error: {}, model: {}, stop_reason: {} },
   container: membersOf({ id: {} }),
 });
 const resultsShape = {
@@ -67,25 +67,6 @@ export function filesIn(block: unknown): readonly string[] {
 /** An end that says that something broke, as an error of the provider's. */
 export const brokenEnd = ({ stop_reason: word }: JsonObject): object | undefined =>
   isBrokenEnd(word) ? { error: { code: word } } : undefined;
-
-/** Reads a count of tokens, which costs nothing. */
-export const readTokenCount = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readCount)) ?? { kind: 'unreadable' };
-
-async function readCount(json: JsonText): Promise<ReadAnswer> {
-  if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
-  const details = pick(json, 0, factsShape) as Record<string, unknown>;
-  if (typeof details.input_tokens !== 'number') return { kind: 'unreadable' };
-  return {
-    kind: 'answer',
-    answer: {
-      text: json.text,
-      json,
-      usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }),
-      outputBytes: 0,
-    },
-  };
-}
 
 function isError(json: JsonText): boolean {
   const { type, error } = pick(json, 0, factsShape) as Record<string, unknown>;

@@ -13,6 +13,7 @@ import {
 } from '../../wire/index.ts';
 import {
   type ClientRequest,
+  estimateCount,
   hubMembers,
   keptInputIn,
   keptMemberShapes,
@@ -25,6 +26,7 @@ import {
   readAskedModels,
   readPlainBody,
   type StreamWriter,
+  sizeOfCount,
   surchargeFields,
   toolShape,
   withCostHeader,
@@ -33,7 +35,7 @@ import {
 import { withoutForeignThinking } from './foreign-thinking.ts';
 import { readHubNeeds, readNeeds } from './message-hub-needs.ts';
 import { mediaOf } from './message-media.ts';
-import { callSizeOf, estimateCount } from './message-size.ts';
+import { callSizeOf, toolTokensOf } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
 
 const usedNames = [
@@ -81,13 +83,7 @@ export const readMessagesRequest = (body: JsonText, reading: RequestReading): Cl
 export function readCountRequest(body: JsonText, reading: RequestReading): ClientRequest | GatewayError {
   const request = readAs(countTokensSchema, body, reading);
   if (request instanceof GatewayError) return request;
-  const size = once(() => ({
-    ...request.size(),
-    textBytes: 0,
-    mediaTokens: 0,
-    claudeToolTokens: 0,
-    hasMediaElsewhere: false,
-  }));
+  const size = once(() => sizeOfCount(request.size()));
   // A count is of the conversation as it is.
   const hubNeeds = () => request.hubNeeds().filter(({ kind }) => kind !== 'compaction');
   return { ...request, size, hubNeeds };
@@ -134,7 +130,10 @@ function check(
   const size = once(() => callSizeOf(members, media()));
   return {
     ...members,
-    ...(isCounted && { answerItself: (nextStep) => estimateCount(members, media(), nextStep) }),
+    ...(isCounted && {
+      answerItself: (nextStep) =>
+        estimateCount({ text: json.text, media: media(), toolTokens: toolTokensOf(raw) }, {}, nextStep),
+    }),
     needs: once(() => readNeeds(members, betas, size())),
     size,
     ...hubMembers(() => json, readHubNeeds),

@@ -26,16 +26,16 @@ export function responseSize(body: ResponsesBody, json: JsonText, keptInput: rea
   };
 }
 
-const toolsOf = (body: ResponsesBody): unknown[] =>
+export const toolsOf = (body: ResponsesBody): unknown[] =>
   [...toolListsOf(body)].flatMap(({ list }) => (Array.isArray(list) ? list : []));
 
-const asksForJson = (text: unknown): boolean =>
+export const asksForJson = (text: unknown): boolean =>
   isJsonObject(text) && isJsonObject(text.format) && text.format.type !== 'text';
 
 const asksForCompaction = (edits: unknown): boolean =>
   Array.isArray(edits) && edits.some((edit) => isJsonObject(edit) && edit.type === 'compaction');
 
-function* mediaIn({ input }: ResponsesBody): Generator<Media> {
+export function* mediaIn({ input }: ResponsesBody): Generator<Media> {
   const measure = openImageMeasure();
   for (const { part } of partsOf(input)) if (!isText(part)) yield imageOf(part, measure) ?? boundedByContext;
 }

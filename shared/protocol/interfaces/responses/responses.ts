@@ -1,11 +1,14 @@
-// The interface of OpenAI's Responses.
+// The interface of OpenAI's Responses, and what is asked beside it with the same input.
+import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
+  readTokenCount,
   vendorHeaders,
 } from '../index.ts';
+import { readCompactRequest, readInputTokensRequest } from './input-requests.ts';
 import { readResponse } from './response-answer.ts';
 import { openResponseReader } from './response-events.ts';
 import { readResponsesRequest } from './responses-request.ts';
@@ -19,10 +22,29 @@ export const responses: ClientInterface = {
   acceptsApiKeyHeader: false,
   passedHeaders: vendorHeaders,
   passesQuery: true,
-  measuresProviders: true,
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   answerMaxBytes,
   readAnswer: readResponse,
   openEventReader: openResponseReader,
+};
+
+/** Same routing, no charge. */
+export const inputTokens: ClientInterface = {
+  ...responses,
+  id: 'input-tokens',
+  upstreamPath: '/responses/input_tokens',
+  seldomOffered: 'counts tokens',
+  readRequest: readInputTokensRequest,
+  answerMaxBytes: () => upstreamBodyMaxBytes,
+  readAnswer: readTokenCount,
+};
+
+/** A call of the model, with a bill like that of a response. */
+export const compact: ClientInterface = {
+  ...responses,
+  id: 'compact',
+  upstreamPath: '/responses/compact',
+  seldomOffered: 'compacts conversations',
+  readRequest: readCompactRequest,
 };

@@ -1,0 +1,86 @@
+// The events of a stored response as they come, byte for byte, cut between two of them: a stream that breaks ends behind a whole one.
+import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import type { BodyPart } from '../../../shared/protocol/http/index.ts';
+import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../../shared/protocol/wire/index.ts';
+
+export interface RelayedEvents {
+  /** Never throws. */
+  readonly parts: AsyncGenerator<BodyPart, void, undefined>;
+  /** How it ends where it broke. */
+  readonly broken: (code: MidStreamCode) => string;
+}
+
+export interface EventsReading {
+  /** Called behind each part, whose bytes are kept no more. */
+  readonly eventCame: () => void;
+  readonly codeOf: (error: unknown) => MidStreamCode;
+}
+
+export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf }: EventsReading): RelayedEvents {
+  let sequenceNumber = -1;
+  let isComplete = true;
+
+  function see(text: string): void {
+    sequenceNumber = lastNumberIn(text) ?? sequenceNumber;
+    isComplete = lastEvents.test(text);
+    eventCame();
+  }
+  const broken = (code: MidStreamCode): string => {
+    const message = brokenStreamMessages[code];
+    return toEventLine(JSON.stringify({ type: 'error', code, message, sequence_number: sequenceNumber + 1 }), 'error');
+  };
+
+  async function* relay(): AsyncGenerator<BodyPart, void, undefined> {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    let pending: string[] = [];
+    let pendingLength = 0;
+    let tail = '';
+    try {
+      for await (const bytes of body) {
+        const text = decoder.decode(bytes, { stream: true });
+        const end = Math.max(0, endOfEvents(tail + text) - tail.length);
+        if (end > 0) {
+          const whole = pending.join('') + text.slice(0, end);
+          see(whole);
+          yield { text: whole, isEnd: false };
+          pending = [];
+          pendingLength = 0;
+          tail = '';
+        }
+        const left = text.slice(end);
+        pending.push(left);
+        pendingLength += left.length;
+        tail = (tail + left).slice(-endMaxCharacters);
+        if (pendingLength > upstreamEventMaxBytes) throw new RangeError('an event is too large');
+      }
+      const rest = pending.join('') + decoder.decode();
+      if (rest.trim() !== '') see(rest);
+      if (!isComplete) throw new Error('the stream ended early');
+      yield { text: rest, isEnd: true };
+    } catch (error) {
+      yield { text: broken(codeOf(error)), isEnd: true };
+    }
+  }
+  return { parts: relay(), broken };
+}
+
+/** Its own end, good or bad. A stream without any event is complete: nothing came after the one that was named. */
+const lastEvents = /"type":\s?"(?:response\.(?:completed|incomplete|failed|cancelled)|error)"/;
+
+/** The blank line behind an event. */
+const ends = ['\n\n', '\r\n\r\n', '\r\r'];
+/** Of one that the next bytes complete. */
+const endMaxCharacters = 3;
+
+/** Position behind the last whole event; 0 where there is none. */
+const endOfEvents = (text: string): number =>
+  Math.max(...ends.map((end) => (text.includes(end) ? text.lastIndexOf(end) + end.length : 0)));
+
+const numberName = '"sequence_number":';
+
+function lastNumberIn(text: string): number | undefined {
+  const at = text.lastIndexOf(numberName);
+  const number =
+    at < 0 ? Number.NaN : Number.parseInt(text.slice(at + numberName.length, at + numberName.length + 16), 10);
+  return Number.isSafeInteger(number) ? number : undefined;
+}

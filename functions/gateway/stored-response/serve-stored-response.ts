@@ -1,0 +1,144 @@
+// Requests for a response that a provider keeps: read, streamed again, cancelled, deleted, its input. They cost nothing, reserve
+// nothing and leave no record.
+import { GatewayError, okStatus } from '../../../shared/errors/index.ts';
+import { headerNames, requestBudgetMs, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/index.ts';
+import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
+import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
+import { midStreamCodeOf, type NoAnswer } from '../../../shared/routing/providers/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import { identifyKey } from '../admission/identify-key.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import type { createSend, Sending } from '../provider/create-send.ts';
+import type { readBrokenCall } from '../provider/open-stream.ts';
+import { readPassedOn } from '../receive/read-call-headers.ts';
+import { withKeepAlive } from '../response/keep-alive.ts';
+import { type FoundResponse, findStoredResponse } from './find-stored-response.ts';
+import { refusalOf } from './refusal-of.ts';
+import { relayEvents } from './relay-events.ts';
+
+export interface StoredWork {
+  readonly method?: CandidateRequest['method'];
+  /** Of the path, behind the id. */
+  readonly below?: string;
+}
+
+/** Given, because what is loaded on demand has a copy of all code that it names, and the transport's errors are known by their classes. */
+export interface Calling {
+  readonly createSend: typeof createSend;
+  readonly readBrokenCall: typeof readBrokenCall;
+}
+
+const passing = { passedHeaders: vendorHeaders, passesQuery: true };
+
+interface StoredCall extends FoundResponse {
+  readonly id: string;
+  readonly request: CandidateRequest;
+  readonly isStream: boolean;
+  readonly scope: RequestScope;
+  readonly arrivedAtMs: number;
+  readonly admissionTime: TimeBudget;
+}
+
+export const serveStoredResponse =
+  (deps: GatewayDependencies, { method, below = '' }: StoredWork, calling: Calling): Endpoint =>
+  async (request, scope) => {
+    const { headers, query, arrivedAtMs } = request;
+    const [id = ''] = scope.pathParameters;
+    const admissionTime = startAdmissionTime(deps.clock);
+    const key = await admissionTime.wait(identifyKey(deps, request, scope));
+    const passedOn = readPassedOn(passing, headers, query);
+    if (passedOn instanceof GatewayError) throw passedOn;
+    const found = await admissionTime.wait(findStoredResponse(deps, key, { id, headers }));
+    const isStream = new URLSearchParams(query).get('stream') === 'true';
+    const path = `/responses/${encodeURIComponent(id)}${below}`;
+    const asked: CandidateRequest = {
+      path: passedOn.query === '' ? path : `${path}?${passedOn.query}`,
+      method,
+      accept: isStream ? 'text/event-stream' : 'application/json',
+      headers: passedOn.headers,
+      body: () => '',
+    };
+    const call = { ...found, id, request: asked, isStream, scope, arrivedAtMs, admissionTime };
+    const first = await ask(deps, call, calling);
+    // Asked again where the socket had died: none of these does more when it comes twice.
+    const answer = 'failure' in first && first.failure.wasDead === true ? await ask(deps, call, calling) : first;
+    if ('failure' in answer) throw refusalOf(deps, { ...call, workspace: key.record.workspace }, answer.failure);
+    return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
+  };
+
+async function ask(
+  deps: GatewayDependencies,
+  call: StoredCall,
+  { createSend, readBrokenCall }: Calling,
+): Promise<GatewayResponse | NoAnswer> {
+  const { provider, payment, id, scope, isStream, admissionTime, arrivedAtMs } = call;
+  const { correlationId, correlation, clientGone, cut: stopped, memory } = scope;
+  const signals = { correlationId, traceparent: correlation.traceparent, clientGone, stopped };
+  const times = { admissionTime, deadline: startDeadline(deps.clock, arrivedAtMs, requestBudgetMs) };
+  const sending = createSend(
+    deps,
+    { payment, signals, times, memory },
+    { provider },
+    {
+      isStream,
+      answerMaxBytes: () => upstreamBodyMaxBytes,
+      requestText: () => id,
+      silenceLimitMs: Number.POSITIVE_INFINITY,
+      isTranslated: false,
+      onSent: () => {},
+    },
+  );
+  const { connection } = sending;
+  try {
+    return await read(deps, call, sending, readBrokenCall);
+  } catch (error) {
+    connection.watch.abort();
+    if (!connection.isSent) throw error;
+    return { kind: 'failure', failure: readBrokenCall(error, connection, 0) };
+  }
+}
+
+/** The text, and its bytes for the client. */
+const formsForClient = 2;
+
+async function read(
+  { clock, times }: GatewayDependencies,
+  { request, id, isStream, arrivedAtMs }: StoredCall,
+  { send, connection }: Sending,
+  readBrokenCall: Calling['readBrokenCall'],
+): Promise<GatewayResponse | NoAnswer> {
+  const { watch, silence, memory } = connection;
+  const answer = await send(request);
+  if (answer.kind === 'failure') return answer;
+  if (isStream && answer.contentType.startsWith('text/event-stream')) {
+    watch.extend(startDeadline(clock, arrivedAtMs, times.streamBudgetMs));
+    silence.outputCame();
+    silence.answerCame();
+    const { parts, broken } = relayEvents(answer.body, {
+      eventCame: answer.eventCame,
+      codeOf: (error) => midStreamCodeOf[readBrokenCall(error, connection, 0).kind],
+    });
+    const next = withKeepAlive(clock, parts);
+    return {
+      status: okStatus,
+      headers: streamHeaders,
+      // Without `return` of the generator, which may wait for bytes.
+      body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
+      closeBroken: (why) => broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
+      finish: async () => watch.abort(),
+    };
+  }
+  const text = await answer.readText();
+  // Some servers say with an empty body that it is deleted.
+  const body =
+    text === '' && request.method === 'DELETE' ? JSON.stringify({ id, object: 'response', deleted: true }) : text;
+  if (body?.trimStart().startsWith('{') !== true)
+    return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable' } };
+  memory.release(formsForClient * body.length);
+  return { status: okStatus, headers: jsonHeaders, body };
+}
+
+const ended: IteratorResult<BodyPart, void> = { done: true, value: undefined };

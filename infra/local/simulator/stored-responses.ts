@@ -1,0 +1,98 @@
+// Responses as OpenAI keeps them, for the credential that made them: read, streamed again, cancelled, deleted, their input.
+import { errorBody } from './error-bodies.ts';
+import { body, json, type Steps } from './step.ts';
+
+export interface StoredResponse {
+  readonly response: { readonly id: string; readonly background?: boolean };
+  /** With ids, in the order of the request. */
+  readonly inputItems: readonly { readonly id: string }[];
+  /** Events as they were sent; undefined where it was no stream. */
+  readonly events?: readonly string[];
+}
+
+export interface StoredResponses {
+  readonly keep: (account: StoringCaller, stored: StoredResponse) => void;
+  /** Returns undefined for a path of no stored response. */
+  readonly answer: (request: StoredRequest) => Steps | undefined;
+}
+
+interface StoringCaller {
+  readonly provider: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface StoredRequest extends StoringCaller {
+  readonly method: string;
+  readonly pathBelowBase: string;
+  readonly query: string;
+}
+
+/** The oldest are forgotten. */
+const storedMax = 10_000;
+
+const storedPath = /^\/responses\/(?<id>[^/]+)(?<below>\/cancel|\/input_items)?$/;
+const deleted = Symbol('deleted');
+
+export function createStoredResponses(): StoredResponses {
+  const stored = new Map<string, StoredResponse>();
+  const keyOf = ({ provider, headers }: StoringCaller, id: string) =>
+    `${provider} ${headers.authorization ?? headers['x-api-key']} ${id}`;
+  return {
+    keep(account, one) {
+      stored.set(keyOf(account, one.response.id), one);
+      const [oldest] = stored.keys();
+      if (stored.size > storedMax && oldest !== undefined) stored.delete(oldest);
+    },
+    answer(request) {
+      const { id = '', below = '' } = storedPath.exec(request.pathBelowBase)?.groups ?? {};
+      const work = works[`${request.method} ${below}`];
+      if (id === '' || work === undefined) return undefined;
+      const key = keyOf(request, decodeURIComponent(id));
+      const found = stored.get(key);
+      if (found === undefined) return refusal(404, `Response with id '${id}' not found.`);
+      const done = work(found, new URLSearchParams(request.query));
+      if (done !== deleted) return done;
+      stored.delete(key);
+      return json(200, { id: found.response.id, object: 'response', deleted: true });
+    },
+  };
+}
+
+type Work = (stored: StoredResponse, query: URLSearchParams) => Steps | typeof deleted;
+
+const works: Readonly<Record<string, Work>> = {
+  'GET ': read,
+  'DELETE ': () => deleted,
+  'POST /cancel': ({ response }) =>
+    response.background === true
+      ? json(200, { ...response, status: 'cancelled' })
+      : refusal(400, 'Cannot cancel a synchronous response.'),
+  'GET /input_items': listInput,
+};
+
+function read({ response, events }: StoredResponse, query: URLSearchParams): Steps {
+  if (query.get('stream') !== 'true') return json(200, response);
+  if (events === undefined)
+    return refusal(400, 'This response cannot be streamed: it was not created with stream=true.');
+  // Events count from 0.
+  const from = Number(query.get('starting_after') ?? -1) + 1;
+  return body(200, 'text/event-stream; charset=utf-8', events.slice(from).join(''));
+}
+
+const limitDefault = 20;
+
+function listInput({ inputItems }: StoredResponse, query: URLSearchParams): Steps {
+  const all = query.get('order') === 'asc' ? inputItems : inputItems.toReversed();
+  const after = all.findIndex(({ id }) => id === query.get('after'));
+  const left = all.slice(after + 1);
+  const data = left.slice(0, Number(query.get('limit') ?? limitDefault));
+  return json(200, {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: data.length < left.length,
+  });
+}
+
+const refusal = (status: number, message: string): Steps => json(status, errorBody(status, undefined, message));
