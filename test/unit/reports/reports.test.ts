@@ -58,6 +58,19 @@ describe('a usage summary', () => {
     );
   });
 
+  it.each([
+    ['user', { user: 'u-7' }, 'u-7'],
+    ['title', { title: 'Agent' }, 'Agent'],
+    ['workspace', { workspace: 'other' }, 'other'],
+    ['function', { functionId: 'report' }, 'report'],
+    ['key', { keyPublicId: 'key-2' }, 'key-2'],
+  ] as const)('by %s names what a call has of it, and puts the rest apart', async (by, fields, group) => {
+    const records = [callRecord({}), callRecord(fields), callRecord(fields)];
+    const { groups } = await summarizeUsage(records, by);
+    expect(groups.map((one) => [one.group === group, one.calls])).toContainEqual([true, 2]);
+    expect(groups).toHaveLength(2);
+  });
+
   it('does not depend on the order of the records', async () => {
     await fc.assert(
       fc.asyncProperty(
