@@ -85,24 +85,6 @@ describe('changes that several operators make at once', () => {
     expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
   });
 
-  it('of the credit of a workspace all hold, twenty additions and twenty removals', async () => {
-    const operators = [instance(), instance()];
-    await Promise.all([
-      administration.credit.create('busy', usd('5')),
-      administration.workspaceStore.write({ id: 'busy' }),
-    ]);
-    const changes = Array.from({ length: 40 }, (_none, n) =>
-      addCredit(operators[n % 2] ?? administration, {
-        workspace: 'busy',
-        amount: n < 20 ? usd('0.3') : -usd('0.2'),
-        id: `change-${n}`,
-      }),
-    );
-    expect(new Set((await Promise.all(changes)).map(({ change }) => change))).toEqual(new Set(['added']));
-    const summary = await administration.credit.show({ workspace: 'busy', spendLimit: null });
-    expect(summary.available).toBe(usd('7'));
-  });
-
   it('of the credit are told so that they add up to what was granted, with one that died on its way, and after 30 days', async () => {
     const owner = instance();
     const told = async () => {
