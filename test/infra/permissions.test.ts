@@ -44,6 +44,11 @@ const region = 'eu-west-1';
 const keyArn = `arn:aws:kms:${region}:${account}:key/1234abcd`;
 const secretArn = `arn:aws:secretsmanager:${region}:${account}:secret:gw/prod/providers-a1B2c3`;
 const tableArn = (table: string, stage = 'prod') => `arn:aws:dynamodb:${region}:${account}:table/gw-${stage}-${table}`;
+const onObject = (action: string, key: string): AwsCall => ({
+  action: `s3:${action}`,
+  resource: objectArn(key),
+  context: { 'aws:ResourceAccount': account },
+});
 const objectArn = (key: string) => `arn:aws:s3:::${spillBucketName('prod', account, region)}/${key}`;
 const inAccount = (reference: string): string => {
   const known: Record<string, string> = {
@@ -372,7 +377,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
       return [response.status, ((await response.json()) as { data: { public_id?: string } }).data] as const;
     };
     await takeCalls();
-    const lists = ['overview', 'calls', 'providers', 'models', 'keys', 'workspaces', 'functions'];
+    const lists = ['overview', 'calls', 'providers', 'models', 'keys', 'operators', 'workspaces', 'functions'];
     for (const path of [...lists, 'calls/01a20259-a9d1-7658-8559-d8e0dce60050']) await ask('GET', `/${path}`);
     const published = { id: 'r9', model: 'acme/echo', messages: [{ role: 'user', content: '{{input}}' }] };
     const [made, key] = await ask('POST', '/keys', { workspace: 'team', name: 'made', spend_limit_usd: '1' });
@@ -428,16 +433,21 @@ describe('the roles of the functions, while the gateway serves every kind of req
     ['opening a sealed key', decryption('prod', 'prod')],
     ['sealing a key', wrapping({ purpose: 'store-key' })],
     ['reading provider credentials', { action: 'secretsmanager:GetSecretValue', resource: secretArn }],
-    [
-      'reading stored answers',
-      { action: 's3:GetObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': account } },
-    ],
+    ['reading stored answers', onObject('GetObject', 'result-x')],
+    ['writing bodies of calls', onObject('PutObject', 'content-30d-x')],
+    ['deleting bodies of calls', onObject('DeleteObject', 'content-30d-x')],
     [
       'calling a model',
       { action: 'bedrock:InvokeModel', resource: `arn:aws:bedrock:${region}::foundation-model/some.model` },
     ],
   ])('deny the operator function %s', (_case, call) => {
     expect(operatorRole.allows(call)).toBe(false);
+  });
+
+  it('let the gateway write bodies of calls, and the operator function read them', () => {
+    expect(chatRole.allows(onObject('PutObject', 'content-30d-x'))).toBe(true);
+    expect(operatorRole.allows(onObject('GetObject', 'content-365d-x'))).toBe(true);
+    expect(modelsRole.allows(onObject('GetObject', 'content-30d-x'))).toBe(false);
   });
 
   it.each<[string, AwsCall]>([
@@ -452,12 +462,11 @@ describe('the roles of the functions, while the gateway serves every kind of req
     ],
     [
       'a bucket of its name in another account',
-      { action: 's3:PutObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': '999999999999' } },
+      { ...onObject('PutObject', 'result-x'), context: { 'aws:ResourceAccount': '999999999999' } },
     ],
-    [
-      'deleting a stored answer',
-      { action: 's3:DeleteObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': account } },
-    ],
+    ['deleting a stored answer', onObject('DeleteObject', 'result-x')],
+    ['reading bodies of calls', onObject('GetObject', 'content-30d-x')],
+    ['an object of another prefix', onObject('PutObject', 'x')],
     ['listing stored answers', { action: 's3:ListBucket', resource: objectArn('x').replace('/x', '') }],
     [
       'a model of another region without a profile',
