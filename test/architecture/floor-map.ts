@@ -46,6 +46,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/store': rules },
   { 'shared/storage/sqlite-store': 'The port to the store on a file: knows no caller.' },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
+  { 'shared/protocol/conversation': 'Runs in browsers too: knows texts and nothing of the gateway.' },
   { 'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.' },
   {
     'shared/protocol/json-schema': rules,

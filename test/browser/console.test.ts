@@ -2,7 +2,13 @@
 // of it is tested.
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { createKey, createOperator, readKeys, updateKey } from '../../shared/configuration/administration/index.ts';
+import {
+  createKey,
+  createOperator,
+  createWorkspace,
+  readKeys,
+  updateKey,
+} from '../../shared/configuration/administration/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
@@ -603,6 +609,8 @@ if (typeof browser === 'string') {
       await page.getByLabel('Keys that a member may make').fill('3');
       await page.getByLabel('Requests per minute of each of these keys').fill('60');
       await page.getByLabel('Each ends after').fill('30d');
+      await page.getByLabel('Bodies of calls are kept for').selectOption('7d');
+      await page.getByLabel('Of this share of the calls').fill('0.5');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await workspaceStore.read('search')).toMatchObject({
@@ -610,6 +618,7 @@ if (typeof browser === 'string') {
         spend_limit_usd: '9',
         data_policy: { zdr: true },
         member_keys: { max: 3, rpm: 60, concurrency: null, expires_in: '30d' },
+        content_log: { keep: '7d', share: 0.5 },
       });
       await page.getByRole('button', { name: 'Credit of workspace search' }).click();
       await page.getByLabel('Amount in USD').fill('2.5');
@@ -980,6 +989,60 @@ if (typeof browser === 'string') {
         await answer.getByText(part).waitFor();
       }
       expect(await page.locator('img').count()).toBe(0);
+    });
+
+    it('shows what was said in a call when it is asked to: texts as text, images small, tools folded, and each body whole', async () => {
+      const { page, findAllBarriers, isTooWide } = await open('view=calls');
+      const { composition } = served.gateway;
+      await createWorkspace(composition, { id: 'kept', credit_usd: '5', content_log: { keep: '7d' } });
+      const { text: key } = await createKey(composition, { workspace: 'kept', name: 'kept' });
+      const image =
+        'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+      const messages = [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: hostile },
+            { type: 'image_url', image_url: { url: image } },
+          ],
+        },
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":7}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'A cat' },
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: `${served.origin}/console/elsewhere.png` } }],
+        },
+      ];
+      const asked = { model: 'acme/echo', messages };
+      const response = await served.gateway.post(asked, { authorization: `Bearer ${key}` });
+      expect(response.status).toBe(200);
+      await response.text();
+      await served.gateway.settled();
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      await show(page, `view=call&id=${response.headers.get('x-request-id')}`);
+      await page.getByText('Model asked for').waitFor();
+      expect(await page.getByText(hostile).count()).toBe(0);
+      await page.getByRole('button', { name: 'Show content' }).click();
+      const request = page.getByRole('list', { name: 'Request' });
+      await request.getByText(hostile).waitFor();
+      const images = await page.evaluate(
+        `Promise.all([...document.images].map((one) => one.decode().then(() => [one.naturalWidth, one.width <= 200])))`,
+      );
+      expect(images).toEqual([[1, true]]);
+      expect(await request.getByText('"at": 7').isVisible()).toBe(false);
+      await request.getByText('call of look').click();
+      expect(await request.getByText('"at": 7').isVisible()).toBe(true);
+      await page.getByRole('list', { name: 'Answer, 200' }).getByText('assistant').waitFor();
+      await page.locator('details.code').first().getByText('JSON').click();
+      await page.locator('details.code pre').first().getByText('"image_url"').first().waitFor();
+      expect(requested.filter((url) => url.includes('elsewhere'))).toEqual([]);
+      expect(await findAllBarriers()).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await isTooWide()).toBe(false);
     });
 
     it('shows one call, one function and its form, and / as readable, the console in dark colours where they are preferred', async () => {

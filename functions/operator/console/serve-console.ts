@@ -14,7 +14,8 @@ const contentSecurityPolicy = ({ gatewayUrl }: ConsolePage, issuer: IssuerEndpoi
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self'",
+    // Images that clients sent are data in the answer.
+    "img-src 'self' data:",
     ['connect-src', "'self'", ...originsOf([gatewayUrl, issuer?.token])].join(' '),
     "base-uri 'none'",
     "form-action 'none'",

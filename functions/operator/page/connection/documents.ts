@@ -16,6 +16,7 @@ export type ManagedOperator = Documents['ManagedOperator'];
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
 export type ManagedCall = Documents['ManagedCall'];
+export type ShownContent = Documents['ManagedContent'];
 
 export interface List<Value> {
   readonly data: readonly Value[];

@@ -1,4 +1,4 @@
-// One call: its path through providers, and its record. Prompts and answers are not recorded.
+// One call: its path through providers, its record, and its bodies where they are kept.
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
@@ -8,6 +8,7 @@ import { count, duration, exactUsd, none, tagPairs } from '../parts/shown-values
 import { Shown } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, TimeLine } from '../parts/time-line.tsx';
+import { CallContentView } from './call-content.tsx';
 
 export const CallView = ({ address }: { readonly address: ViewAddress }) => {
   const id = address.parameters.get('id') ?? '';
@@ -30,6 +31,7 @@ const Details = ({ call }: { readonly call: ManagedCall }) => (
     {call.error_message !== null && <p>{call.error_message}</p>}
     <TimeLine call={call} />
     <DescriptionList kind="facts" entries={facts(call)} />
+    <CallContentView call={call} />
   </>
 );
 

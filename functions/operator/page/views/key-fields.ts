@@ -1,6 +1,7 @@
 // Fields in the form of a key, and the request made from them.
 import type { WrittenBody } from '../../../../shared/configuration/management/index.ts';
 import type { Key } from '../connection/documents.ts';
+import { readContentLog } from '../parts/content-log-fields.tsx';
 import { formValues } from '../parts/form.tsx';
 
 /** Whole numbers: each has a field, and words in the list. */
@@ -13,12 +14,14 @@ export const countLimits = [
 type CountLimits = Pick<Key, (typeof countLimits)[number]['member']>;
 type Fields = CountLimits &
   Pick<Key, 'name' | 'expires_at' | 'models' | 'tags' | 'guardrails' | 'spend_limit_usd'> & {
+    readonly content_log?: Key['content_log'];
     readonly workspace?: string;
     readonly spend_limit_reset: string | null;
   };
 
 export function readFields(form: HTMLFormElement): Fields {
-  const { has, text, number, list } = formValues(form);
+  const values = formValues(form);
+  const { has, text, number, list } = values;
   const [expires, models] = [text('expires_at'), list('models')];
   return {
     ...(has('workspace') ? { workspace: text('workspace') } : {}),
@@ -31,6 +34,8 @@ export function readFields(form: HTMLFormElement): Fields {
     models: models.length === 0 ? 'all' : models,
     tags: Object.fromEntries(list('tags').map((pair) => pair.split('='))),
     guardrails: list('guardrails'),
+    // Editors alone have these fields.
+    ...(has('content_keep') ? { content_log: readContentLog(values) } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Key, NewKey } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights, useWorkspaceNames } from '../connection/session-rights.ts';
+import { ContentLogFields } from '../parts/content-log-fields.tsx';
 import { Choice, CountField, ModelsField, ResetChoice, SpendLimitField, TextField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form.tsx';
 import { tagPairs } from '../parts/shown-values.ts';
@@ -21,7 +22,8 @@ const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,
 export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const requests = useRequests();
   // A person makes keys of their own where they are a member.
-  const workspaces = useWorkspaceNames(useRights().isPerson ? 'member' : 'editor');
+  const rights = useRights();
+  const workspaces = useWorkspaceNames(rights.isPerson ? 'member' : 'editor');
   const save = async (form: HTMLFormElement) => {
     const fields = readFields(form);
     const send = () =>
@@ -78,6 +80,9 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
       <p id="guardrails-help" class="muted">
         Ids with commas between them, which check its calls beside those of the workspace.
       </p>
+      {rights.holds('editor', changed?.workspace) && (
+        <ContentLogFields initial={changed?.content_log} absent={{ keep: 'not narrowed', share: 'not narrowed' }} />
+      )}
     </FormDialog>
   );
 };

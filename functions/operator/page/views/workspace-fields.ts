@@ -1,5 +1,6 @@
 // Fields in the form of a workspace, and the request made from them.
 import type { Workspace } from '../connection/documents.ts';
+import { readContentLog } from '../parts/content-log-fields.tsx';
 import { formValues } from '../parts/form.tsx';
 
 type Fields = Pick<
@@ -14,6 +15,7 @@ type Fields = Pick<
   | 'member_keys'
 > & {
   readonly id: string;
+  readonly content_log: ReturnType<typeof readContentLog>;
   readonly credit_usd: string;
   readonly data_policy: {
     readonly zdr: boolean | null;
@@ -23,7 +25,8 @@ type Fields = Pick<
 };
 
 export function readWorkspaceForm(form: HTMLFormElement): Fields {
-  const { has, text, number, list } = formValues(form);
+  const values = formValues(form);
+  const { has, text, number, list } = values;
   const [models, regions] = [list('models'), list('data_residency')];
   const memberMax = number('member_max');
   return {
@@ -41,6 +44,8 @@ export function readWorkspaceForm(form: HTMLFormElement): Fields {
       data_residency: regions.length === 0 ? null : regions,
     },
     features: { byok: has('byok'), presets: has('presets') },
+    // A share alone keeps nothing.
+    content_log: text('content_keep') === '' ? null : { share: 1, ...readContentLog(values) },
     member_keys:
       memberMax === null
         ? null

@@ -1,6 +1,7 @@
 // The form that makes a workspace, or changes one. Unchanged fields are not sent, so that changes of others are kept.
 import type { Workspace } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
+import { ContentLogFields } from '../parts/content-log-fields.tsx';
 import {
   AmountField,
   CheckField,
@@ -95,6 +96,7 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
       />
       <CheckField title="Own provider keys" name="byok" defaultChecked={changed?.features.byok === true} />
       <CheckField title="Presets" name="presets" defaultChecked={changed?.features.presets === true} />
+      <ContentLogFields initial={changed?.content_log} absent={{ keep: 'not kept', share: 'all' }} />
       {memberLimits.map(({ Control, member, ...field }) => (
         <Control key={member} name={`member_${member}`} initial={members?.[member]} {...field} />
       ))}

@@ -1,0 +1,46 @@
+// A conversation as people read it, whatever interface it was held in. Runs in browsers too: it knows texts alone.
+
+export type ConversationPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'thinking'; readonly text: string }
+  /** A data URL, or an address. */
+  | { readonly kind: 'image'; readonly url: string }
+  | { readonly kind: 'tool_call'; readonly id: string; readonly name: string; readonly text: string }
+  | { readonly kind: 'tool_result'; readonly id: string; readonly text: string }
+  /** Anything else, as JSON. */
+  | { readonly kind: 'other'; readonly text: string };
+
+export interface ConversationTurn {
+  readonly role: string;
+  readonly parts: readonly ConversationPart[];
+  /** Why the model ended, in words of the interface. */
+  readonly finishReason?: string | undefined;
+}
+
+export type Value = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is Value =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const objectsIn = (value: unknown): readonly Value[] => (Array.isArray(value) ? value.filter(isObject) : []);
+export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+
+export const textPart = (text: string): ConversationPart[] => (text === '' ? [] : [{ kind: 'text', text }]);
+export const thinkingPart = (text: string): ConversationPart[] => (text === '' ? [] : [{ kind: 'thinking', text }]);
+export const otherPart = (value: unknown): ConversationPart => ({ kind: 'other', text: asText(value) });
+/** Undefined where there is nothing in it. */
+export const turnOf = (
+  role: string,
+  parts: readonly ConversationPart[],
+  finishReason?: string,
+): readonly ConversationTurn[] =>
+  parts.length === 0 && finishReason === undefined ? [] : [{ role, parts, finishReason }];
+
+/** Texts that came in pieces, by where they belong, in the order in which they began. */
+export function pieces() {
+  const texts = new Map<string, string>();
+  return {
+    add: (place: string, text: string) => void texts.set(place, (texts.get(place) ?? '') + text),
+    of: (place: string) => texts.get(place) ?? '',
+  };
+}
