@@ -6,6 +6,7 @@ import { createAlerts } from '../../shared/accounting/alerts/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type GatewayOptions, type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
+import { operatorOf } from '../support/operator-requests.ts';
 import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { eventually } from '../support/watched-clock.ts';
@@ -456,4 +457,39 @@ it('belongs to the gateway file: written wins, left out keeps, null ends them', 
   await spend([600], without);
   await without.composition.alerts.close();
   expect(received()).toEqual([]);
+});
+
+it('operators see the last alert of a key, of a workspace’s credit and limit, and of a provider, and whether it was delivered', async () => {
+  let shiftMs = 0;
+  const { harness, spend, received } = await start(
+    {
+      clock: laterClock(() => shiftMs),
+      models: { ...models, 'refusing/m': [{ provider: 'refusing', upstream: 'error-401' }] },
+      workspace: { credit_usd: '1', spend_limit_usd: '2' },
+    },
+    [taken, { status: 500, body: 'no' }],
+  );
+  const ada = await operatorOf(harness, 'ada');
+  const shown = async (path: string, id: string) =>
+    (await ada.get(path)).body.data.find((one: Record<string, unknown>) => one.id === id || one.name === id);
+  expect(await shown('/keys', 'first')).toMatchObject({ last_alert: null });
+  expect(await shown('/providers', 'refusing')).toMatchObject({ last_alert: null });
+  await spend([600]);
+  await eventually(() => received().length === 2);
+  await (await harness.post(hello('refusing/m'))).text();
+  await harness.settled();
+  await eventually(() => received().length === 3);
+  await harness.composition.alerts.close();
+  // States of providers are read every five seconds.
+  shiftMs = 5_000;
+  const key = await shown('/keys', 'first');
+  const workspace = await shown('/workspaces', 'team');
+  const alerted = [key.last_alert, workspace.last_credit_alert];
+  expect(alerted.map(({ percent }) => percent)).toEqual([50, 50]);
+  // The receiver took one of the two.
+  expect(alerted.map(({ is_delivered }) => is_delivered).toSorted()).toEqual([false, true]);
+  expect(workspace.last_limit_alert).toBeNull();
+  expect(await shown('/providers', 'refusing')).toMatchObject({
+    last_alert: { state: 'refused', model: 'refusing/m', is_delivered: false },
+  });
 });

@@ -265,6 +265,7 @@ onEachStore((start) => {
           expired: 0n,
           firstEndMs: nowMs + holdLifeMs,
           spent: 0n,
+          item: expect.objectContaining({ pk: 'CREDIT#dead-shown' }),
         });
         // Those of the first five seconds and those of the second; the rest may still be running.
         clock.advance(holdLifeMs + 5_000);
@@ -276,6 +277,7 @@ onEachStore((start) => {
           expired: 40n,
           firstEndMs: nowMs + holdLifeMs + 10_000,
           spent: 0n,
+          item: expect.objectContaining({ pk: 'CREDIT#dead-shown' }),
         });
         expect((await ledger.take(account, newHold('next', 60n, clock.nowMs()))).kind).toBe('taken');
         expect(await ledger.show(account)).toMatchObject({

@@ -21,6 +21,7 @@ import { mayRead } from '../request/allowed.ts';
 import type { ManageRequest, RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
+import { lastAlertDocument } from './last-alert-document.ts';
 
 export const listKeys: RouteWork<'GET /keys'> = async (deps, { operator, query }) => {
   const { workspace, owner, usable, ...page } = query;
@@ -104,6 +105,7 @@ export const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   owner: key.owner,
   spent_usd: formatUsd(key.spent),
   held_usd: formatUsd(key.held),
+  last_alert: lastAlertDocument(key.lastAlert),
   replaced_by: key.replacedBy,
 });
 

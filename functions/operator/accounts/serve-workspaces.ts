@@ -1,4 +1,5 @@
 // Below /v1/manage/workspaces: workspaces with their settings, their credit, and additions to it.
+import { readLastShare } from '../../../shared/accounting/alerts/index.ts';
 import {
   addCredit,
   changeWorkspace,
@@ -16,6 +17,7 @@ import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
+import { lastAlertDocument } from './last-alert-document.ts';
 
 export const listWorkspaces: RouteWork<'GET /workspaces'> = async (deps, { operator, query }) => {
   const seen = (await readWorkspaces(deps)).filter(({ id }) => mayRead(operator, id));
@@ -77,5 +79,7 @@ const workspaceDocument = ({ workspace, summary }: WorkspaceCredit): Documents['
   held_usd: formatUsd(summary.held),
   available_usd: formatUsd(summary.available),
   under_spend_limit_usd: formatUsd(summary.underSpendLimit),
+  last_credit_alert: lastAlertDocument(readLastShare(summary.item)),
+  last_limit_alert: lastAlertDocument(readLastShare(summary.item, 'spend limit of the workspace')),
   ...settingsOf(workspace),
 });

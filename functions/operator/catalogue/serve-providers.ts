@@ -1,6 +1,7 @@
 // GET /v1/manage/providers: the health of each provider at each of its models, and the use of its limits.
+import { readLastOfProvider } from '../../../shared/accounting/alerts/index.ts';
 import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
-import { awaitStatistics } from '../../../shared/accounting/provider-health/index.ts';
+import { awaitStatistics, cooldownItem } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
 } from '../../../shared/configuration/catalogue/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
@@ -57,7 +59,7 @@ export async function readHealths(
 }
 
 async function show(
-  { store, clock }: ManagementDependencies,
+  { store, clock, cooldowns }: ManagementDependencies,
   document: CatalogueDocument | undefined,
   { id, display_name, status, base_url, data_policy }: ProviderDocument,
   healths: readonly ProviderHealth[],
@@ -77,7 +79,12 @@ async function show(
     const { credential } = health;
     return { ...healthDocument(health, operator), ...(credential && { credential }), limits: use };
   });
-  return { id, display_name, status, base_url, data_policy, models };
+  const last = readLastOfProvider(cooldowns.noted(cooldownItem.markPrefix + id));
+  const last_alert = last && {
+    ...{ state: last.state, model: last.model },
+    ...{ at: instantOf(last.atMs), is_delivered: last.isDelivered },
+  };
+  return { id, display_name, status, base_url, data_policy, last_alert, models };
 }
 
 /** Health over the last 15 to 30 minutes. */

@@ -79,7 +79,10 @@ async function revokeAll(session: Session, deps: ManagementDependencies, keys: r
 
 type Key = Documents['ManagedKey'];
 
-const member = (name: keyof Key, column: Omit<Field<Key>, 'member' | 'value'> = {}): Field<Key> => ({
+const member = (
+  name: Exclude<keyof Key, 'last_alert'>,
+  column: Omit<Field<Key>, 'member' | 'value'> = {},
+): Field<Key> => ({
   member: name,
   value: (key) => key[name],
   ...column,

@@ -1,5 +1,6 @@
 // The whole interface as one OpenAPI 3.1 document, made from the gateway's own schemas and answers.
 import { accountSchemas } from './account-schemas.ts';
+import { webhooks } from './alert-webhook.ts';
 import { componentSchemas } from './answer-schemas.ts';
 import { errorTable } from './error-responses.ts';
 import { manageSchemas } from './manage-operations.ts';
@@ -23,6 +24,7 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
   servers: [{ url: serverUrl }],
   security: [{ apiKey: [] }],
   paths,
+  webhooks,
   components: {
     securitySchemes: {
       operatorKey: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-gw-…', description: 'A key of an operator.' },

@@ -16,7 +16,7 @@ const markWriteMs = 1_000;
 const faultLogIntervalMs = 600_000;
 
 export function createAlertSender(options: AlertsOptions): Alerts {
-  const { store, clock, randomness, log, credit, cooldowns, isFunction } = options;
+  const { clock, randomness, log, credit, cooldowns, isFunction } = options;
   const tries = createAlertTries(options);
   const newId = () => randomness.bytes(idBytes).toString('base64url');
   const markOf = ({ account }: EndedAttempt) => {
@@ -36,7 +36,7 @@ export function createAlertSender(options: AlertsOptions): Alerts {
       try {
         const nowMs = clock.nowMs();
         const time = { nowMs, leaseMs, newId };
-        const spendings = await Promise.all(charged.map((one) => readSpendings(one, { store, credit, nowMs })));
+        const spendings = await Promise.all(charged.map((one) => readSpendings(one, { credit, nowMs })));
         const due = [
           ...spendings.flat().flatMap((spending) => dueShare(spending, at, time) ?? []),
           ...attempts.flatMap((attempt) => dueProvider(attempt, markOf(attempt), time) ?? []),

@@ -67,6 +67,16 @@ export function signatureOf(body: string, secret: string, nowMs: number): string
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
+/** For descriptions of the body. */
+export const alertBodyExample = () =>
+  JSON.parse(
+    bodyOf({
+      ...{ type: 'key_spend_limit', id: '1mE9sZrXo0aV', atMs: Date.UTC(2026, 10, 21) },
+      ...{ workspace: 'team-a', key: 'ci' },
+      share: { percent: 80, spent: 4_020_000_000_000n, limit: 5_000_000_000_000n, period: '2026-11-01' },
+    }),
+  ) as Readonly<Record<string, unknown>>;
+
 function textOf({ type, workspace, key, provider, credential, model, share }: Alert): string {
   const named = Object.entries({ workspace, key: key && plain(key), provider, credential, model });
   const names = named.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));

@@ -49,7 +49,7 @@ export interface AlertSettings {
 }
 
 export interface AlertsOptions {
-  readonly store: Pick<Store, 'get' | 'update'>;
+  readonly store: Pick<Store, 'update'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
   readonly log: Log;

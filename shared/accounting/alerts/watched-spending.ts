@@ -1,7 +1,7 @@
 // Spending of a charged counter under its limit, and the share that it passes. Pure, but for an account whose credit is
 // spread: there one shard says nothing of the others.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import type { Item } from '../../storage/store/index.ts';
 import { type CreditPayments, creditAttributes, creditKey } from '../credit/index.ts';
 import { readAmount, readKeySpending } from '../holds/index.ts';
 import type { AlertType } from './alert.ts';
@@ -29,7 +29,6 @@ export interface WatchedSpending {
 const ever = 'ever';
 
 interface SpendingSources {
-  readonly store: Pick<Store, 'get'>;
   readonly credit: Pick<CreditPayments, 'show'>;
   readonly nowMs: number;
 }
@@ -66,15 +65,15 @@ function budgetSpending(charged: ChargedCounter & { readonly of: 'budget' }): Wa
 
 async function creditSpendings(
   { hold, actual, item }: ChargedCounter & { readonly of: 'credit' },
-  { store, credit }: SpendingSources,
+  { credit }: SpendingSources,
 ): Promise<WatchedSpending[]> {
   const { account } = hold;
   const { workspace, spendLimit } = account;
   const key = creditKey(workspace, 0);
   const isSpread = (account.shards ?? 1) > 1;
   if (isSpread && !passesPart(item, actual, spendLimit, account.shards ?? 1)) return [];
-  const first = isSpread ? ((await store.get('ledger', key)) ?? {}) : item;
   const whole = isSpread ? await credit.show(account) : undefined;
+  const first = whole?.item ?? item;
   const granted = whole?.granted ?? readAmount(item[creditAttributes.granted]);
   const spent = whole?.spent ?? readAmount(item[creditAttributes.spent]);
   const common = { workspace, period: null };

@@ -1,6 +1,7 @@
 // All shards of an account in one view.
 
 import type { PicoUsd } from '../../foundation/money/index.ts';
+import type { Item } from '../../storage/store/index.ts';
 import { type HeldAmount, readAmount, readHeld } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, readBalance } from './credit-account.ts';
 import type { Shard } from './credit-shards.ts';
@@ -21,6 +22,8 @@ export interface CreditSummary {
   /** Reserved by calls that died: the next call that needs it, or that uses its shard, releases it. */
   readonly expired: PicoUsd;
   readonly spent: PicoUsd;
+  /** Of the first shard, which holds marks of the whole account. */
+  readonly item: Item;
 }
 
 export function summarize(account: CreditAccount, shards: readonly Shard[], nowMs: number): CreditSummary {
@@ -44,6 +47,7 @@ export function summarize(account: CreditAccount, shards: readonly Shard[], nowM
     firstEndMs: running.length === 0 ? undefined : Math.min(...running.map(({ expiresAtMs }) => expiresAtMs)),
     expired,
     spent: sumOf(creditAttributes.spent),
+    item: shards[0]?.item ?? {},
   };
 }
 

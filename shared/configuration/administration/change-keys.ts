@@ -1,4 +1,5 @@
 // Makes, changes and revokes API keys. Only the code that makes a key knows its text.
+import { type LastShareAlert, readLastShare } from '../../accounting/alerts/index.ts';
 import { readKeySpending } from '../../accounting/holds/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
@@ -77,6 +78,7 @@ export interface KeyFigures extends KeyRecord {
   readonly spent: PicoUsd | null;
   /** Reserved by running calls; null as above. */
   readonly held: PicoUsd | null;
+  readonly lastAlert: LastShareAlert | null;
   /** Whether its `expiresAtMs` has passed. */
   readonly isExpired: boolean;
 }
@@ -93,7 +95,7 @@ export async function readFigures({ keys, clock }: Readers, record: KeyRecord): 
   const item = (await keys.readItem(record.publicId)) ?? {};
   const nowMs = clock.nowMs();
   const { spent, held } = readKeySpending(item, nowMs) ?? { spent: null, held: null };
-  return { ...record, spent, held, isExpired: isKeyExpired(record, nowMs) };
+  return { ...record, spent, held, lastAlert: readLastShare(item), isExpired: isKeyExpired(record, nowMs) };
 }
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

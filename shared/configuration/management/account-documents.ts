@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { operatorRoles } from '../access/index.ts';
 import { keySchema } from '../keys/index.ts';
 import { workspaceSettings } from '../workspaces/index.ts';
-import { allOrSome, amount, flag, instant, instantOrNull, text, textOrNull } from './document-forms.ts';
+import { allOrSome, amount, count, flag, instant, instantOrNull, text, textOrNull } from './document-forms.ts';
 
 const sessionDocument = z.object({
   name: text,
@@ -13,6 +13,10 @@ const sessionDocument = z.object({
     .object({ member: allOrSome, viewer: allOrSome, editor: allOrSome, owner: allOrSome })
     .check(z.describe('Where the role, or a higher one, is held.')),
 });
+
+const lastAlert = z
+  .nullable(z.object({ percent: count, at: instant, is_delivered: flag }))
+  .check(z.describe('The last alert of a share that was spent. Null: there was none.'));
 
 const keyDocument = z.extend(keySchema, {
   public_id: text,
@@ -24,6 +28,7 @@ const keyDocument = z.extend(keySchema, {
   expires_at: instantOrNull,
   spent_usd: textOrNull.check(z.describe('Null where nothing limits, and so counts, its spending.')),
   held_usd: textOrNull,
+  last_alert: lastAlert,
   replaced_by: textOrNull,
 });
 const newKeyDocument = z.extend(keyDocument, {
@@ -55,6 +60,8 @@ const workspaceDocument = z.extend(workspaceSettings, {
   held_usd: amount.check(z.describe('By calls that may still be running.')),
   available_usd: amount.check(z.describe('Neither spent nor held: with both, what was granted.')),
   under_spend_limit_usd: z.nullable(amount).check(z.describe('What the spend limit leaves. Null: there is none.')),
+  last_credit_alert: lastAlert,
+  last_limit_alert: lastAlert,
 });
 const creditDocument = z.object({
   id: text,

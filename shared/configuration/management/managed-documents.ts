@@ -66,6 +66,16 @@ const providerDocument = z.object({
   status: z.enum(['enabled', 'disabled']),
   base_url: text,
   data_policy: policySchema,
+  last_alert: z
+    .nullable(
+      z.object({
+        state: z.enum(['refused', 'empty', 'failing', 'back']),
+        model: text,
+        at: instant,
+        is_delivered: flag,
+      }),
+    )
+    .check(z.describe('The last alert of its first credential. Null: there was none.')),
   models: z.array(z.extend(health, { model: text, credential, limits })).check(z.describe('Once per credential.')),
 });
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Key } from '../connection/documents.ts';
 import { Button } from '../parts/button.tsx';
+import { LastAlert } from '../parts/last-alert.tsx';
 import { Link } from '../parts/link.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import type { TableColumn } from '../parts/table.tsx';
@@ -36,7 +37,15 @@ export const keyColumns = (
   {
     title: 'Spent',
     isNumber: true,
-    show: ({ spend_limit_usd, spent_usd }) => (spend_limit_usd === null ? none : usd(spent_usd)),
+    show: ({ spend_limit_usd, spent_usd, last_alert }) =>
+      spend_limit_usd === null ? (
+        none
+      ) : (
+        <span class="lines">
+          {usd(spent_usd)}
+          <LastAlert of={`${last_alert?.percent} %`} alert={last_alert} />
+        </span>
+      ),
   },
   { title: 'Limits', show: (key) => limitsOf(key) },
   { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },

@@ -4,6 +4,7 @@ import type { Provider } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
+import { LastAlert } from '../parts/last-alert.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { useRequests } from '../parts/use-requests.ts';
@@ -55,7 +56,15 @@ export const ProviderSwitches = ({ providers, reload }: ProviderSwitchesProperti
           { title: 'Provider', show: ({ id }) => id },
           { title: 'Name', show: ({ display_name }) => display_name },
           { title: 'Base URL', show: ({ base_url }) => <code>{base_url}</code> },
-          { title: 'Status', show: ({ status }) => status },
+          {
+            title: 'Status',
+            show: ({ status, last_alert }) => (
+              <span class="lines">
+                {status}
+                <LastAlert of={last_alert?.state} alert={last_alert} />
+              </span>
+            ),
+          },
           ...(maySwitch ? [{ title: 'Actions', show: switchOf }] : []),
         ]}
       />

@@ -4,6 +4,7 @@ import type { Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
+import { LastAlert } from '../parts/last-alert.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, none, usd } from '../parts/shown-values.ts';
@@ -54,7 +55,17 @@ const columns = (
     show: ({ id }) => <Link view="calls" parameters={{ workspace: id }} text={id} />,
   },
   { title: 'Available', isNumber: true, show: ({ available_usd }) => usd(available_usd) },
-  { title: 'Spent', isNumber: true, show: ({ spent_usd }) => usd(spent_usd) },
+  {
+    title: 'Spent',
+    isNumber: true,
+    show: ({ spent_usd, last_credit_alert: ofCredit, last_limit_alert: ofLimit }) => (
+      <span class="lines">
+        {usd(spent_usd)}
+        <LastAlert of={`${ofCredit?.percent} % of the credit`} alert={ofCredit} />
+        <LastAlert of={`${ofLimit?.percent} % of the limit`} alert={ofLimit} />
+      </span>
+    ),
+  },
   { title: 'Reserved', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
   { title: 'Spend limit', isNumber: true, show: ({ spend_limit_usd }) => usd(spend_limit_usd) },
   { title: 'Tokens per minute', isNumber: true, show: ({ tpm }) => count(tpm) },

@@ -1,0 +1,12 @@
+// The last alert about a limit or a provider, in a line below what it is about.
+import { time } from './shown-values.ts';
+
+interface LastAlertProperties {
+  readonly of: string | undefined;
+  readonly alert: { readonly at: string; readonly is_delivered: boolean } | null;
+}
+
+export const LastAlert = ({ of, alert }: LastAlertProperties) =>
+  alert === null ? null : (
+    <span class="muted">{`alerted of ${of}, ${time(alert.at)}${alert.is_delivered ? '' : ', not delivered'}`}</span>
+  );

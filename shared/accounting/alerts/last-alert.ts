@@ -1,0 +1,39 @@
+// The last alert about one thing, for operators.
+import type { Item } from '../../storage/store/index.ts';
+import type { ProviderMark, ShareMark } from './alert-mark.ts';
+
+interface LastAlert {
+  readonly atMs: number;
+  /** False: it is being tried, or was given up after three tries. */
+  readonly isDelivered: boolean;
+}
+
+export interface LastShareAlert extends LastAlert {
+  readonly percent: number;
+}
+
+export interface LastProviderAlert extends LastAlert {
+  readonly state: ProviderMark['state'];
+  readonly model: string;
+}
+
+/** Null where there was none. */
+export function readLastShare(
+  item: Item,
+  limit: 'own' | 'spend limit of the workspace' = 'own',
+): LastShareAlert | null {
+  const mark = item[limit === 'own' ? 'alert' : 'alert_limit'] as ShareMark | undefined;
+  return mark === undefined ? null : { ...lastAlert(mark), percent: mark.percent };
+}
+
+/** `mark`: as it is noted beside coolings. */
+export function readLastOfProvider(mark: unknown): LastProviderAlert | null {
+  if (mark === undefined) return null;
+  const { state, model, ...rest } = mark as ProviderMark;
+  return { ...lastAlert(rest), state, model };
+}
+
+const lastAlert = ({ at_ms, tries }: Pick<ShareMark, 'at_ms' | 'tries'>): LastAlert => ({
+  atMs: at_ms,
+  isDelivered: tries === undefined,
+});
