@@ -23,6 +23,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'model-listing.cjs': 'shared/routing/model-listing/index.ts',
   'account.cjs': 'functions/gateway/account/serve-account.ts',
   'stored-response.cjs': 'functions/gateway/stored-response/index.ts',
+  'conclude.cjs': 'functions/gateway/provider/conclude.ts',
   'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
   ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, `shared/protocol/interfaces/${name}/index.ts`])),
   'guardrails.cjs': 'functions/gateway/admission/check-input.ts',

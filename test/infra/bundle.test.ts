@@ -146,6 +146,7 @@ describe('the build of the project', () => {
         'attempt-spans.cjs',
         'bedrock-guardrail.cjs',
         'chat-completions-target.cjs',
+        'conclude.cjs',
         'converse-target.cjs',
         'embeddings.cjs',
         'forms.cjs',
@@ -193,6 +194,7 @@ describe('the build of the project', () => {
         'attempt-spans.cjs',
         'bedrock-guardrail.cjs',
         'chat-completions-target.cjs',
+        'conclude.cjs',
         'converse-target.cjs',
         'embeddings.cjs',
         'forms.cjs',
@@ -615,6 +617,7 @@ describeOnDynamo('the process of a task', () => {
       testStore,
       models: {
         'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+        'acme/failing': [{ provider: 'acme', upstream: 'error-500' }],
         'held/model': [{ provider: 'held', upstream: 'm' }],
       },
       providers: { held: { base_url: held.url }, acme: { apis: ['chat-completions', 'responses'] } },
@@ -704,6 +707,7 @@ describeOnDynamo('the process of a task', () => {
     expect(await ask('/responses', { model: 'acme/echo', input: 'Hi.' })).toEqual([200, 'response']);
     expect(await ask('/responses', { model: 'acme/echo', input: 5 })).toEqual([400, 'invalid_request']);
     expect(await ask('/embeddings', { model: 'acme/echo', input: 5 })).toEqual([400, 'invalid_request']);
+    expect(await ask('/chat/completions', hello('acme/failing'))).toEqual([502, 'no_available_provider']);
     expect(await ask('/models')).toEqual([200, 'list']);
     expect(await ask('/models/acme/none')).toEqual([400, 'unknown_model']);
     expect(await ask('/key')).toEqual([200, undefined]);

@@ -8,7 +8,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall, ProviderRun } from '../provider-call.ts';
 import { type CandidateQueue, createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
-import { conclude, type FailedAttempt } from './conclude.ts';
+import type { FailedAttempt } from './conclude.ts';
 import { type Attempts, callNext, openAttempts } from './provider-attempts.ts';
 
 export async function provide(deps: GatewayDependencies, call: ProviderCall): Promise<ProviderRun> {
@@ -77,6 +77,8 @@ async function callUntilAnswered(
   }
   const schemaMismatch = output.lastMismatch();
   const details = { attempts: attempts.count, deadlineIsOver: times.deadline.isOver(), schemaMismatch };
+  // Loaded with the first call that no provider has answered.
+  const { conclude } = await import('./conclude.ts');
   return { kind: 'failed', error: conclude(call, failures, details) };
 }
 
