@@ -1,7 +1,12 @@
 // Modules that the bundles load on demand.
 import { servingApis } from '../../shared/foundation/constants/index.ts';
 
-const hubApis = new Set(Object.values(servingApis).flatMap(({ throughHub }): readonly string[] => throughHub));
+const hubApis = new Set(
+  Object.values(servingApis).flatMap((serving): readonly string[] => [
+    ...serving.throughHub,
+    ...('ofKinds' in serving ? Object.values(serving.ofKinds) : []),
+  ]),
+);
 
 /** Interfaces of clients beside those that most calls have. */
 const interfaces = ['responses', 'embeddings', 'moderations', 'rerank'];

@@ -14,7 +14,9 @@ const titan = 'amazon.titan-embed-text-v2:0';
 const cohere = 'cohere.embed-v4:0';
 const nova = 'amazon.nova-2-multimodal-embeddings-v1:0';
 
-describe('embeddings of Bedrock and Google', () => {
+const vertex = (upstream: string) => [{ provider: 'vertex', upstream, more }];
+
+describe('embeddings of Bedrock, Google and Vertex', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
@@ -27,6 +29,9 @@ describe('embeddings of Bedrock and Google', () => {
         nova: bedrock(nova),
         gemini: google('gemini-embedding-001'),
         'gemini-2': google('models/gemini-embedding-2'),
+        'vertex-text': vertex('text-embedding-005'),
+        'vertex-gemini': vertex('gemini-embedding-001'),
+        'vertex-2': vertex('models/gemini-embedding-2'),
         'titan-silent': bedrock(`${titan}/no-usage`),
         'cohere-silent': bedrock(`${cohere}/no-usage`),
         'nova-miscounted': bedrock(`${nova}/wrong-usage:nulls`),
@@ -44,6 +49,7 @@ describe('embeddings of Bedrock and Google', () => {
       providers: {
         bedrock: { kind: 'bedrock' },
         google: { kind: 'google' },
+        vertex: { kind: 'vertex' },
       },
     });
   });
@@ -69,6 +75,9 @@ describe('embeddings of Bedrock and Google', () => {
     ['nova', 1_024, 'invoke-model', 7],
     ['gemini', 3_072, 'embed-content', 1],
     ['gemini-2', 3_072, 'embed-content', 1],
+    ['vertex-text', 3_072, 'predict', 2],
+    ['vertex-gemini', 3_072, 'predict', 7],
+    ['vertex-2', 3_072, 'embed-content', 7],
   ])('%s answers a list in its order, as OpenAI does, with one usage', async (model, dimensions, format, calls) => {
     const answer = await embed({ model, input: texts(7) });
     expect(answer).toMatchObject({ object: 'list', model });
@@ -85,6 +94,7 @@ describe('embeddings of Bedrock and Google', () => {
     ['titan', 250, 250],
     ['cohere', 250, 3],
     ['gemini', 250, 3],
+    ['vertex-text', 12, 3],
   ])('%s gets a list of %d texts in %d calls, and is billed once', async (model, count, calls) => {
     await gateway.settled();
     const before = (await gateway.credit()).spent;
@@ -100,6 +110,20 @@ describe('embeddings of Bedrock and Google', () => {
       completionTokens: 0,
     });
   });
+
+  it.each(['vertex-text', 'vertex-gemini'])(
+    '%s is asked for the dimensions, and to cut no text in silence; its vectors are of length 1',
+    async (model) => {
+      const answer = await embed({ model, input: 'a b c d e f', dimensions: 256 });
+      expect(answer.data[0]?.embedding).toHaveLength(256);
+      expect(lengthOf(answer.data[0]?.embedding ?? [])).toBeCloseTo(1, 5);
+      expect(bodies()).toMatchObject([{ parameters: { outputDimensionality: 256, autoTruncate: false } }]);
+      expect(gateway.simulator.calls[0]?.headers).not.toHaveProperty('x-goog-api-key');
+      const refused = await post({ model, input: [1, 2, 3] });
+      expect(await refused.json()).toMatchObject({ error: 'feature_unsupported' });
+      expect(gateway.simulator.calls).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['titan', 256, 'dimensions'],

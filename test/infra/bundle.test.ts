@@ -171,6 +171,7 @@ describe('the build of the project', () => {
         'stored-function.cjs',
         'stored-response.cjs',
         'telemetry.cjs',
+        'vertex-target.cjs',
       ],
       models: [noticesFile, 'index.cjs', 'index.mjs', 'telemetry.cjs'],
       operator: [
@@ -222,6 +223,7 @@ describe('the build of the project', () => {
         'stored-function.cjs',
         'stored-response.cjs',
         'telemetry.cjs',
+        'vertex-target.cjs',
       ],
     };
     for (const { name, file, bytes, beside } of bundles) {

@@ -228,7 +228,7 @@ export const createEmbeddings = relayedOperation({
   operationId: 'createEmbeddings',
   summary: 'Embeddings',
   description:
-    'Vectors of texts: at most 2,048 inputs. Only the input costs. Translated for models of Bedrock and Gemini, which take texts alone, `dimensions` where the model has them, and of Cohere `input_type` (`search_document` if left out).',
+    'Vectors of texts: at most 2,048 inputs. Only the input costs. Translated for models of Bedrock, Gemini and Vertex, which take texts alone, `dimensions` where the model has them, and of Cohere `input_type` (`search_document` if left out).',
   members: { input: { description: 'A text, a list of texts, a list of tokens, or a list of such lists.' } },
   required: ['input'],
   example: { model: 'acme/embed-1', input: ['Hello', 'World'] },

@@ -71,7 +71,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   vertex: {
     example: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/google',
-    apis: ['generate-content'],
+    apis: ['generate-content', 'embeddings'],
     auth: {
       form: 'written',
       example: '{ gcp: { env: NAME } }, with the JSON of a service account in the variable NAME',

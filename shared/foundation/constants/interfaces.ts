@@ -40,7 +40,7 @@ export const servingApis = {
   embeddings: {
     own: 'embeddings',
     throughHub: [],
-    ofKinds: { bedrock: 'converse', google: 'generate-content' },
+    ofKinds: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
   },
   images: { own: 'images', throughHub: [] },
   'image-edits': { own: 'images', throughHub: [] },
@@ -50,8 +50,11 @@ export const servingApis = {
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 
-/** Interfaces of providers that a call of another interface is translated to. */
-export type HubApi = (typeof servingApis)[InterfaceId]['throughHub'][number];
+type ApiOfKinds<One> = One extends { readonly ofKinds: Readonly<Record<string, infer Api>> } ? Api : never;
+/** Interfaces of providers that a call of another interface is translated to, and forms that a kind of provider has. */
+export type HubApi =
+  | (typeof servingApis)[InterfaceId]['throughHub'][number]
+  | ApiOfKinds<(typeof servingApis)[InterfaceId]>;
 /** Interfaces of providers, as the gateway file names them. */
 export type ProviderApi = (typeof servingApis)[InterfaceId]['own'] | HubApi;
 export const providerApis: readonly ProviderApi[] = [

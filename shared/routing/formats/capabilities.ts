@@ -62,6 +62,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     image_url: true,
     file: new Set(['application/pdf', ...textFiles]),
   },
+  vertex: { dimensions: true },
   'generate-content': {
     dimensions: true,
     many_documents: true,

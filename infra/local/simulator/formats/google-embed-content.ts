@@ -10,16 +10,23 @@ interface EmbedContent {
   readonly content: { readonly parts: readonly { readonly text: string }[] };
   readonly outputDimensionality?: number;
 }
-type EmbedContentBody = EmbedContent | { readonly requests: readonly EmbedContent[] };
+/** Vertex has settings in a field of their own, and the model in the path alone. */
+type VertexEmbedContent = Pick<EmbedContent, 'content'> & {
+  readonly embedContentConfig: Pick<EmbedContent, 'outputDimensionality'>;
+};
+type EmbedContentBody = EmbedContent | VertexEmbedContent | { readonly requests: readonly EmbedContent[] };
 
 const requestsMax = 100;
 const dimensionsMax = 3_072;
 
-const requestsOf = (body: EmbedContentBody): readonly EmbedContent[] => ('requests' in body ? body.requests : [body]);
+function requestsOf(body: EmbedContentBody, model: string): readonly EmbedContent[] {
+  if ('requests' in body) return body.requests;
+  return 'embedContentConfig' in body ? [{ ...body, ...body.embedContentConfig, model: `models/${model}` }] : [body];
+}
 const textOf = ({ content }: EmbedContent): string => content.parts.map(({ text }) => text).join('\n');
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
-  const requests = requestsOf((body ?? {}) as EmbedContentBody);
+  const requests = requestsOf((body ?? {}) as EmbedContentBody, model);
   if (requests.some((request) => !Array.isArray(request.content?.parts) || textOf(request) === '')) {
     return 'EmbedContentRequest.content contains an empty Part.';
   }
@@ -46,9 +53,10 @@ function json({ body }: SimulatorCall, completion: SimulatedCompletion): object 
   const usage = /embedding-2/.test(completion.model)
     ? usageMember('usageMetadata', completion, ({ input }) => ({ promptTokenCount: input }))
     : {};
+  const values = requestsOf(body as EmbedContentBody, completion.model).map(valuesOf);
   return 'requests' in (body as EmbedContentBody)
-    ? { embeddings: requestsOf(body as EmbedContentBody).map(valuesOf), ...usage }
-    : { embedding: valuesOf(body as EmbedContent), ...usage };
+    ? { embeddings: values, ...usage }
+    : { embedding: values[0], ...usage };
 }
 
 export const embedContent: SimulatorFormat = {

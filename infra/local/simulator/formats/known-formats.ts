@@ -5,6 +5,7 @@ import { invokeModel } from './bedrock-invoke-model.ts';
 import { rerank } from './cohere-rerank.ts';
 import { embedContent } from './google-embed-content.ts';
 import { generateContent } from './google-generate-content.ts';
+import { predict } from './google-vertex-predict.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
 import { moderations } from './openai-moderations.ts';
@@ -23,6 +24,7 @@ export const formats: readonly SimulatorFormat[] = [
   generateContent,
   converse,
   embedContent,
+  predict,
   invokeModel,
 ];
 

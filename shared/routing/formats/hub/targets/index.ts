@@ -8,6 +8,7 @@ const loaders: Readonly<Record<HubApi, () => Promise<{ readonly target: HubTarge
   responses: () => import('./responses-target.ts'),
   converse: () => import('./converse-target.ts'),
   'chat-completions': () => import('./chat-completions-target.ts'),
+  vertex: () => import('./vertex-target.ts'),
   'generate-content': () => import('./generate-content-target.ts'),
 };
 
