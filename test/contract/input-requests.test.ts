@@ -1,0 +1,100 @@
+// A count of the tokens of an input costs nothing; a compaction is a call of the model, with a bill of its own.
+import { afterAll, afterEach, beforeAll, expect, it } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+type Json = Record<string, unknown>;
+
+const poorKey = newKey();
+let gateway: Harness;
+beforeAll(async () => {
+  const served = (provider: string, upstream: string) => [{ provider, upstream }];
+  gateway = await startHarness({
+    models: {
+      'acme/usage': served('acme', 'usage:1000:500'),
+      'acme/silent': served('acme', 'no-usage'),
+      'acme/failing': [...served('acme', 'error-500'), ...served('globex', 'usage:1000:500')],
+      'claude/echo': served('claude', 'echo'),
+    },
+    providers: { acme: { apis: ['responses'] }, globex: { apis: ['responses'] }, claude: { apis: ['messages'] } },
+    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
+  });
+});
+afterAll(() => gateway.stop());
+afterEach(() => gateway.simulator.clear());
+
+const poor = { authorization: `Bearer ${poorKey}` };
+const count = (body: Json, headers = {}) =>
+  gateway.postTo('/responses/input_tokens', { input: 'Hello', ...body }, headers);
+const compact = (body: Json, headers = {}) =>
+  gateway.postTo('/responses/compact', { input: 'Hello', ...body }, headers);
+const spentBy = async (call: () => Promise<Response>) => {
+  await gateway.settled();
+  const before = (await gateway.credit()).spent;
+  const response = await call();
+  const answer = (await response.json()) as Json & { usage?: Json };
+  await gateway.settled();
+  return { status: response.status, answer, spent: (await expectBalancedBooks(gateway)) - before };
+};
+
+it('counts without credit, and charges nothing', async () => {
+  const counted = await count({ model: 'acme/usage' }, poor);
+  expect([counted.status, await counted.json()]).toEqual([
+    200,
+    { object: 'response.input_tokens', input_tokens: expect.any(Number) },
+  ]);
+  expect((await spentBy(() => count({ model: 'acme/usage' }))).spent).toBe(0n);
+  expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(['input-tokens', 'input-tokens']);
+});
+
+it('estimates where the provider speaks another format, without a call of it', async () => {
+  const { status, answer, spent } = await spentBy(() => count({ model: 'claude/echo', input: 'Some words to count' }));
+  expect([status, answer.object, spent]).toEqual([200, 'response.input_tokens', 0n]);
+  expect(Number(answer.input_tokens)).toBeGreaterThan(4);
+  expect(gateway.simulator.calls).toEqual([]);
+});
+
+it('bills a compaction as it is reported, and says so in its usage', async () => {
+  const { answer, spent } = await spentBy(() => compact({ model: 'acme/usage' }));
+  // 1,000 in at $1 and 500 out at $2 a million.
+  expect(answer.usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500, cost: 0.002, cost_usd: '0.002' });
+  expect(spent).toBe(2_000_000_000n);
+  const [last] = (await gateway.records()).toSorted((a, b) => b.correlationId.localeCompare(a.correlationId));
+  expect(last).toMatchObject({ interfaceId: 'compact', completionTokens: 500 });
+});
+
+it('sends a compaction no field that only a response has', async () => {
+  await (await compact({ model: 'acme/usage', provider: { only: 'acme' }, instructions: 'Be brief.' })).text();
+  expect(gateway.simulator.calls.map(({ body }) => body)).toEqual([
+    { model: 'usage:1000:500', input: 'Hello', instructions: 'Be brief.' },
+  ]);
+});
+
+it('estimates a compaction that reports nothing, and charges no more than was reserved', async () => {
+  const { status, spent } = await spentBy(() => compact({ model: 'acme/silent' }));
+  expect(status).toBe(200);
+  expect(spent > 0n && spent < 10_000_000_000n).toBe(true);
+});
+
+it('reserves the output bound of the model for a compaction, which nothing else bounds', async () => {
+  const refused = await expectError(await compact({ model: 'acme/usage' }, poor), 402, 'PAYMENT_REQUIRED');
+  // 4,096 tokens of output at $2 a million, and the input.
+  expect(Number(/(\d+\.\d+)/.exec(refused.message)?.[1])).toBeGreaterThan(0.008_192);
+  expect(gateway.simulator.calls).toEqual([]);
+});
+
+it('asks the next provider for a compaction that failed, and is charged once', async () => {
+  const { status, spent } = await spentBy(() => compact({ model: 'acme/failing' }));
+  expect([status, spent]).toEqual([200, 2_000_000_000n]);
+  expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'globex']);
+});
+
+it('refuses a compaction where no provider of the model speaks Responses, and what another workspace made', async () => {
+  await expectError(await compact({ model: 'claude/echo' }), 400, 'feature_unsupported');
+  for (const ask of [compact, count])
+    await expectError(await ask({ model: 'acme/usage', previous_response_id: 'resp_1' }), 400, 'invalid_request');
+  await expectError(await compact({ model: undefined }), 400, 'invalid_request');
+  expect(gateway.simulator.calls).toEqual([]);
+});
