@@ -93,6 +93,8 @@ export const noLimits = { rpm: null, concurrency: null, spend_limit_usd: null, s
 export type KeyLimits = Pick<WrittenKey, keyof typeof noLimits>;
 
 export const settingNames = Object.keys(settings) as SettingName[];
+/** Left out of an item where they are null: the item of a key with every limit is to be below a kilobyte. */
+const rarelySet: ReadonlySet<SettingName> = new Set(['contentLog', 'guardrails']);
 export const attributeOf = (name: SettingName): string => settings[name].attribute;
 
 /** Each setting has its own type, which a loop over all of them cannot express. */
@@ -104,7 +106,11 @@ const writtenMembers = settingNames.flatMap((name) => {
 
 /** Attributes of an item, with defaults of a new key for absent settings. */
 export const settingAttributes = (wanted: { readonly [Name in SettingName]?: unknown }): Item =>
-  Object.fromEntries(settingNames.map((name) => [attributeOf(name), wanted[name] ?? settings[name].initial]));
+  Object.fromEntries(
+    settingNames
+      .filter((name) => !rarelySet.has(name) || wanted[name] != null)
+      .map((name) => [attributeOf(name), wanted[name] ?? settings[name].initial]),
+  );
 
 /** One of them costs a call less than all. */
 export const readKeySetting = <Name extends SettingName>(item: Item, name: Name): KeySettings[Name] =>
