@@ -20,7 +20,12 @@ export function unknownMembersAnswer(
   format: SimulatorFormat,
   body: unknown,
 ): { readonly json: string; readonly frames: readonly Frame[] } {
-  const call = { format, body, newId: (prefix: string) => `${prefix}odd` } as SimulatorCall;
+  const call = {
+    format,
+    body,
+    newId: (prefix: string) => `${prefix}odd`,
+    keep: () => {},
+  } as Partial<SimulatorCall> as SimulatorCall;
   return {
     json: oddText(format.json(call, oddCompletion)),
     frames: format
