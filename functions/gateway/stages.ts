@@ -32,7 +32,7 @@ import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
-import type { ProviderBodies, ProviderRun } from './provider-call.ts';
+import type { ProvidedAnswer, ProviderBodies, ProviderRun } from './provider-call.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface ParsedCall {
@@ -163,6 +163,10 @@ export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
   /** Returns undefined where the request goes on as it is. */
   checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
+  /** The answer of a provider, as far as it may leave. */
+  checkOutput(provided: ProvidedAnswer): Promise<ProvidedAnswer | GatewayError>;
+  /** The same of the answer of a function. */
+  checkText(answer: string): Promise<string | GatewayError>;
 }
 
 /**

@@ -1,9 +1,11 @@
 // The guardrails of a call, and the check of its input. Loaded with the first call that has some.
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
-import { readAgain } from '../../../shared/protocol/interfaces/index.ts';
+import { answerJson, readAgain, rescanned } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { type GuardedRequest, openGuard } from '../../../shared/routing/guardrails/index.ts';
+import type { EventBatch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import type { OpenStream } from '../provider-call.ts';
 import type { CallGuard, GuardedCall, IdentifiedCall, MaskedRequest } from '../stages.ts';
 import { documentsOf } from './guardrails-of-call.ts';
 
@@ -13,13 +15,14 @@ export async function openCallGuard(
   call: IdentifiedCall,
   ids: readonly string[],
 ): Promise<CallGuard> {
-  const { scope, clientInterface, deadline } = call;
+  const { scope, clientInterface, deadline, streamDeadline, request } = call;
   const { correlationId, clientGone, memory, details } = scope;
   const guardrails = documentsOf(call, ids);
   const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
   details.guardrailChecks = [];
   const guard = await openGuard({
     ...{ guardrails, clock, transport, credentials, deadline, clientGone, memory },
+    outputDeadline: request.stream ? streamDeadline : deadline,
     interfaceId: clientInterface.id,
     callId: correlationId,
     note: (check) => void details.guardrailChecks?.push(check),
@@ -34,7 +37,32 @@ export async function openCallGuard(
       const message = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
       return fail('RATE_LIMITER_UNAVAILABLE', { message });
     },
+    async checkOutput(provided) {
+      if (provided.kind === 'stream') {
+        const { stream } = provided;
+        const reader = clientInterface.openEventReader(request.size().choices);
+        const rest = guard.checkStream(eventsOf(stream), reader);
+        return { ...provided, stream: { ...stream, opening: [], rest } };
+      }
+      const { answer } = provided;
+      const checked = await guard.checkAnswer(answer.json);
+      if (checked.kind === 'failed') return guardrailUnavailable(checked);
+      if (checked.text === undefined) return provided;
+      const json = await rescanned(checked.text);
+      const finishReasons = checked.isBlocked ? ['content_filter'] : answer.finishReasons;
+      return { ...provided, answer: { ...answer, text: json.text, json, finishReasons } };
+    },
+    async checkText(text) {
+      const checked = await guard.checkAnswer(answerJson(text));
+      return checked.kind === 'failed' ? guardrailUnavailable(checked) : (checked.text ?? text);
+    },
   };
+}
+
+/** All events of a stream. */
+async function* eventsOf({ opening, rest }: OpenStream): AsyncGenerator<EventBatch, void, undefined> {
+  yield { events: opening };
+  yield* rest;
 }
 
 /** Of a function call everything is parsed, and only a part of it is in the text. */

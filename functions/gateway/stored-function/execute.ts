@@ -49,7 +49,12 @@ export async function execute(
   const names =
     source === undefined ? {} : { [headerNames.model]: source.model, [headerNames.provider]: source.provider };
   const headers = { ...names, ...timing, ...jsonHeaders };
-  const response = { status: okStatus, headers, body: executed.answer };
+  const body = call.guard === undefined ? executed.answer : await call.guard.checkText(executed.answer);
+  if (body instanceof GatewayError) {
+    await settledEarly;
+    return failed(run, body);
+  }
+  const response = { status: okStatus, headers, body };
   await Promise.all([call.claims.store(response, source), settledEarly]);
   return { response, end: () => ({ run, error: undefined, stream: undefined, writeCache: undefined }) };
 }

@@ -38,7 +38,7 @@ export async function checkTexts(
   direction: GuardrailDirection,
   asked: readonly CheckedText[],
 ): Promise<CheckedTexts> {
-  let texts = asked.map(({ text }) => text);
+  let texts = asked.map(({ text, isCall }) => (isCall ? withoutEscapes(text) : text));
   if (texts.length === 0) return { kind: 'passed', texts };
   for (const { document, ask } of checks.guardrails) {
     const { id, on, on_failure } = document;
@@ -110,3 +110,11 @@ const messageMaxCharacters = 1_000;
 /** In one line. */
 const messageOf = (message = ''): string =>
   message.replaceAll(/\s+/g, ' ').trim().slice(0, messageMaxCharacters).toWellFormed() || defaultMessage;
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+/** As its reader sees it: an escape hides no word. */
+const withoutEscapes = (text: string): string =>
+  text.replaceAll(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_whole, code: string | undefined, one: string | undefined) =>
+    code === undefined ? (escapes[one ?? ''] ?? one ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
+  );

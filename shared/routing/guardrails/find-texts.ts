@@ -1,7 +1,7 @@
 // The texts in a request or an answer, with their places.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { findMember, type JsonText } from '../../protocol/wire/index.ts';
-import { callFields, callObjects, closedFields, isSetting, namingFields } from './text-fields.ts';
+import { callFields, callObjects, closedFields, isOfAnswer, isSetting, namingFields } from './text-fields.ts';
 
 export interface FoundText {
   /** Its value in the JSON. */
@@ -14,25 +14,34 @@ export interface FoundText {
 export const textsOfRequest = (interfaceId: InterfaceId, json: JsonText): Generator<FoundText> =>
   textsAtTop(json, (name) => !isSetting(interfaceId, name));
 
+export const textsOfAnswer = (interfaceId: InterfaceId, json: JsonText): Generator<FoundText> =>
+  textsAtTop(json, (name) => isOfAnswer(interfaceId, name));
+
 function* textsAtTop(json: JsonText, isRead: (name: string) => boolean): Generator<FoundText> {
   for (const { name, value } of json.members()) if (isRead(name)) yield* textsIn(json, value, name);
 }
 
 /** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
-function* textsIn(json: JsonText, value: number, name: string, isListed = false): Generator<FoundText> {
+export function* textsIn(
+  json: JsonText,
+  value: number,
+  name: string,
+  isListed = false,
+  keepsBlanks = false,
+): Generator<FoundText> {
   if (closedFields.has(name)) return;
   if (json.isString(value)) {
     if (namingFields.has(name)) return;
     const text = JSON.parse(json.slice(value)) as string;
-    if (text.trim() === '') return;
+    if (text === '' || (!keepsBlanks && text.trim() === '')) return;
     const isCall = callFields.has(name);
-    yield { value, text: isCall ? withoutEscapes(text) : text, isCall };
+    yield { value, text, isCall };
   } else if (json.isArray(value)) {
     for (const inner of json.inside(value)) yield* textsIn(json, inner, name, true);
   } else if (json.isObject(value)) {
     const [first] = json.inside(value);
     if (!isListed && callObjects.has(name)) {
-      if (first !== undefined) yield { value, text: withoutEscapes(json.slice(value)), isCall: true };
+      if (first !== undefined) yield { value, text: json.slice(value), isCall: true };
       return;
     }
     const encoded = encodedFieldOf(json, value, name);
@@ -57,11 +66,3 @@ function encodedFieldOf(json: JsonText, object: number, name: string): string | 
   const word = type === undefined ? '' : json.slice(type).slice(1, -1);
   return Object.hasOwn(encodedFields, word) ? encodedFields[word] : undefined;
 }
-
-const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
-
-/** As its reader sees it: an escape hides no word. */
-const withoutEscapes = (text: string): string =>
-  text.replaceAll(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_whole, code: string | undefined, one: string | undefined) =>
-    code === undefined ? (escapes[one ?? ''] ?? one ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
-  );

@@ -2,17 +2,25 @@
 // file of its own, so it throws no error of this project.
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { type Deadline, nextTurn } from '../../foundation/time/index.ts';
+import type { EventReader } from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../protocol/wire/index.ts';
+import type { EventBatch } from '../providers/index.ts';
+import { blockedAnswer } from './blocked-answer.ts';
+import { streamEnds } from './blocked-stream.ts';
 import { type CheckedTexts, checkTexts, type OpenedGuardrail, type TextChecks } from './check-texts.ts';
-import { type FoundText, textsOfRequest } from './find-texts.ts';
+import { textsOfEvent } from './event-texts.ts';
+import { type FoundText, textsOfAnswer, textsOfRequest } from './find-texts.ts';
+import { guardStream } from './guard-stream.ts';
 import { type HttpGuardrailDependencies, httpGuardrail } from './http-guardrail.ts';
 
 export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardrailDependencies {
   readonly guardrails: readonly GuardrailDocument[];
   readonly interfaceId: InterfaceId;
   readonly memory: CallMemory;
+  /** Of the answer: later than that of the request where it is a stream. */
+  readonly outputDeadline: Deadline;
 }
 
 export type GuardedRequest =
@@ -26,9 +34,24 @@ export interface Guard {
   readonly ids: readonly string[];
   /** Rejects where there is no memory for the texts. */
   checkRequest(json: JsonText): Promise<GuardedRequest>;
+  /** Of the interface of chat completions, Messages or Responses; others hold no texts. Rejects as the other. */
+  checkAnswer(json: JsonText): Promise<GuardedAnswer>;
+  /** The same stream where nothing is checked. `reader`: of its interface, at its start. */
+  checkStream(batches: AsyncIterator<EventBatch, void>, reader: EventReader): AsyncIterable<EventBatch>;
 }
 
-export async function openGuard({ guardrails, interfaceId, memory, ...more }: GuardOptions): Promise<Guard> {
+export type GuardedAnswer =
+  /** `text`: of an answer that was masked, or blocked: then it holds the guardrail's message. */
+  | { readonly kind: 'passed'; readonly text: string | undefined; readonly isBlocked: boolean }
+  | Extract<CheckedTexts, { readonly kind: 'failed' }>;
+
+export async function openGuard({
+  guardrails,
+  interfaceId,
+  memory,
+  outputDeadline,
+  ...more
+}: GuardOptions): Promise<Guard> {
   const checks: TextChecks = { ...more, guardrails: await Promise.all(guardrails.map((one) => opened(one, more))) };
 
   async function checkRequest(json: JsonText): Promise<GuardedRequest> {
@@ -46,7 +69,41 @@ export async function openGuard({ guardrails, interfaceId, memory, ...more }: Gu
     }
   }
 
-  return { ids: guardrails.map(({ id }) => id), checkRequest };
+  const outputChecks: TextChecks = { ...checks, deadline: outputDeadline };
+  const writing = guardrails.filter(({ on }) => on.includes('output'));
+  const textsOf = textsOfEvent[interfaceId];
+  const openEnd = streamEnds[interfaceId];
+
+  async function checkAnswer(json: JsonText): Promise<GuardedAnswer> {
+    if (writing.length === 0 || textsOf === undefined) return { kind: 'passed', text: undefined, isBlocked: false };
+    const part = memory.openPart();
+    await part.reserve(formsOfTexts * json.text.length);
+    try {
+      const found = await gather(textsOfAnswer(interfaceId, json));
+      const checked = await checkTexts(outputChecks, 'output', found);
+      if (checked.kind === 'failed') return checked;
+      const isBlocked = checked.kind === 'blocked';
+      const text = isBlocked
+        ? blockedAnswer(interfaceId, json, checked.message)
+        : maskedText(json, found, checked.texts);
+      return { kind: 'passed', text, isBlocked };
+    } finally {
+      part.keepOnly(0);
+    }
+  }
+
+  function checkStream(batches: AsyncIterator<EventBatch, void>, reader: EventReader): AsyncIterable<EventBatch> {
+    if (writing.length === 0 || textsOf === undefined || openEnd === undefined) {
+      return { [Symbol.asyncIterator]: () => batches };
+    }
+    return guardStream(batches, {
+      ...{ clock: more.clock, memory, textsOf, reader, end: openEnd() },
+      windowCharacters: Math.min(...writing.map(({ window_characters }) => window_characters)),
+      check: (texts) => checkTexts(outputChecks, 'output', texts),
+    });
+  }
+
+  return { ids: guardrails.map(({ id }) => id), checkRequest, checkAnswer, checkStream };
 }
 
 /** The texts, what is sent, its bytes, and what comes back. */
@@ -54,7 +111,7 @@ const formsOfTexts = 4;
 
 async function opened(
   document: GuardrailDocument,
-  { clock, ...deps }: Omit<GuardOptions, 'guardrails' | 'interfaceId' | 'memory'>,
+  { clock, ...deps }: Omit<GuardOptions, 'guardrails' | 'interfaceId' | 'memory' | 'outputDeadline'>,
 ): Promise<OpenedGuardrail> {
   if (document.kind === 'http') return { document, ask: httpGuardrail(deps, document) };
   const { bedrockGuardrail } = await import('./bedrock-guardrail.ts');
@@ -84,9 +141,9 @@ export async function gather(texts: Iterable<FoundText>): Promise<FoundText[]> {
 
 /** Undefined where nothing was changed. */
 export function maskedText(json: JsonText, found: readonly FoundText[], texts: readonly string[]): string | undefined {
-  const replaced = found.flatMap(({ value, text }, at): [number, string][] => {
+  const replaced = found.flatMap(({ value, text, isCall }, at): [number, string][] => {
     const masked = texts[at];
-    return masked === undefined || masked === text ? [] : [[value, JSON.stringify(masked)]];
+    return isCall || masked === undefined || masked === text ? [] : [[value, JSON.stringify(masked)]];
   });
   return replaced.length === 0 ? undefined : replaceValues(json, replaced);
 }

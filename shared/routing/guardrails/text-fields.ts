@@ -45,6 +45,15 @@ const settingsOf: Readonly<Partial<Record<InterfaceId, ReadonlySet<string>>>> = 
 export const isSetting = (interfaceId: InterfaceId, name: string): boolean =>
   (settingsOf[interfaceId] ?? settings).has(name);
 
+/** Fields at the top of an answer that a model did not write. */
+const answerFacts = namesIn(
+  'id object created created_at model usage system_fingerprint service_tier provider type role x_groq gw',
+);
+
+/** A response repeats the settings of its request. */
+export const isOfAnswer = (interfaceId: InterfaceId, name: string): boolean =>
+  interfaceId === 'responses' ? name === 'output' || name === 'output_text' : !answerFacts.has(name);
+
 /** Arguments of a tool call: a string of JSON, or an object. */
 export const callFields = namesIn('arguments partial_json');
 /** The same where they are an object. */

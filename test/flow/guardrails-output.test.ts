@@ -1,0 +1,225 @@
+// Guardrails on answers: JSON before it is sent, streams in windows, on every interface, relayed and translated.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { expectError } from '../support/expect-error.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ScriptedGuardrail, startScriptedGuardrail } from '../support/scripted-guardrail.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+
+type Json = Record<string, unknown>;
+
+const windowCharacters = 20;
+
+/** The text of a JSON answer, and why it ended. */
+const wholeOf: Readonly<Record<string, (answer: never) => { readonly text: string; readonly end: unknown }>> = {
+  'chat-completions': ({
+    choices: [choice],
+  }: {
+    choices: [{ message: { content: string }; finish_reason: string }];
+  }) => ({
+    text: choice.message.content,
+    end: choice.finish_reason,
+  }),
+  messages: ({ content, stop_reason }: { content: { text?: string }[]; stop_reason: string }) => ({
+    text: content.map(({ text = '' }) => text).join(''),
+    end: stop_reason,
+  }),
+  responses: (answer: { output: { content?: { text: string }[] }[]; status: string; incomplete_details?: Json }) => ({
+    text: answer.output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join(''),
+    end: answer.status === 'incomplete' ? answer.incomplete_details?.reason : answer.status,
+  }),
+};
+
+const blockedEnds: Readonly<Record<string, string>> = {
+  'chat-completions': 'content_filter',
+  messages: 'refusal',
+  responses: 'content_filter',
+};
+
+const eventsIn = (text: string): Json[] =>
+  dataLines(text)
+    .filter((line) => line !== '[DONE]')
+    .map((line) => JSON.parse(line) as Json);
+
+/** Why a stream ended, as its last events say. */
+function endOf(id: string, text: string): unknown {
+  const events = eventsIn(text);
+  if (id === 'chat-completions') {
+    const reasons = events.flatMap(({ choices }) =>
+      (choices as { finish_reason: string | null }[]).map((one) => one.finish_reason),
+    );
+    return reasons.findLast((reason) => reason !== null);
+  }
+  if (id === 'messages')
+    return (events.find(({ type }) => type === 'message_delta')?.delta as Json | undefined)?.stop_reason;
+  return wholeOf.responses?.(events.at(-1)?.response as never).end;
+}
+
+describe('guardrails on output', () => {
+  const keys = { hasty: newKey(), lenient: newKey(), plain: newKey() };
+  let guardrail: ScriptedGuardrail;
+  let harness: Harness;
+
+  beforeAll(async () => {
+    guardrail = await startScriptedGuardrail();
+    const rules = {
+      kind: 'http',
+      url: guardrail.url,
+      on: ['output'],
+      timeout_ms: 20_000,
+      window_characters: windowCharacters,
+    };
+    harness = await startHarness({
+      models: {
+        'own/echo': [{ provider: 'acme', upstream: 'echo' }],
+        'own/tools': [{ provider: 'acme', upstream: 'tools' }],
+        'own/reasoning': [{ provider: 'acme', upstream: 'reasoning' }],
+        'chat/echo': [{ provider: 'chat', upstream: 'echo' }],
+        'messages/echo': [{ provider: 'messages', upstream: 'echo' }],
+      },
+      providers: {
+        acme: { apis: ['chat-completions', 'messages', 'responses'] },
+        chat: { apis: ['chat-completions'] },
+        messages: { apis: ['messages'] },
+      },
+      guardrails: [
+        { id: 'words', ...rules },
+        { id: 'lenient', ...rules, on_failure: 'pass' },
+      ],
+      workspace: { guardrails: ['words'], functions: [promptFunction('ask', 'own/echo')] },
+      moreWorkspaces: [
+        { id: 'lenient', credit_usd: '10', guardrails: ['lenient'], keys: [{ name: 'lenient', key: keys.lenient }] },
+        { id: 'plain', credit_usd: '10', keys: [{ name: 'plain', key: keys.plain }] },
+      ],
+    });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await guardrail.stop();
+  });
+  beforeEach(() => {
+    guardrail.clear();
+    guardrail.answer(() => ({ action: 'pass' }));
+  });
+
+  const by = (key: string) => ({ authorization: `Bearer ${key}` });
+  const interfaces = spokenInterfaces.filter(({ id }) => wholeOf[id] !== undefined);
+  const ways = interfaces.flatMap((one) =>
+    ['own/echo', one.id === 'chat-completions' ? 'messages/echo' : 'chat/echo'].map(
+      (model) => [one.name, model, one] as const,
+    ),
+  );
+
+  describe.each(ways)('%s of %s', (_name, model, { id, path, hello: ask, contentOf }) => {
+    const post = async (more: Json = {}, key?: string) =>
+      (await harness.postTo(path, ask(model, more), key === undefined ? {} : by(key))).text();
+    const wordIn = (text: string): string => text.split(' ').find((word) => word.length > 4) ?? text;
+    const wholeText = async () => wholeOf[id]?.(JSON.parse(await post({}, keys.plain)) as never).text ?? '';
+
+    it('leave JSON and streams as they are where they pass', async () => {
+      const events = (text: string) => eventsIn(text).length;
+      const [json, plain] = [await post(), await post({}, keys.plain)];
+      expect(wholeOf[id]?.(JSON.parse(json) as never)).toEqual(wholeOf[id]?.(JSON.parse(plain) as never));
+      const [checked, unchecked] = [await post({ stream: true }), await post({ stream: true }, keys.plain)];
+      expect(contentOf(checked)).toBe(contentOf(unchecked));
+      expect(events(checked)).toBe(events(unchecked));
+      expect(guardrail.questions.length).toBeGreaterThan(2);
+      expect(new Set(guardrail.questions.map(({ direction }) => direction))).toEqual(new Set(['output']));
+    });
+
+    it('put their message in the place of JSON that is blocked, and the provider is paid', async () => {
+      const word = wordIn(await wholeText());
+      guardrail.answer(({ texts }) =>
+        texts.some((text) => text.includes(word)) ? { action: 'block', message: 'Not this.' } : { action: 'pass' },
+      );
+      const before = await harness.credit();
+      const text = await post();
+      expect(wholeOf[id]?.(JSON.parse(text) as never)).toEqual({ text: 'Not this.', end: blockedEnds[id] });
+      expect(text).not.toContain(word);
+      await harness.settled();
+      expect((await harness.credit()).spent).toBeGreaterThan(before.spent);
+    });
+
+    it('end a stream that is blocked with their message, and let nothing of its window out', async () => {
+      const whole = await wholeText();
+      const word =
+        whole
+          .slice(60)
+          .split(' ')
+          .find((one) => one.length > 4) ?? '';
+      expect(word).not.toBe('');
+      guardrail.answer(({ texts }) =>
+        texts.some((text) => text.includes(word)) ? { action: 'block', message: 'Not this.' } : { action: 'pass' },
+      );
+      const text = await post({ stream: true });
+      const content = contentOf(text);
+      expect(content).toContain('Not this.');
+      expect(content).not.toContain(word);
+      expect(whole.startsWith(content.slice(0, content.indexOf('Not this.')))).toBe(true);
+      expect(endOf(id, text)).toBe(blockedEnds[id]);
+    });
+
+    it('mask a word in JSON and in a stream, across chunks', async () => {
+      const whole = await wholeText();
+      const word = wordIn(whole.slice(60));
+      guardrail.answer(({ texts }) => ({ action: 'mask', texts: texts.map((text) => text.replaceAll(word, '#')) }));
+      const json = wholeOf[id]?.(JSON.parse(await post()) as never).text;
+      expect(json).toBe(whole.replaceAll(word, '#'));
+      const text = await post({ stream: true });
+      expect(text).not.toContain(word);
+    });
+
+    it('block where they fail, or let pass where the file says so', async () => {
+      guardrail.answer(() => ({}));
+      const refused = await harness.postTo(path, ask(model));
+      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+      const stream = await post({ stream: true });
+      expect(contentOf(stream)).toBe('');
+      expect(stream).toContain('no_available_provider');
+      expect(contentOf(await post({ stream: true }, keys.lenient))).toBe(
+        contentOf(await post({ stream: true }, keys.plain)),
+      );
+    });
+  });
+
+  it('see no more than a window and the one before it at a time', async () => {
+    await (await harness.post(hello('own/echo', { stream: true }))).text();
+    expect(guardrail.questions.length).toBeGreaterThan(3);
+    for (const { texts } of guardrail.questions) {
+      for (const text of texts) expect(text.length).toBeLessThan(4 * windowCharacters);
+    }
+    const texts = guardrail.questions.map(({ texts: [text = ''] }) => text);
+    for (const [at, text] of texts.slice(1).entries())
+      expect(text.startsWith((texts[at] ?? '').slice(-windowCharacters))).toBe(true);
+  });
+
+  it('check thinking and arguments of tool calls too; a mask in arguments blocks', async () => {
+    await (await harness.post(hello('own/reasoning', { stream: true }))).text();
+    const tools = [
+      {
+        type: 'function',
+        function: { name: 'look', parameters: { type: 'object', properties: { q: { type: 'string' } } } },
+      },
+    ];
+    const asked = hello('own/tools', { tools, messages: [{ role: 'user', content: 'Use look' }] });
+    guardrail.answer(({ texts }) => ({ action: 'mask', texts: texts.map((text) => text.replaceAll('"', "'")) }));
+    for (const stream of [false, true]) {
+      const text = await (await harness.post({ ...asked, stream })).text();
+      expect(text).toContain('content_filter');
+      expect(text).not.toMatch(/"arguments":"[^"]/);
+    }
+  });
+
+  it('check the result of a stored function', async () => {
+    guardrail.answer(() => ({ action: 'block', message: 'Not this.' }));
+    const answer = await harness.post({ model: 'gw/function/ask', messages: [{ role: 'user', content: 'Hi' }] });
+    const { choices, gw } = (await answer.json()) as { choices: Json[]; gw: Json };
+    expect(choices).toEqual([
+      expect.objectContaining({
+        finish_reason: 'content_filter',
+        message: expect.objectContaining({ content: 'Not this.' }),
+      }),
+    ]);
+    expect(gw.function_id).toBe('ask');
+  });
+});
