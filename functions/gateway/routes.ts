@@ -45,6 +45,7 @@ function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
 
 const responses = () => import('../../shared/protocol/interfaces/responses/index.ts');
 const embeddings = () => import('../../shared/protocol/interfaces/embeddings/index.ts');
+const imaging = () => import('../../shared/protocol/interfaces/images/index.ts');
 const moderations = () => import('../../shared/protocol/interfaces/moderations/index.ts');
 const rerank = () => import('../../shared/protocol/interfaces/rerank/index.ts');
 const listing = () => import('../../shared/routing/model-listing/index.ts');
@@ -71,6 +72,8 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
         [routePaths.cancelResponse]: { POST: stored({ below: '/cancel' }) },
         [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
         [routePaths.embeddings]: { POST: onFirstCall(async () => serveCall(deps, (await embeddings()).embeddings)) },
+        [routePaths.imageGenerations]: { POST: onFirstCall(async () => serveCall(deps, (await imaging()).images)) },
+        [routePaths.imageEdits]: { POST: onFirstCall(async () => serveCall(deps, (await imaging()).imageEdits)) },
         [routePaths.moderations]: { POST: onFirstCall(async () => serveCall(deps, (await moderations()).moderations)) },
         [routePaths.rerank]: { POST: onFirstCall(async () => serveCall(deps, (await rerank()).rerank)) },
         [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },

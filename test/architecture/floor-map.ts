@@ -59,6 +59,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/protocol/interfaces/chat-completions': clientInterface,
     'shared/protocol/interfaces/responses': clientInterface,
     'shared/protocol/interfaces/embeddings': clientInterface,
+    'shared/protocol/interfaces/images': clientInterface,
     'shared/protocol/interfaces/messages': clientInterface,
     'shared/protocol/interfaces/moderations': clientInterface,
     'shared/protocol/interfaces/rerank': clientInterface,

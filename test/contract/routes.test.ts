@@ -232,7 +232,7 @@ describe('the routes', () => {
   );
 
   it.each([
-    '/images/generations',
+    '/images/variations',
     '/audio/speech',
     '/completions',
     '/files',

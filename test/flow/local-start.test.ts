@@ -241,6 +241,7 @@ describe('the demo', () => {
         expect.arrayContaining(words),
       ]),
       ['demo/embedding', ['embeddings']],
+      ['demo/image', ['images']],
       ['demo/moderation', ['moderations']],
       ['demo/rerank', ['rerank']],
     ]);

@@ -15,6 +15,7 @@ import {
   brokenStreamMessages,
   laterReport,
   stoppedMessage,
+  type Units,
   type UsageReport,
 } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
@@ -61,6 +62,8 @@ export interface RelayedStream {
   /** Metadata of the answer from its events. */
   model: string | undefined;
   finishReasons: string[];
+  /** Things that came and may have prices of their own. */
+  units: Units;
   end: StreamEnd;
   /** Where and by which rule it fails its schema. */
   schemaMismatch: string | undefined;
@@ -84,6 +87,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     countsUnseen: false,
     model: undefined,
     finishReasons: [],
+    units: {},
     end: undefined,
     schemaMismatch: undefined,
   };
@@ -196,10 +200,16 @@ function collectText() {
   };
 }
 
+const withImages = ({ images: former, ...units }: Units, images: NonNullable<Units['images']>): Units => ({
+  ...units,
+  images: { ...images, count: (former?.count ?? 0) + images.count },
+});
+
 function countEvent(relayed: RelayedStream, details: EventDetails, clock: Clock): void {
-  const { outputBytes, usage: reported, model, finishReasons } = details;
+  const { outputBytes, usage: reported, model, finishReasons, units } = details;
   if (outputBytes > 0) relayed.outputAtMs ??= clock.nowMs();
   relayed.model ??= model;
+  if (units?.images) relayed.units = withImages(relayed.units, units.images);
   if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
   const later = reported === undefined ? relayed.usage : laterReport(relayed.usage, reported);
   /** Undefined when nothing new was reported. */

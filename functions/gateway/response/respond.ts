@@ -163,7 +163,9 @@ function chargeStream(
   // The last report of a stream that ended well is believed, also a zero.
   const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
   const bytesAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
-  const output = { outputBytes: relayed.outputBytes, bytesAfterUsage, ...unseenOutput(relayed, startedAtMs, nowMs) };
+  const units = { images: { count: 0 }, ...relayed.units };
+  const seen = { outputBytes: relayed.outputBytes, bytesAfterUsage, units };
+  const output = { ...seen, ...unseenOutput(relayed, startedAtMs, nowMs) };
   const payer = payerOf(call.byok, candidate);
   return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
 }

@@ -14,7 +14,7 @@ const contentSecurityPolicy = ({ gatewayUrl }: ConsolePage, issuer: IssuerEndpoi
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Images that clients sent are data in the answer.
+    // Images that clients sent, or the playground gets, are data in the answer.
     "img-src 'self' data:",
     ['connect-src', "'self'", ...originsOf([gatewayUrl, issuer?.token])].join(' '),
     "base-uri 'none'",

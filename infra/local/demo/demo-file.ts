@@ -100,7 +100,12 @@ const simulatedProviders = [
     apis: wordApis,
     data_policy: { data_collection: 'allow', data_residency: ['us'] },
   },
-  { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings', 'moderations', 'rerank'] },
+  {
+    id: 'initech',
+    display_name: 'Initech (simulated)',
+    ...simulated,
+    apis: ['embeddings', 'images', 'moderations', 'rerank'],
+  },
 ];
 
 /** Abilities of every simulated model. */
@@ -146,6 +151,14 @@ const reranking = {
 };
 const moderation = { ...embedding, apis: ['moderations'], input_price_per_million: '0.00', context_length: 32_768 };
 
+const imaging = {
+  ...embedding,
+  apis: ['images'],
+  input_price_per_million: '0.00',
+  output_price_per_image: '0.04',
+  streaming: true,
+};
+
 const model = (id: string, display_name: string, providers: unknown[], more: Record<string, unknown> = {}) => ({
   id,
   display_name,
@@ -173,6 +186,7 @@ const simulatedModels = [
     context_length: 8_192,
     modalities: ['text'],
   }),
+  model('demo/image', 'Demo image', [imaging], { context_length: 8_192, modalities: ['text', 'image'] }),
   model('demo/moderation', 'Demo moderation', [moderation], { context_length: 32_768 }),
   model('demo/rerank', 'Demo rerank', [reranking], { modalities: ['text'] }),
 ];

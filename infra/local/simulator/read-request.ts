@@ -1,5 +1,6 @@
 // Converts an HTTP request to the parts that the log and a behaviour need. Nothing is answered here.
 import type { IncomingMessage } from 'node:http';
+import { readReceivedForm } from './form-object.ts';
 import { type ChosenFormat, formatOfPath } from './formats/known-formats.ts';
 
 /** Above the size of any gateway's request; it only keeps a runaway test from filling the memory. */
@@ -17,7 +18,7 @@ export interface ReadRequest {
   readonly chosen: ChosenFormat | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyText: string;
-  /** Undefined where the text is not JSON. */
+  /** Undefined where the text is neither JSON nor a form. */
   readonly body: unknown;
   /** Set for a body over `bodyHardBytes`, of which nothing was kept. */
   readonly isTooLarge: boolean;
@@ -32,8 +33,9 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
   const method = request.method ?? 'GET';
   const base = basePath.exec(path)?.[0];
   const pathBelowBase = base === undefined ? '' : path.slice(base.length);
-  const text = await readText(request);
-  const bodyText = text ?? '';
+  const bytes = await readBytes(request);
+  const bodyText = bytes?.toString('utf8') ?? '';
+  const form = bytes && (await readReceivedForm(bytes, request.headers['content-type']));
   return {
     provider: /([^/]+)\/v1(?:\/|$)/.exec(path)?.[1] ?? 'simulator',
     method,
@@ -48,13 +50,13 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
       ]),
     ),
     bodyText,
-    body: parse(bodyText),
-    isTooLarge: text === undefined,
+    body: form ?? parse(bodyText),
+    isTooLarge: bytes === undefined,
   };
 }
 
 /** Returns undefined beyond `bodyHardBytes`: the rest is read and dropped, so that the client receives its answer. */
-async function readText(request: IncomingMessage): Promise<string | undefined> {
+async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
   let pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
@@ -62,7 +64,7 @@ async function readText(request: IncomingMessage): Promise<string | undefined> {
     if (bytes > bodyHardBytes) pieces = [];
     else pieces.push(piece);
   }
-  return bytes > bodyHardBytes ? undefined : Buffer.concat(pieces).toString('utf8');
+  return bytes > bodyHardBytes ? undefined : Buffer.concat(pieces);
 }
 
 function parse(text: string): unknown {

@@ -41,6 +41,8 @@ export interface RelayedOperation {
   readonly example: Readonly<Record<string, unknown>>;
   readonly answer: JsonSchema;
   readonly streams: boolean;
+  /** Its body may be a form too. */
+  readonly isForm?: true;
   /** Headers of requests that are the vendor's, and of its answers. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly answerHeaders?: Readonly<Record<string, string>>;
@@ -69,12 +71,15 @@ export function relayedOperation(operation: RelayedOperation) {
     parameters: [...parameters.chat, ...headerParameters(operation.requestHeaders ?? {})],
     requestBody: {
       required: true,
-      description: 'At most 4 MiB.',
+      description: operation.isForm === true ? 'At most 4 MiB; a form 25 MiB, on Lambda 4 MiB.' : 'At most 4 MiB.',
       content: {
         'application/json': {
           schema: objectSchema(properties, { optional }),
           examples: { plain: { summary, value: example } },
         },
+        ...(operation.isForm === true
+          ? { 'multipart/form-data': { schema: objectSchema(properties, { optional }) } }
+          : {}),
       },
     },
     responses: {
@@ -158,6 +163,47 @@ export const createResponse = relayedOperation({
     ...passedHeaders,
     [headerNames.responsesSessionId]: 'The session, where no header of the gateway names it.',
   },
+});
+
+const imageMembers = {
+  prompt: { ...text, minLength: 1 },
+  n: { type: ['integer', 'null'], minimum: 1, description: 'Images; each is reserved and charged.' },
+  size: { type: ['string', 'null'], description: '`1024x1024`, or `auto`.' },
+  quality: { type: ['string', 'null'] },
+  background: { type: ['string', 'null'] },
+  output_format: { type: ['string', 'null'] },
+  response_format: { enum: ['url', 'b64_json', null] },
+  stream: { ...flag, description: 'Events: partial images, and each image when it is complete.' },
+  partial_images: { type: ['integer', 'null'], minimum: 0 },
+};
+const imagesAnswer = objectSchema({ data: arrayOf({}), usage: { type: 'object' } });
+
+export const createImage = relayedOperation({
+  operationId: 'createImage',
+  summary: 'Images from a text',
+  description: "OpenAI's images.",
+  members: imageMembers,
+  required: ['prompt'],
+  example: { model: 'openai/gpt-image-2', prompt: 'A lighthouse at night', size: '1024x1024' },
+  answer: imagesAnswer,
+  streams: true,
+  requestHeaders: passedHeaders,
+  answerHeaders: costHeader,
+});
+
+export const createImageEdit = relayedOperation({
+  operationId: 'createImageEdit',
+  summary: 'Images from images and a text',
+  description:
+    'As a form (multipart/form-data): `image` or `image[]` are files, fields of the gateway are JSON, or written as `provider[only][]`. At most 25 MiB; 4 MiB on Lambda. In JSON images are references in `images`.',
+  members: { ...imageMembers, images: arrayOf({}), image: { description: 'In a form: a file.' } },
+  required: ['prompt'],
+  example: { model: 'openai/gpt-image-2', prompt: 'Make it night', images: [{ file_id: 'file-1' }] },
+  isForm: true,
+  answer: imagesAnswer,
+  streams: true,
+  requestHeaders: passedHeaders,
+  answerHeaders: costHeader,
 });
 
 export const createModeration = relayedOperation({

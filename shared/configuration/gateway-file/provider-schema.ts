@@ -65,7 +65,15 @@ export const apisOfKind = (kind: ProviderKind | undefined): readonly ProviderApi
   (kind && providerKinds[kind].apis) ?? defaultApis;
 
 /** Paths that people copy together with the base URL. */
-const appendedPaths = ['/chat/completions', '/messages', '/responses', '/embeddings', '/moderations', '/rerank'];
+const appendedPaths = [
+  '/chat/completions',
+  '/messages',
+  '/responses',
+  '/embeddings',
+  '/images/generations',
+  '/moderations',
+  '/rerank',
+];
 
 const baseUrl = z.pipe(
   text(2048),

@@ -1,9 +1,9 @@
-// An interface of JSON bodies that is relayed, with the plain fields of the gateway alone and without a stream: all that
-// such interfaces have in common, so that each of them is one definition.
+// An interface that is relayed, with the plain fields of the gateway alone: all that such interfaces have in common, so
+// that each of them is one definition. Most have JSON bodies and no streams.
 import type * as z from 'zod/mini';
-import type { GatewayError } from '../../errors/index.ts';
 import { once } from '../../foundation/cache/index.ts';
 import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
+import type { FormBody, FormFields } from '../forms/index.ts';
 import {
   type CallSize,
   findMember,
@@ -56,7 +56,19 @@ export interface RelayedInterface<Schema extends PlainSchema> {
   /** The field that contains the prompt. */
   readonly promptMember: string;
   /** Throws invalid_request. */
-  readonly readInput: (json: JsonText, body: z.infer<Schema>, raw: JsonObject) => RelayedInput;
+  readonly readInput: (
+    json: JsonText,
+    body: z.infer<Schema>,
+    raw: JsonObject,
+    form: FormBody | undefined,
+  ) => RelayedInput;
+  /** Set where its bodies may be forms too. */
+  readonly formFields?: FormFields;
+  /** Set where `stream` asks for events. */
+  readonly streams?: {
+    readonly openEventReader: ClientInterface['openEventReader'];
+    readonly openStreamWriter: ClientRequest['openStreamWriter'];
+  };
   readonly readAnswer: ClientInterface['readAnswer'];
   readonly writeAnswer: ClientRequest['writeAnswer'];
   readonly answerMaxBytes?: number;
@@ -86,14 +98,15 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
     leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
     answerMaxBytes: () => answerMaxBytes,
     readAnswer,
-    openEventReader: neverStreamed,
+    openEventReader: definition.streams?.openEventReader ?? neverStreamed,
+    formFields: definition.formFields,
   };
 }
 
 function requestReader<Schema extends PlainSchema>(
   definition: RelayedInterface<Schema>,
-): (json: JsonText) => ClientRequest | GatewayError {
-  const { id, schema, promptMember, readInput, writeAnswer, defaultModel } = definition;
+): ClientInterface['readRequest'] {
+  const { id, schema, promptMember, readInput, writeAnswer, defaultModel, streams } = definition;
   const { uncheckedNames = [], shapes = {}, unparsedName } = definition;
   const usedNames = [...new Set([...Object.keys(schema.shape), ...plainGatewayMembers, promptMember, 'user'])];
   const refuseOtherCase = otherCaseCheck(usedNames);
@@ -101,18 +114,19 @@ function requestReader<Schema extends PlainSchema>(
   if (unparsedName !== undefined) names.delete(unparsedName);
   const plainReading = { schema, reading: { names, shapes, indivisible: plainGatewayMembers }, refuseOtherCase };
 
-  function read(json: JsonText): ClientRequest {
+  function read(json: JsonText, form: FormBody | undefined): ClientRequest {
     const { raw, body } = readPlainBody(json, plainReading);
-    const { size, promptBytes, hubNeeds = [] } = readInput(json, body, raw);
+    const { size, promptBytes, hubNeeds = [] } = readInput(json, body, raw, form);
     const asked: PlainBody = body;
+    const stream = streams !== undefined && raw.stream === true;
     const model = asked.model ?? (asked.models ? undefined : defaultModel);
     return {
       interfaceId: id,
       raw,
       text: () => json,
       ...readAskedModels({ model, models: asked.models }),
-      stream: false,
-      isOutputOpen: false,
+      stream,
+      isOutputOpen: size?.isOutputOpen ?? false,
       provider: readProviderPreferences(asked.provider ?? {}),
       cache: asked.cache ?? undefined,
       preset: undefined,
@@ -122,20 +136,27 @@ function requestReader<Schema extends PlainSchema>(
       promptMember,
       outputBoundMember: undefined,
       user: typeof raw.user === 'string' ? raw.user : undefined,
-      needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes }),
+      form,
+      needs: () => ({
+        features: stream ? [{ name: 'streaming', member: 'stream' }] : [],
+        schemaMember: undefined,
+        storingMember: undefined,
+        promptBytes,
+      }),
       size: once(() => ({ ...sizeOfText(json), ...size })),
       ...hubMembers(() => json),
       hubNeeds: () => hubNeeds,
-      upstreamBody: (target) => ({
-        text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', target.model]])),
+      upstreamBody: ({ model: upstreamModel }) => ({
+        text: form ? '' : rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', upstreamModel]])),
+        form: form?.rewritten(new Map([['model', upstreamModel]]), plainGatewayMembers),
         leftOut: [],
       }),
       schemaCheck: undefined,
       writeAnswer,
-      openStreamWriter: neverStreamed,
+      openStreamWriter: streams?.openStreamWriter ?? neverStreamed,
     };
   }
-  return (json) => orFault(() => read(json));
+  return (json, { form }) => orFault(() => read(json, form));
 }
 
 /** A token is at least one byte of the body, whether it is written as text or as a number. */

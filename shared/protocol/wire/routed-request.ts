@@ -92,6 +92,10 @@ export type HubNeedKind =
   | 'tools'
   /** Inputs of embeddings that are tokens of one model. */
   | 'token_ids'
+  /** A file that says which part of an image to change. */
+  | 'mask'
+  /** An option of images beyond what each model does; `mediaType` says which value of it. */
+  | 'image_option'
   | 'dimensions'
   /** Of reranking: options, and texts beside objects. */
   | 'max_tokens_per_doc'

@@ -38,7 +38,7 @@ interface PlaygroundAnswerProperties {
 }
 
 export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnswerProperties) => {
-  const { interfaceName, draft, id, text, calls, raw, failure, firstOutputMs, totalMs } = outcome;
+  const { interfaceName, draft, id, text, calls, images, raw, failure, firstOutputMs, totalMs } = outcome;
   const calledInterface = interfaces[interfaceName];
   const body = calledInterface.body(draft);
   return (
@@ -49,6 +49,9 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
           {text}
           {isRunning && <span class="muted"> …</span>}
         </p>
+        {images.map((url, at) => (
+          <img key={at} class="answer" src={url} alt={`Answer ${at + 1}`} />
+        ))}
         {calls.length > 0 && (
           <ul aria-label="Calls of tools">
             {calls.map(({ at, name, arguments: written }) => (

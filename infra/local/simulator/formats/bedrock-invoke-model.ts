@@ -1,8 +1,9 @@
-// Bedrock's InvokeModel for embeddings: the forms of Titan, Cohere and Nova, by the body.
+// Bedrock's InvokeModel: embeddings in the forms of Titan, Cohere and Nova, and the images of Nova Canvas, by the body.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { converse } from './bedrock-converse.ts';
+import { canvasJson, isCanvas, readCanvas } from './nova-canvas.ts';
 import { vectorOf } from './openai-embeddings.ts';
 
 interface Titan {
@@ -47,6 +48,7 @@ function askedOf(body: InvokeModelBody): EmbeddingRequest | undefined {
 }
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
+  if (isCanvas(body)) return readCanvas(model, body);
   const asked = askedOf((body ?? {}) as InvokeModelBody);
   if (asked === undefined || asked.texts.length === 0 || asked.texts.includes('')) {
     return 'Malformed input request, please reformat your input and try again.';
@@ -57,6 +59,7 @@ function read({ body, fromPath: { model = '' } }: Received): ModelRequest | stri
 }
 
 function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
+  if (isCanvas(body)) return canvasJson(body, completion);
   const { texts, dimensions } = askedOf(body as InvokeModelBody) as EmbeddingRequest;
   const vectors = texts.map((text) => vectorOf(text, dimensions));
   if ('inputText' in (body as InvokeModelBody)) {
@@ -74,7 +77,7 @@ export const invokeModel: SimulatorFormat = {
   ...converse,
   name: 'invoke-model',
   path: /^\/model\/(?<model>.+)\/invoke$/,
-  answerMembers: ['embedding', 'embeddings'],
+  answerMembers: ['embedding', 'embeddings', 'images'],
   read,
   json,
   // The body of an answer of Cohere's has no count.

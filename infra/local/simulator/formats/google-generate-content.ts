@@ -10,6 +10,7 @@ import {
 } from '../answer.ts';
 import type { SimulatorCall, SimulatorFormat } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';
+import { pngOf } from '../png.ts';
 import { signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { googleError, googleStreamError } from './google-errors.ts';
@@ -80,13 +81,23 @@ const candidate = (index: number, parts: readonly object[], finish: object = {})
   index,
 });
 
-const json = (_call: SimulatorCall, completion: SimulatedCompletion) =>
+const json = ({ body, request }: SimulatorCall, completion: SimulatedCompletion) =>
   responseJson(
     completion,
-    completion.choices.map((choice, index) =>
-      candidate(index, [...partsOf(choice), ...signedEnd(completion, choice)], finishOf(choice)),
-    ),
+    completion.choices.map((choice, index) => {
+      const parts = asksForImages(body) ? [imagePart(request.turns.at(-1)?.text ?? '')] : partsOf(choice);
+      return candidate(index, [...parts, ...signedEnd(completion, choice)], finishOf(choice));
+    }),
   );
+
+const asksForImages = (body: unknown): boolean => {
+  const { generationConfig } = body as { readonly generationConfig?: { readonly responseModalities?: unknown } };
+  return Array.isArray(generationConfig?.responseModalities) && generationConfig.responseModalities.includes('IMAGE');
+};
+
+const imagePart = (prompt: string) => ({
+  inlineData: { mimeType: 'image/png', data: pngOf(prompt).toString('base64') },
+});
 
 function frames(_call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const { choices } = completion;

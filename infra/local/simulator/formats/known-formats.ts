@@ -8,6 +8,7 @@ import { generateContent } from './google-generate-content.ts';
 import { predict } from './google-vertex-predict.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
+import { imageEdits, images } from './openai-images.ts';
 import { moderations } from './openai-moderations.ts';
 import { compact, inputTokens, responses } from './openai-responses.ts';
 
@@ -19,6 +20,8 @@ export const formats: readonly SimulatorFormat[] = [
   inputTokens,
   compact,
   embeddings,
+  images,
+  imageEdits,
   moderations,
   rerank,
   generateContent,

@@ -1,20 +1,28 @@
 // Reads a provider's embeddings, and writes them for the client with the cost in `usage`.
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { isJsonObject, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
-import { type AnswerCost, type JsonAnswer, type ReadAnswer, readListAnswer, type WrittenAnswer } from '../index.ts';
-import { putBackVectors, takeOutVectors } from './vectors.ts';
+import {
+  type AnswerCost,
+  type JsonAnswer,
+  putBackValues,
+  type ReadAnswer,
+  readListAnswer,
+  takeOutValues,
+  type WrittenAnswer,
+} from '../index.ts';
+import { vectors } from './vectors.ts';
 
 interface EmbeddingsAnswer extends JsonAnswer {
-  readonly vectors: readonly string[];
+  readonly values: readonly string[];
 }
 
 export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
-  const without = await takeOutVectors(text);
+  const without = await takeOutValues(text, vectors);
   // Without the vectors the bound of any answer applies.
   if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
   const read = await readListAnswer(without.text, { list: 'data', readUsage: readEmbeddingsUsage });
   if (read.kind !== 'answer') return read;
-  const answer: EmbeddingsAnswer = { ...read.answer, text, vectors: without.vectors };
+  const answer: EmbeddingsAnswer = { ...read.answer, text, values: without.values };
   return { kind: 'answer', answer };
 }
 
@@ -38,8 +46,8 @@ export function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
 
 /** `answer`: of `readEmbeddingsAnswer`. */
 export function writeEmbeddings(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
-  const { vectors } = answer as EmbeddingsAnswer;
+  const { values } = answer as EmbeddingsAnswer;
   const usage = { ...answer.usage?.members, cost, cost_usd: costUsd };
   const text = rewriteMembers(answer.json, new Map([['usage', usage]]));
-  return { body: putBackVectors({ text, vectors }), headers: {} };
+  return { body: putBackValues({ text, values }, vectors), headers: {} };
 }

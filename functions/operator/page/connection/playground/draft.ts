@@ -34,6 +34,8 @@ export interface Draft {
 /** Additions of one event, or of a whole JSON answer, to the output so far. */
 export interface Heard {
   readonly text?: string;
+  /** URLs. */
+  readonly images?: readonly string[];
   readonly calls?: readonly (Partial<PlaygroundToolCall> & { /** Its place among the calls. */ readonly at: number })[];
   /** The stream broke. */
   readonly failure?: { readonly code: string; readonly message: string };

@@ -3,6 +3,7 @@
 import type { PlaygroundInterface } from './draft.ts';
 import { chatCompletions } from './speak-chat-completions.ts';
 import { embeddings } from './speak-embeddings.ts';
+import { images } from './speak-images.ts';
 import { messages } from './speak-messages.ts';
 import { moderations } from './speak-moderations.ts';
 import { rerank } from './speak-rerank.ts';
@@ -13,6 +14,7 @@ export const interfaces = {
   messages,
   responses,
   embeddings,
+  images,
   moderations,
   rerank,
 } as const satisfies Record<string, PlaygroundInterface>;

@@ -9,6 +9,8 @@ type RequestBody = Readonly<Record<string, unknown>>;
 interface Resource {
   /** On the client. */
   readonly name: string;
+  /** `create` if absent. */
+  readonly method?: string;
   /** Code that handles an answer. */
   readonly streamed: string;
   readonly whole: string;
@@ -61,14 +63,14 @@ export const curlOf = (url: string, body: RequestBody): string =>
   ].join('\n');
 
 const pythonOf =
-  (sdk: Sdk, { name, streamed, whole, arguments: known }: Resource) =>
+  (sdk: Sdk, { name, method = 'create', streamed, whole, arguments: known }: Resource) =>
   (origin: string, body: RequestBody): string =>
     [
       'import os',
       sdk.import,
       '',
       `client = ${sdk.className}(base_url="${origin}${sdk.path}", api_key=os.environ["${keyVariable}"]${sdk.options})`,
-      `answer = client.${name}${sdk.isFlat ? '' : '.create'}(`,
+      `answer = client.${name}${sdk.isFlat ? '' : `.${method}`}(`,
       ...pythonLines(body, known, sdk.others),
       ')',
       body.stream === true ? streamed : whole,
@@ -98,6 +100,16 @@ export const embeddingsPython = pythonOf(openAi, {
   streamed: '',
   whole: 'print(len(answer.data[0].embedding))',
   arguments: ['model', 'input', 'encoding_format'],
+});
+
+export const imagesPython = pythonOf(openAi, {
+  name: 'images',
+  method: 'generate',
+  streamed: '',
+  whole: `import base64
+for at, image in enumerate(answer.data):
+    open(f"image-{at}.png", "wb").write(base64.b64decode(image.b64_json))`,
+  arguments: ['model', 'prompt', 'n', 'size', 'quality'],
 });
 
 export const moderationsPython = pythonOf(openAi, {

@@ -12,6 +12,8 @@ export interface ConversationOutcome {
   readonly id: string | null;
   readonly text: string;
   readonly calls: readonly PlacedCall[];
+  /** URLs. */
+  readonly images: readonly string[];
   readonly raw: string;
   readonly failure: RequestFailed | undefined;
   readonly firstOutputMs: number | undefined;
@@ -26,6 +28,7 @@ const nothingYet: Omit<ConversationOutcome, 'draft' | 'interfaceName'> = {
   id: null,
   text: '',
   calls: [],
+  images: [],
   raw: '',
   failure: undefined,
   firstOutputMs: undefined,
@@ -85,7 +88,7 @@ export function useConversation() {
 
 function withPart(
   last: ConversationOutcome,
-  { text = '', calls = [] }: Heard,
+  { text = '', calls = [], images = [] }: Heard,
   elapsedMs: number,
 ): Partial<ConversationOutcome> {
   const isOutput = text !== '' || calls.length > 0;
@@ -97,6 +100,7 @@ function withPart(
   return {
     text: last.text + text,
     calls: [...known.values()],
+    images: [...last.images, ...images],
     ...(isOutput && last.firstOutputMs === undefined ? { firstOutputMs: elapsedMs } : {}),
   };
 }

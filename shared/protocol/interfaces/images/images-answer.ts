@@ -1,0 +1,87 @@
+// Reads a provider's images, and writes them for the client with the cost in `usage`. The gateway looks at none of them.
+import { headerNames, largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  type JsonObject,
+  mediaIn,
+  pick,
+  rewriteMembers,
+  toCount,
+  type Units,
+  type UsageReport,
+} from '../../wire/index.ts';
+import {
+  type AnswerCost,
+  type JsonAnswer,
+  type LongValues,
+  membersOf,
+  putBackValues,
+  type ReadAnswer,
+  readListAnswer,
+  takeOutValues,
+  type WrittenAnswer,
+} from '../index.ts';
+
+const base64Images: LongValues = {
+  memberName: '"b64_json"',
+  valueMaxCharacters: largeBodyMaxBytes,
+  valuesMax: 128,
+};
+
+interface ImagesAnswer extends JsonAnswer {
+  readonly values: readonly string[];
+}
+
+const words = membersOf({ size: {}, quality: {} });
+
+export async function readImagesAnswer(text: string): Promise<ReadAnswer> {
+  const without = await takeOutValues(text, base64Images);
+  // Without the images the bound of any answer applies.
+  if (without.text.length > upstreamBodyMaxBytes)
+    return { kind: 'refused', refused: { usage: undefined, outputBytes: 0 } };
+  const read = await readListAnswer(without.text, { list: 'data', readUsage: readImagesUsage });
+  if (read.kind !== 'answer') return read;
+  const { json } = read.answer;
+  const list = findMember(json, 'data');
+  const count = list === undefined ? 0 : [...json.inside(list)].length;
+  const units = { images: { count, ...wordsIn(pick(json, 0, words)) } };
+  const answer: ImagesAnswer = { ...read.answer, text, values: without.values, units };
+  return { kind: 'answer', answer };
+}
+
+/** Size and quality in the words of the answer. */
+export function wordsIn(object: unknown): Omit<NonNullable<Units['images']>, 'count'> {
+  const { size, quality } = isJsonObject(object) ? object : {};
+  return {
+    size: typeof size === 'string' ? size : undefined,
+    quality: typeof quality === 'string' ? quality : undefined,
+  };
+}
+
+/** Output is images, where its details say no more. */
+export function readImagesUsage(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const output = toCount(usage.output_tokens);
+  const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : { image_tokens: output };
+  const tokens = {
+    input: toCount(usage.input_tokens),
+    cached: cachedIn(usage.input_tokens_details),
+    cacheWrite: 0,
+    cacheWrite1h: 0,
+    output,
+    reasoning: 0,
+    media: mediaIn(usage.input_tokens_details, details),
+  };
+  return { tokens, members: usage };
+}
+
+const cachedIn = (details: unknown): number => (isJsonObject(details) ? toCount(details.cached_tokens) : 0) ?? 0;
+
+/** `answer`: of `readImagesAnswer`. */
+export function writeImages(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
+  const { values, usage: reported } = answer as ImagesAnswer;
+  const usage: JsonObject = { ...reported?.members, cost, cost_usd: costUsd };
+  const text = rewriteMembers(answer.json, new Map([['usage', usage]]));
+  return { body: putBackValues({ text, values }, base64Images), headers: { [headerNames.cost]: costUsd } };
+}

@@ -1,0 +1,91 @@
+// Reads a request for images: the most that it can cost, and the options that not every model has.
+import * as z from 'zod/mini';
+import { fail } from '../../../errors/index.ts';
+import { choicesMax } from '../../../foundation/constants/index.ts';
+import type { FormBody } from '../../forms/index.ts';
+import { findMember, type HubNeed, type JsonObject, type JsonText } from '../../wire/index.ts';
+import { plainMembers, type RelayedInput } from '../index.ts';
+
+const word = z.nullish(z.string());
+const flag = z.nullish(z.boolean());
+
+/** Fields of both requests that the gateway reads; the rest is the provider's to judge. */
+export const imagesSchema = z.looseObject({
+  ...plainMembers,
+  prompt: z.string().check(z.minLength(1)),
+  n: z.nullish(z.int().check(z.minimum(1), z.maximum(choicesMax))),
+  size: word,
+  quality: word,
+  background: word,
+  output_format: word,
+  response_format: word,
+  stream: flag,
+  partial_images: z.nullish(z.int().check(z.minimum(0), z.maximum(16))),
+});
+type ImagesBody = z.infer<typeof imagesSchema>;
+
+/** In a form everything is written as text. */
+export const imageFormFields = {
+  numbers: new Set(['n', 'partial_images', 'output_compression', 'frame_count', 'frame_duration_ms']),
+  flags: new Set(['stream']),
+};
+
+/** OpenAI's guide "Image generation" (2026-09): each partial image is billed as so many tokens of output. */
+const tokensPerPartialImage = 100;
+/** The same guide: tiles of an image of any proportions, and the most that high fidelity adds. */
+const tokensPerInputImage = 8_192;
+
+export const readGeneration = (_json: JsonText, body: ImagesBody): RelayedInput => inputOf(body, 0, []);
+
+/** Files of a form; or references in JSON, which only a relay can send on. */
+export function readEdit(json: JsonText, body: ImagesBody, _raw: JsonObject, form: FormBody | undefined): RelayedInput {
+  if (form === undefined) {
+    if (findMember(json, 'images') === undefined && findMember(json, 'image') === undefined) {
+      const message = 'image: is missing; send multipart/form-data with a file, or `images` in JSON';
+      throw fail('invalid_request', { message, param: 'image' });
+    }
+    return inputOf(body, undefined, [{ kind: 'image_url', member: 'images' }]);
+  }
+  const files = form.filesOf('image');
+  if (files.length === 0) throw fail('invalid_request', { message: 'image: must be a file', param: 'image' });
+  const more = ['mask', 'markup'].filter((name) => form.filesOf(name).length > 0);
+  const needs = more.map((member): HubNeed => ({ kind: 'mask', member }));
+  return inputOf(body, (files.length + more.length) * tokensPerInputImage, needs);
+}
+
+function inputOf(body: ImagesBody, mediaTokens: number | undefined, needs: readonly HubNeed[]): RelayedInput {
+  const { prompt, n, size, quality, partial_images: partialImages } = body;
+  const count = n ?? 1;
+  const images = { count, size: size ?? undefined, quality: quality ?? undefined };
+  return {
+    size: {
+      maxOutputTokens: undefined,
+      isOutputOpen: true,
+      choices: count,
+      // Written beside each image that was asked for.
+      predictionBytes: tokensPerPartialImage * (partialImages ?? 0),
+      mediaTokens,
+      units: { images },
+    },
+    promptBytes: Buffer.byteLength(prompt),
+    hubNeeds: [...needs, ...askedNeeds(body)],
+  };
+}
+
+/** Words that ask for no more than any image model does: no needs. */
+const plainWords: Readonly<Record<string, readonly string[]>> = {
+  size: ['auto'],
+  quality: ['auto'],
+  background: ['auto', 'opaque'],
+  output_format: ['png'],
+  response_format: ['b64_json'],
+};
+
+function askedNeeds(body: ImagesBody): readonly HubNeed[] {
+  const words = Object.keys(plainWords).flatMap((member): HubNeed[] => {
+    const asked = body[member];
+    if (typeof asked !== 'string' || plainWords[member]?.includes(asked)) return [];
+    return [{ kind: 'image_option', member, mediaType: `${member}=${asked}` }];
+  });
+  return body.stream === true ? [...words, { kind: 'image_option', member: 'stream' }] : words;
+}
