@@ -9,7 +9,7 @@ const hubApis = new Set(
 );
 
 /** Interfaces of clients beside those that most calls have. */
-const interfaces = ['responses', 'embeddings', 'images', 'moderations', 'rerank'];
+const interfaces = ['responses', 'embeddings', 'images', 'moderations', 'rerank', 'speech'];
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ export const startPlaygroundGateway = () =>
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { max_output_tokens: 64_000 } }],
       'initech/echo': [{ provider: 'initech', upstream: 'echo' }],
     },
-    providers: { initech: { apis: ['embeddings', 'images', 'moderations', 'rerank'] } },
+    providers: { initech: { apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech'] } },
     workspace: { functions: [promptFunction('label', 'acme/echo')] },
   });
 

@@ -233,7 +233,7 @@ describe('the routes', () => {
 
   it.each([
     '/images/variations',
-    '/audio/speech',
+    '/audio/translations',
     '/completions',
     '/files',
     '/batches',

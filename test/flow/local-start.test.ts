@@ -244,6 +244,7 @@ describe('the demo', () => {
       ['demo/image', ['images']],
       ['demo/moderation', ['moderations']],
       ['demo/rerank', ['rerank']],
+      ['demo/speech', ['speech']],
     ]);
   });
 

@@ -29,6 +29,8 @@ export interface RelayOptions {
   /** Sent during silence; comments if absent. */
   readonly keepAlive?: string | undefined;
   readonly cost: () => AnswerCost;
+  /** Where it breaks, the connection is cut. */
+  readonly isBytes: boolean;
   /** Copies of each line that are kept until the end. Without memory for them they are dropped. */
   readonly copies: { readonly count: number; readonly memory: CallMemory; readonly drop: () => void };
   /** Called with every event of the provider. */
@@ -143,6 +145,7 @@ async function* relay(
     relayed.end = failure;
     await Promise.all([options.onBroken(), options.onEnd()]);
     const message = failure.cause === 'stopped' ? stoppedMessage : undefined;
+    if (options.isBytes) return { ...end(''), isCut: true };
     return end(writer.broken(midStreamCodeOf[failure.kind], message));
   };
   try {

@@ -6,10 +6,11 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
-import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { laterReport } from '../../../shared/protocol/wire/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
+import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export async function respondReady(call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
   const response = await responseOf(ready);
@@ -40,7 +41,7 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
   const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
   if (content.kind === 'stream') {
     const body = await cachedStream(call, answer, content.events);
-    return { status: okStatus, headers: { ...headers, ...streamHeaders }, body };
+    return { status: okStatus, headers: { ...headers, ...streamHeadersOf(bytesTypeOf(content.events)) }, body };
   }
   const written = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
   return { status: okStatus, headers: { ...headers, ...written.headers, ...jsonHeaders }, body: written.body };

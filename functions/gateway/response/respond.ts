@@ -5,7 +5,8 @@ import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shar
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import type { StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
+import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -15,6 +16,7 @@ import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { cacheWriter, keepEvents } from './kept-events.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
+import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export interface Responded {
   readonly response: GatewayResponse;
@@ -78,6 +80,10 @@ async function jsonResponse(
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 
+/** A provider of the client's own interface sends its own. */
+const pingOf = (call: AdmittedPlain, { reachedVia }: ProvidedAnswer, { ping }: StreamWriter): string | undefined =>
+  reachedVia.format === servingApis[call.clientInterface.id].own ? undefined : ping;
+
 /** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
 const jsonCacheWriter = (deps: GatewayDependencies, call: AdmittedPlain, charge: Charge, text: string) =>
   cacheWriter(deps, call, charge, () => (text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text }));
@@ -85,7 +91,8 @@ const jsonCacheWriter = (deps: GatewayDependencies, call: AdmittedPlain, charge:
 function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, stream: OpenStream): Responded {
   const { call, run, provided, headers } = answered;
   const { request, holdings, claims, scope } = call;
-  const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
+  const contentType = bytesTypeOf(stream.opening);
+  const answer = { status: okStatus, headers: { ...headers, ...streamHeadersOf(contentType) } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const isCached = holdings.cache?.store !== undefined;
   const kept = keepEvents(isCached);
@@ -98,8 +105,8 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
   const schemaCheck = request.schemaCheck?.openStream(call.schemaWork);
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
-    // A provider of the client's own interface sends its own.
-    keepAlive: provided.reachedVia.format === servingApis[call.clientInterface.id].own ? undefined : writer.ping,
+    keepAlive: contentType === undefined ? pingOf(call, provided, writer) : '',
+    isBytes: contentType !== undefined,
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
     copies: {

@@ -104,7 +104,7 @@ const simulatedProviders = [
     id: 'initech',
     display_name: 'Initech (simulated)',
     ...simulated,
-    apis: ['embeddings', 'images', 'moderations', 'rerank'],
+    apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech'],
   },
 ];
 
@@ -149,6 +149,13 @@ const reranking = {
   price_per_request: '0.002',
   context_length: 4_096,
 };
+const speech = {
+  ...embedding,
+  apis: ['speech'],
+  input_price_per_million: '0.00',
+  input_price_per_character: '0.000015',
+  context_length: 4_096,
+};
 const moderation = { ...embedding, apis: ['moderations'], input_price_per_million: '0.00', context_length: 32_768 };
 
 const imaging = {
@@ -189,6 +196,7 @@ const simulatedModels = [
   model('demo/image', 'Demo image', [imaging], { context_length: 8_192, modalities: ['text', 'image'] }),
   model('demo/moderation', 'Demo moderation', [moderation], { context_length: 32_768 }),
   model('demo/rerank', 'Demo rerank', [reranking], { modalities: ['text'] }),
+  model('demo/speech', 'Demo speech', [speech], { modalities: ['text'] }),
 ];
 
 /**

@@ -57,6 +57,8 @@ export interface SimulatorFormat {
   /** The prefix of an answer's id. */
   readonly idPrefix: string;
   readonly streamType: string;
+  /** By the request's body, where that chooses it. */
+  readonly streamTypeOf?: (body: unknown) => string;
   /** Top-level fields that every answer, or event, needs. */
   readonly answerMembers: readonly string[];
   /** Keep-alive of an idle stream; empty where the format has none. */

@@ -28,8 +28,8 @@ export function throughOutput(frames: readonly Frame[], outputs: number): readon
   return frames.slice(0, last + 1);
 }
 
-export const streamHead = ({ format }: SimulatorCall): SimulatorStep =>
-  head(200, { 'content-type': format.streamType, 'cache-control': 'no-cache' });
+export const streamHead = ({ format, body }: SimulatorCall): SimulatorStep =>
+  head(200, { 'content-type': format.streamTypeOf?.(body) ?? format.streamType, 'cache-control': 'no-cache' });
 
 /** Sends frames, one write each, and then ends the body or runs `ending`. `rewrite` may change a text on the wire. */
 export function* streamSteps(

@@ -15,6 +15,7 @@ import {
   createMessage,
   createModeration,
   createResponse,
+  createSpeech,
   rerankDocuments,
 } from './relayed-operations.ts';
 import { cancelResponse, deleteResponse, listInputItems, readResponse } from './stored-response-operations.ts';
@@ -178,6 +179,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.imageEdits}`]: { ...belowAll, post: createImageEdit },
   [`/v1${routePaths.moderations}`]: { ...belowAll, post: createModeration },
   [`/v1${routePaths.rerank}`]: { ...belowAll, post: rerankDocuments },
+  [`/v1${routePaths.speech}`]: { ...belowAll, post: createSpeech },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
   [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },

@@ -40,6 +40,8 @@ export interface RelayedOperation {
   readonly required: readonly string[];
   readonly example: Readonly<Record<string, unknown>>;
   readonly answer: JsonSchema;
+  /** In place of JSON. */
+  readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
   /** Its body may be a form too. */
   readonly isForm?: true;
@@ -90,10 +92,12 @@ export function relayedOperation(operation: RelayedOperation) {
           ...responseHeaders.onAnswers,
           ...describedHeaders(operation.answerHeaders ?? {}),
         },
-        content: {
-          'application/json': { schema: answer },
-          ...(streams ? { 'text/event-stream': { schema: text } } : {}),
-        },
+        content: operation.answerTypes
+          ? Object.fromEntries(Object.entries(operation.answerTypes).map(([type, schema]) => [type, { schema }]))
+          : {
+              'application/json': { schema: answer },
+              ...(streams ? { 'text/event-stream': { schema: text } } : {}),
+            },
       },
       ...errorResponses(relayedCodes),
     },
@@ -268,6 +272,24 @@ export const compactResponse = relayedOperation({
   }),
   streams: false,
   requestHeaders: passedHeaders,
+});
+
+export const createSpeech = relayedOperation({
+  operationId: 'createSpeech',
+  summary: 'Speech',
+  description:
+    "OpenAI's Speech: bytes as they come, or events with `stream_format: sse`. Billed by characters, or by tokens that are reported. Where bytes break the connection is cut.",
+  members: {
+    input: text,
+    voice: { description: 'A name, or an object with an `id`.' },
+    response_format: text,
+    stream_format: text,
+  },
+  required: ['input'],
+  example: { model: 'acme/speech-1', input: 'Hello', voice: 'alloy' },
+  answer: objectSchema({}),
+  answerTypes: { 'audio/*': { type: 'string', format: 'binary' }, 'text/event-stream': text },
+  streams: false,
 });
 
 export const createEmbeddings = relayedOperation({

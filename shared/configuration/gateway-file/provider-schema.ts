@@ -73,6 +73,7 @@ const appendedPaths = [
   '/images/generations',
   '/moderations',
   '/rerank',
+  '/audio/speech',
 ];
 
 const baseUrl = z.pipe(

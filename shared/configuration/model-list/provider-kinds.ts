@@ -44,7 +44,7 @@ export interface KindDefaults {
 
 const chat: readonly ProviderApi[] = ['chat-completions'];
 const chatAndEmbeddings: readonly ProviderApi[] = ['chat-completions', 'embeddings'];
-const openaiApis: readonly ProviderApi[] = ['chat-completions', 'responses', 'embeddings'];
+const openaiApis: readonly ProviderApi[] = ['chat-completions', 'responses', 'embeddings', 'speech'];
 
 export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   openai: {
@@ -84,7 +84,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
-    apis: chat,
+    apis: [...chat, 'speech'],
     auth: { form: 'bearer', env: 'GROQ_API_KEY' },
   },
   mistral: {
@@ -111,7 +111,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   together: {
     baseUrl: 'https://api.together.xyz/v1',
-    apis: [...chatAndEmbeddings, 'rerank'],
+    apis: [...chatAndEmbeddings, 'rerank', 'speech'],
     auth: { form: 'bearer', env: 'TOGETHER_API_KEY' },
   },
   fireworks: {

@@ -45,6 +45,7 @@ export const servingApis = {
   images: { own: 'images', throughHub: [] },
   'image-edits': { own: 'images', throughHub: [] },
   moderations: { own: 'moderations', throughHub: [] },
+  speech: { own: 'speech', throughHub: [] },
   rerank: { own: 'rerank', throughHub: [], ofKinds: { bedrock: 'converse' } },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
@@ -80,6 +81,7 @@ export const operationOf: Readonly<Record<InterfaceId, string>> = {
   images: 'generate_content',
   'image-edits': 'generate_content',
   moderations: 'moderation',
+  speech: 'generate_content',
   rerank: 'rerank',
 };
 

@@ -18,6 +18,7 @@ export const routePaths = {
   imageEdits: '/images/edits',
   moderations: '/moderations',
   rerank: '/rerank',
+  speech: '/audio/speech',
   models: '/models',
   model: '/models/**',
   key: '/key',
@@ -34,6 +35,7 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.imageEdits]: '/openai/v1',
   [routePaths.moderations]: '/openai/v1',
   [routePaths.rerank]: '/openai/v1',
+  [routePaths.speech]: '/openai/v1',
   [routePaths.models]: '/openai/v1',
   [routePaths.messages]: '/v1',
 };

@@ -22,6 +22,9 @@ const turnMaxCharacters = 2 * 1024 * 1024;
 export interface TextSink {
   /** False: wait for `drain`. Strings only, the runtime turns any other object into JSON text. */
   write(text: string): boolean;
+  write(text: string, encoding: 'latin1'): boolean;
+  /** Cuts the connection, where that can be done. */
+  destroy?(): unknown;
   once(event: 'drain', listener: () => void): unknown;
   off(event: 'drain', listener: () => void): unknown;
 }
@@ -49,15 +52,16 @@ export async function deliverBody(
   const { body } = response;
   const isPiece = typeof body === 'string' && body.length <= pieceMaxCharacters;
   // Most answers are: where it is taken at once, there is nothing to wait for.
-  if (isPiece && sink.write(body)) return;
+  const encoding = encodingOf(response);
+  if (isPiece && writeTo(sink, body, encoding)) return;
   const limitMs = typeof body === 'string' ? times.deliveryMs.text : times.deliveryMs.stream;
   const overtime = new AbortController();
   const cancelTimer = clock.after(arrivedAtMs + limitMs - clock.nowMs(), () => overtime.abort());
   const stop = AbortSignal.any([clientGone, overtime.signal]);
   try {
     if (isPiece) await drained(sink, stop);
-    else if (typeof body === 'string') await writeText(body, sink, stop);
-    else await writeStream(body, response, { sink, stop, clientGone }, waits);
+    else if (typeof body === 'string') await writeText(body, { sink, stop, encoding });
+    else await writeStream(body, response, { sink, stop, clientGone, encoding }, waits);
   } finally {
     cancelTimer();
   }
@@ -66,7 +70,7 @@ export async function deliverBody(
 async function writeStream(
   body: AsyncIterable<BodyPart>,
   response: GatewayResponse,
-  { sink, stop, clientGone }: { sink: TextSink; stop: AbortSignal; clientGone: AbortSignal },
+  { sink, stop, clientGone, encoding }: Writing & { clientGone: AbortSignal },
   waits: Waits,
 ): Promise<void> {
   const iterator = body[Symbol.asyncIterator]();
@@ -79,7 +83,8 @@ async function writeStream(
       if (next === undefined) break;
       if (next.done === true) return;
       hasEnded = next.value.isEnd;
-      await writeText(next.value.text, sink, stop);
+      if (next.value.isCut) sink.destroy?.();
+      else await writeText(next.value.text, { sink, stop, encoding });
     }
   } catch (cause) {
     hasFailed = true;
@@ -88,10 +93,20 @@ async function writeStream(
     stopped.stop();
   }
   await closeIterator(iterator, waits);
-  if (hasEnded || clientGone.aborted || response.closeBroken === undefined) return;
+  if (hasEnded || clientGone.aborted) return;
+  // Bytes have no word for it.
+  if (encoding !== undefined) sink.destroy?.();
+  if (encoding !== undefined || response.closeBroken === undefined) return;
   // Clients take a stream that just stops for a success.
-  await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), sink, stop);
+  await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), { sink, stop, encoding });
 }
+
+const writeTo = (sink: TextSink, text: string, encoding: 'latin1' | undefined): boolean =>
+  encoding === undefined ? sink.write(text) : sink.write(text, encoding);
+
+/** Set where the characters of a body are the bytes of something that is no text. */
+export const encodingOf = ({ headers }: Pick<GatewayResponse, 'headers'>): 'latin1' | undefined =>
+  headers['content-type']?.startsWith('audio/') ? 'latin1' : undefined;
 
 /** Releases a body that is not going to be read, so that its provider call ends. */
 export async function closeBody({ body }: GatewayResponse, waits: Waits): Promise<void> {
@@ -111,11 +126,17 @@ export async function runFinish(response: GatewayResponse, { clock, log }: Waits
   }
 }
 
-async function writeText(text: string, sink: TextSink, stop: AbortSignal): Promise<void> {
+interface Writing {
+  readonly sink: TextSink;
+  readonly stop: AbortSignal;
+  readonly encoding: 'latin1' | undefined;
+}
+
+async function writeText(text: string, { sink, stop, encoding }: Writing): Promise<void> {
   const pieces = text.length <= pieceMaxCharacters ? [text] : textPieces(text, pieceMaxCharacters);
   let written = 0;
   for (const piece of pieces) {
-    if (!sink.write(piece) && !stop.aborted) await drained(sink, stop);
+    if (!writeTo(sink, piece, encoding) && !stop.aborted) await drained(sink, stop);
     written += piece.length;
     if (written <= turnMaxCharacters) continue;
     await nextTurn();

@@ -46,6 +46,8 @@ export interface BodyPart {
   readonly text: string;
   /** The end of the stream, as its client knows it: nothing may follow, SDKs would not see it. */
   readonly isEnd: boolean;
+  /** The connection is to be cut in its place: the answer broke, and has no words for that. */
+  readonly isCut?: true;
 }
 
 /**

@@ -4,6 +4,7 @@
 /** Reliable part of the response stream of one invocation. */
 export interface LambdaResponseStream {
   write(text: string): boolean;
+  write(text: string, encoding: 'latin1'): boolean;
   end(): void;
   once(event: 'drain' | 'error', listener: (cause?: unknown) => void): unknown;
   off(event: 'drain' | 'error', listener: (cause?: unknown) => void): unknown;

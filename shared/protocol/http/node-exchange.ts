@@ -1,7 +1,7 @@
 // One request of the node:http server: handed to the gateway, answered, finished. Never rejects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { waitAtMost } from '../../foundation/time/index.ts';
-import { closeBody, deliverBody, runFinish } from './delivery.ts';
+import { closeBody, deliverBody, encodingOf, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
   type AdapterDependencies,
@@ -115,7 +115,7 @@ function flushSoon(outgoing: ServerResponse): void {
 const nodeHeaders = ({ headers, body }: GatewayResponse, closes: boolean): Record<string, string> => ({
   ...headers,
   ...(closes ? { connection: 'close' } : {}),
-  ...(typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
+  ...(typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body, encodingOf({ headers }))) } : {}),
 });
 
 /** Ends the answer and waits until its last byte has left us, or the connection is gone. */

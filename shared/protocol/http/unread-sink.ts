@@ -13,14 +13,15 @@ export function unreadSink(outgoing: ServerResponse, memory: Counted, text: stri
   const moveOn = () => memory.moveOn();
   outgoing.on('drain', moveOn).once('close', moveOn);
   return {
-    write(piece) {
+    write(piece: string, encoding?: 'latin1') {
       leftCharacters = Math.max(0, leftCharacters - piece.length);
-      const goesOn = outgoing.write(piece);
+      const goesOn = encoding === undefined ? outgoing.write(piece) : outgoing.write(piece, encoding);
       if (goesOn || outgoing.destroyed) return goesOn;
       characterBytes ??= Buffer.byteLength(text) === text.length ? 1 : 2;
       memory.standStill(outgoing.writableLength + characterBytes * leftCharacters, () => outgoing.destroy());
       return goesOn;
     },
+    destroy: () => outgoing.destroy(),
     once: (event, listener) => outgoing.once(event, listener),
     off: (event, listener) => outgoing.off(event, listener),
   };

@@ -90,6 +90,8 @@ export interface ClientRequest extends RoutedRequest {
   readonly preset: PresetOption | undefined;
   /** The form of the client, with its files. */
   readonly form?: FormBody | undefined;
+  /** Set where its stream is bytes, not events. */
+  readonly bytes?: BytesAnswer | undefined;
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Answers without a provider, where the candidate has another interface, if that is possible. */
@@ -101,6 +103,13 @@ export interface ClientRequest extends RoutedRequest {
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
   /** A whole stream in place of an error, where its clients act on the error there alone. Left out, undefined: the error. */
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
+}
+
+/** An answer that is no text, relayed as it comes. */
+export interface BytesAnswer {
+  readonly accept: string;
+  /** Its type for the client, by that of the provider; undefined for another answer. */
+  readonly typeOf: (contentType: string) => string | undefined;
 }
 
 export interface UpstreamBody {
@@ -199,6 +208,8 @@ export interface AnswerEvent extends EventText {
 }
 
 export interface EventDetails extends AnswerDetails {
+  /** Set where the event is a piece of an answer of this type, whose bytes its characters are. */
+  readonly contentType?: string | undefined;
   /**
    * Set once there is output that a client can use, or the model has begun to think: until then another provider may
    * answer.

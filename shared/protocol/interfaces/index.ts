@@ -1,4 +1,5 @@
 export * from './answer-json.ts';
+export { BytesEvent, isBytesType } from './bytes-event.ts';
 export type * from './client-interface.ts';
 export {
   dearerFeatures,

@@ -18,6 +18,7 @@ import {
 import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
 import type {
   AnswerCost,
+  BytesAnswer,
   ClientInterface,
   ClientRequest,
   JsonAnswer,
@@ -76,6 +77,9 @@ export interface RelayedInterface<Schema extends PlainSchema> {
 
 /** Input of one request. */
 export interface RelayedInput {
+  /** Set where it is a stream whatever `stream` says. */
+  readonly stream?: true;
+  readonly bytes?: BytesAnswer | undefined;
   /** Beside the defaults: a text of the length of the body, and no output. */
   readonly size?: Partial<CallSize>;
   /** Bytes of the longest text that has a context to itself. */
@@ -116,16 +120,17 @@ function requestReader<Schema extends PlainSchema>(
 
   function read(json: JsonText, form: FormBody | undefined): ClientRequest {
     const { raw, body } = readPlainBody(json, plainReading);
-    const { size, promptBytes, hubNeeds = [] } = readInput(json, body, raw, form);
+    const { size, promptBytes, hubNeeds = [], ...answer } = readInput(json, body, raw, form);
     const asked: PlainBody = body;
-    const stream = streams !== undefined && raw.stream === true;
+    const asksForEvents = streams !== undefined && raw.stream === true;
     const model = asked.model ?? (asked.models ? undefined : defaultModel);
     return {
       interfaceId: id,
       raw,
       text: () => json,
       ...readAskedModels({ model, models: asked.models }),
-      stream,
+      stream: answer.stream ?? asksForEvents,
+      bytes: answer.bytes,
       isOutputOpen: size?.isOutputOpen ?? false,
       provider: readProviderPreferences(asked.provider ?? {}),
       cache: asked.cache ?? undefined,
@@ -138,7 +143,7 @@ function requestReader<Schema extends PlainSchema>(
       user: typeof raw.user === 'string' ? raw.user : undefined,
       form,
       needs: () => ({
-        features: stream ? [{ name: 'streaming', member: 'stream' }] : [],
+        features: asksForEvents ? [{ name: 'streaming', member: 'stream' }] : [],
         schemaMember: undefined,
         storingMember: undefined,
         promptBytes,

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
-import { unitsWithin, unreportedImageTokens } from './unit-cost.ts';
+import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
@@ -61,10 +61,13 @@ export function openBill(): Bill {
       };
       const units =
         size.units && unitsWithin(size.units, { ...size.usualUnits, ...output.units, ...unitsIn(reported) });
-      const unread = units && unreportedImageTokens(units, size, bounds.completionTokens, prices);
+      const imageTokens = units && unreportedImageTokens(units, size, bounds.completionTokens, prices);
+      const speechTokens = units && unreportedSpeechTokens(units, prices);
+      const unread = imageTokens ?? speechTokens;
       const observed = {
         ...output,
         ...(unread === undefined ? {} : { unreportedTokens: unread }),
+        ...(speechTokens === undefined ? {} : { unreportedKind: 'audioOutput' as const }),
         promptTokens: estimateInputTokens(candidate, size),
       };
       const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);

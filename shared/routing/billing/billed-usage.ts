@@ -45,6 +45,8 @@ export interface Observed extends ObservedOutput {
   readonly promptTokens: number;
   /** Of output that is no text, where the provider reports none. */
   readonly unreportedTokens?: number | undefined;
+  /** Their kind, where their price may be another than that of text. */
+  readonly unreportedKind?: MediaKind | undefined;
 }
 
 /** The most that the call can have used. */
@@ -69,6 +71,8 @@ export function readUsage(
   const { unseenTokens = 0 } = observed;
   const unreportedTokens = completion === undefined ? (observed.unreportedTokens ?? 0) : 0;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
+  const { unreportedKind: kind } = observed;
+  const unreportedMedia = kind !== undefined && unreportedTokens > 0 ? { [kind]: unreportedTokens } : {};
   const used = {
     prompt: prompt ?? observed.promptTokens,
     completion:
@@ -88,7 +92,7 @@ export function readUsage(
     cacheWriteTokens: cacheWrite,
     cacheWrite1hTokens: cacheWrite1h,
     completionTokens,
-    media: bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 },
+    media: { ...(bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 }), ...unreportedMedia },
     estimated: prompt === undefined || completion === undefined || unseenTokens > 0 || unreportedBytes > 0 || isBounded,
   };
 }

@@ -55,6 +55,16 @@ export function unitsWithin(asked: Units, came: Units): Units {
 const atMost = (most: number | undefined, came: number | undefined): number | undefined =>
   most === undefined ? undefined : Math.min(most, came ?? most);
 
+/** A minute of speech: 1,250 tokens of output (openai.com/api/pricing, gpt-4o-mini-tts, November 2026), 900 characters. */
+const tokensPerMinute = 1_250;
+const charactersPerMinute = 900;
+
+/** Tokens of speech that its provider does not report; undefined where characters have a price, or there are none. */
+export const unreportedSpeechTokens = ({ characters }: Units, prices: CandidatePrices): number | undefined =>
+  characters === undefined || prices.units?.character !== undefined
+    ? undefined
+    : Math.ceil((characters * tokensPerMinute) / charactersPerMinute);
+
 /** Of images that are priced by the token: the bound of each that came. */
 export function unreportedImageTokens(
   { images }: Units,

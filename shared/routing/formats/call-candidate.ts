@@ -10,11 +10,19 @@ import {
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
-import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
-import { type Envelopes, readEvents } from '../../protocol/wire/index.ts';
+import {
+  type BytesAnswer,
+  BytesEvent,
+  type ClientInterface,
+  type ClientRequest,
+  type PassedOn,
+} from '../../protocol/interfaces/index.ts';
+import { type Envelopes, isJsonObject, isJsonText, parseJson, readEvents } from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type CandidateOutcome,
+  type CandidateRequest,
+  type EventBatch,
   type NoAnswer,
   type OpenPart,
   type ReachedVia,
@@ -47,6 +55,7 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
   const received = receivingSend(send, { api, stream: request.stream });
+  if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, send, request.bytes);
   if (way.kind === 'relay') return relay(call, candidate, received);
   const [lacking] = way.lacks;
   // The planner skips such a candidate; here nothing is dropped silently either.
@@ -112,12 +121,76 @@ export interface CandidateCall {
 
 /** Rejects where `send` does, or where the body breaks. */
 async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
-  const { clientInterface, request, passedOn, zdr } = call;
+  const { clientInterface, request } = call;
+  const relayed = relayedRequest(call, candidate, request.stream ? 'text/event-stream' : 'application/json');
+  const received = await send(relayed.request);
+  if (received.kind === 'failure') return received;
+  const { own } = servingApis[request.interfaceId];
+  const { choices } = request.size();
+  const isAsked = received.isStream === request.stream;
+  const sent = isAsked ? received : await inAskedForm(received, { api: own, stream: request.stream, choices });
+  if (sent.kind === 'failure') return sent;
+  const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
+  if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
+  const reader = clientInterface.openEventReader(choices);
+  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
+  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
+}
+
+/** The same for an answer that is no text: its pieces are handed on as they come. */
+async function relayBytes(
+  call: CandidateCall,
+  candidate: Candidate,
+  send: Send,
+  { accept, typeOf }: BytesAnswer,
+): Promise<CandidateOutcome> {
+  const relayed = relayedRequest(call, candidate, accept);
+  const sent = await send(relayed.request);
+  if (sent.kind === 'failure') return sent;
+  const contentType = typeOf(sent.contentType);
+  if (contentType === undefined) return failureInPlace(sent);
+  const { own } = servingApis[call.request.interfaceId];
+  const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
+  return { kind: 'stream', batches: piecesOf(sent, contentType), drain: sent.drain, reachedVia };
+}
+
+/** It ends well where the body does. */
+async function* piecesOf(
+  { body, eventCame }: CandidateAnswer,
+  contentType: string,
+): AsyncGenerator<EventBatch, void, undefined> {
+  for await (const bytes of body) {
+    eventCame();
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    if (text !== '') yield { events: [new BytesEvent(contentType, text)] };
+  }
+}
+
+/** Another answer under a good status: an error, or none that the client asked for. */
+async function failureInPlace({ readText, describe }: CandidateAnswer): Promise<NoAnswer> {
+  const text = (await readText()) ?? '';
+  const error = isJsonText(text) ? parseJson(text) : undefined;
+  return isJsonObject(error) && isJsonObject(error.error)
+    ? failureOfAnswer({ kind: 'error', error }, describe)
+    : unreadableAnswer;
+}
+
+interface RelayedRequest {
+  readonly request: CandidateRequest;
+  /** Known once the request was made. */
+  readonly leftOut: () => readonly string[];
+}
+
+function relayedRequest(
+  { clientInterface, request, passedOn, zdr }: CandidateCall,
+  candidate: Candidate,
+  accept: string,
+): RelayedRequest {
   let leftOut: readonly string[] = [];
-  const received = await send({
+  const relayed: CandidateRequest = {
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
-    accept: request.stream ? 'text/event-stream' : 'application/json',
+    accept,
     body() {
       const { text, form, ...written } = request.upstreamBody(targetOf(candidate, zdr));
       ({ leftOut } = written);
@@ -125,18 +198,8 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
       const marks = relayedMarks[request.interfaceId]?.(candidate);
       return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
     },
-  });
-  if (received.kind === 'failure') return received;
-  const { own } = servingApis[request.interfaceId];
-  const { choices } = request.size();
-  const isAsked = received.isStream === request.stream;
-  const sent = isAsked ? received : await inAskedForm(received, { api: own, stream: request.stream, choices });
-  if (sent.kind === 'failure') return sent;
-  const reachedVia: ReachedVia = { format: own, leftOut };
-  if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
-  const reader = clientInterface.openEventReader(choices);
-  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
-  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
+  };
+  return { request: relayed, leftOut: () => leftOut };
 }
 
 async function readWhole(

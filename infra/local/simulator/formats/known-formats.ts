@@ -11,6 +11,7 @@ import { embeddings } from './openai-embeddings.ts';
 import { imageEdits, images } from './openai-images.ts';
 import { moderations } from './openai-moderations.ts';
 import { compact, inputTokens, responses } from './openai-responses.ts';
+import { speech } from './openai-speech.ts';
 
 export const formats: readonly SimulatorFormat[] = [
   chatCompletions,
@@ -24,6 +25,7 @@ export const formats: readonly SimulatorFormat[] = [
   imageEdits,
   moderations,
   rerank,
+  speech,
   generateContent,
   converse,
   embedContent,

@@ -8,6 +8,7 @@ import { messages } from './speak-messages.ts';
 import { moderations } from './speak-moderations.ts';
 import { rerank } from './speak-rerank.ts';
 import { responses } from './speak-responses.ts';
+import { speech } from './speak-speech.ts';
 
 export const interfaces = {
   'chat-completions': chatCompletions,
@@ -17,6 +18,7 @@ export const interfaces = {
   images,
   moderations,
   rerank,
+  speech,
 } as const satisfies Record<string, PlaygroundInterface>;
 
 export type InterfaceName = keyof typeof interfaces;

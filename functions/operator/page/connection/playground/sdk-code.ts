@@ -127,6 +127,13 @@ export const rerankPython = pythonOf(cohere, {
   arguments: ['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc'],
 });
 
+export const speechPython = pythonOf(openAi, {
+  name: 'audio.speech',
+  streamed: '',
+  whole: 'print(len(answer.read()), "bytes")',
+  arguments: ['model', 'input', 'voice', 'response_format', 'stream_format'],
+});
+
 export const messagesPython = pythonOf(anthropic, {
   name: 'messages',
   streamed: `for event in answer:
