@@ -49,6 +49,7 @@ const imaging = () => import('../../shared/protocol/interfaces/images/index.ts')
 const moderations = () => import('../../shared/protocol/interfaces/moderations/index.ts');
 const rerank = () => import('../../shared/protocol/interfaces/rerank/index.ts');
 const speech = () => import('../../shared/protocol/interfaces/speech/index.ts');
+const transcribing = () => import('../../shared/protocol/interfaces/transcriptions/index.ts');
 const listing = () => import('../../shared/routing/model-listing/index.ts');
 const storedResponse = () => import('./stored-response/index.ts');
 const account = () => import('./account/serve-account.ts');
@@ -78,6 +79,9 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
         [routePaths.moderations]: { POST: onFirstCall(async () => serveCall(deps, (await moderations()).moderations)) },
         [routePaths.rerank]: { POST: onFirstCall(async () => serveCall(deps, (await rerank()).rerank)) },
         [routePaths.speech]: { POST: onFirstCall(async () => serveCall(deps, (await speech()).speech)) },
+        [routePaths.transcriptions]: {
+          POST: onFirstCall(async () => serveCall(deps, (await transcribing()).transcriptions)),
+        },
         [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },
         [routePaths.model]: { GET: onFirstCall(async () => (await listing()).serveModel(deps)) },
       },

@@ -9,7 +9,7 @@ const hubApis = new Set(
 );
 
 /** Interfaces of clients beside those that most calls have. */
-const interfaces = ['responses', 'embeddings', 'images', 'moderations', 'rerank', 'speech'];
+const interfaces = ['responses', 'embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
@@ -33,6 +33,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, `shared/protocol/interfaces/${name}/index.ts`])),
   'guardrails.cjs': 'functions/gateway/admission/check-input.ts',
   'bedrock-guardrail.cjs': 'shared/routing/guardrails/bedrock-guardrail.ts',
+  'audio-length.cjs': 'shared/protocol/interfaces/transcriptions/audio-length.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
   ...Object.fromEntries(

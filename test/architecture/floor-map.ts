@@ -64,6 +64,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/protocol/interfaces/moderations': clientInterface,
     'shared/protocol/interfaces/rerank': clientInterface,
     'shared/protocol/interfaces/speech': clientInterface,
+    'shared/protocol/interfaces/transcriptions': clientInterface,
   },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },

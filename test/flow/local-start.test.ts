@@ -245,6 +245,7 @@ describe('the demo', () => {
       ['demo/moderation', ['moderations']],
       ['demo/rerank', ['rerank']],
       ['demo/speech', ['speech']],
+      ['demo/transcription', ['transcriptions']],
     ]);
   });
 

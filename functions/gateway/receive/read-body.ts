@@ -37,6 +37,7 @@ export async function readBody(
   if (boundary !== undefined && formFields !== undefined) {
     const body = await readForm(bytes, { ...clientInterface, formFields, boundary });
     if (body.kind === 'unreadable') return { body, bodyBytes, keptBytes: 0 };
+    if ('form' in body) await clientInterface.measureForm?.(body.form);
     const textBytes = Buffer.byteLength(body.json.text);
     await memory.reserve(formsBesideBytes * textBytes);
     return { body, bodyBytes, keptBytes: bodyBytes + keptBytesOf(body, textBytes) };

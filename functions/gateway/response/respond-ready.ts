@@ -44,7 +44,7 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
     return { status: okStatus, headers: { ...headers, ...streamHeadersOf(bytesTypeOf(content.events)) }, body };
   }
   const written = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
-  return { status: okStatus, headers: { ...headers, ...written.headers, ...jsonHeaders }, body: written.body };
+  return { status: okStatus, headers: { ...headers, ...jsonHeaders, ...written.headers }, body: written.body };
 }
 
 /** Written within a few milliseconds. */

@@ -63,7 +63,7 @@ async function jsonResponse(
   if (written.body.length > longBodyCharacters) await nextTurn();
   const response = {
     status: okStatus,
-    headers: { ...headers, ...written.headers, ...jsonHeaders },
+    headers: { ...headers, ...jsonHeaders, ...written.headers },
     body: written.body,
   };
   const { text } = answer;

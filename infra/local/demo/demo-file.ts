@@ -104,7 +104,7 @@ const simulatedProviders = [
     id: 'initech',
     display_name: 'Initech (simulated)',
     ...simulated,
-    apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech'],
+    apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'],
   },
 ];
 
@@ -156,6 +156,14 @@ const speech = {
   input_price_per_character: '0.000015',
   context_length: 4_096,
 };
+const transcription = {
+  ...embedding,
+  apis: ['transcriptions'],
+  input_price_per_million: '0.00',
+  input_price_per_second: '0.0001',
+  context_length: 4_096,
+  streaming: true,
+};
 const moderation = { ...embedding, apis: ['moderations'], input_price_per_million: '0.00', context_length: 32_768 };
 
 const imaging = {
@@ -197,6 +205,7 @@ const simulatedModels = [
   model('demo/moderation', 'Demo moderation', [moderation], { context_length: 32_768 }),
   model('demo/rerank', 'Demo rerank', [reranking], { modalities: ['text'] }),
   model('demo/speech', 'Demo speech', [speech], { modalities: ['text'] }),
+  model('demo/transcription', 'Demo transcription', [transcription], { modalities: ['audio'] }),
 ];
 
 /**

@@ -70,6 +70,8 @@ export interface SimulatorFormat {
   /** A string says why a strict provider refuses the request. */
   readonly read: (received: Received) => ModelRequest | string;
   readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;
+  /** In place of JSON, where the request asks for a text. */
+  readonly text?: (call: SimulatorCall, completion: SimulatedCompletion) => string | undefined;
   /** Headers of such an answer. */
   readonly headers?: (completion: SimulatedCompletion) => Record<string, string>;
   /** The stream of an answer. */

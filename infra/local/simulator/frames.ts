@@ -2,7 +2,7 @@
 // the finish reason" by removing frames. Frames are data; each format makes and writes its own.
 import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { SimulatorCall } from './call.ts';
-import { end, head, json, type SimulatorStep, type Steps, wait, write } from './step.ts';
+import { body, end, head, json, type SimulatorStep, type Steps, wait, write } from './step.ts';
 
 export const jsonFrame = (carries: Frame['carries'], value: unknown, event?: string): Frame => ({
   carries,
@@ -49,10 +49,12 @@ export function* streamSteps(
 }
 
 /** An answer in the form the request asks for. */
-export const respond = (call: SimulatorCall, completion: SimulatedCompletion): Steps =>
-  call.request.isStream
-    ? streamSteps(call, call.format.frames(call, completion))
-    : json(200, call.format.json(call, completion), call.format.headers?.(completion));
+export function respond(call: SimulatorCall, completion: SimulatedCompletion): Steps {
+  if (call.request.isStream) return streamSteps(call, call.format.frames(call, completion));
+  const text = call.format.text?.(call, completion);
+  if (text !== undefined) return body(200, 'text/plain; charset=utf-8', text);
+  return json(200, call.format.json(call, completion), call.format.headers?.(completion));
+}
 
 /** An error answer in the call's format. */
 export function refuse(

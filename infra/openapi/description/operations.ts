@@ -2,6 +2,7 @@
 import { okStatus } from '../../../shared/errors/index.ts';
 import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error-responses.ts';
+import { createModeration, createSpeech, createTranscription, rerankDocuments } from './further-operations.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
 import { managePathItems, readMetrics } from './manage-operations.ts';
@@ -13,10 +14,7 @@ import {
   createImage,
   createImageEdit,
   createMessage,
-  createModeration,
   createResponse,
-  createSpeech,
-  rerankDocuments,
 } from './relayed-operations.ts';
 import { cancelResponse, deleteResponse, listInputItems, readResponse } from './stored-response-operations.ts';
 
@@ -180,6 +178,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.moderations}`]: { ...belowAll, post: createModeration },
   [`/v1${routePaths.rerank}`]: { ...belowAll, post: rerankDocuments },
   [`/v1${routePaths.speech}`]: { ...belowAll, post: createSpeech },
+  [`/v1${routePaths.transcriptions}`]: { ...belowAll, post: createTranscription },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
   [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },

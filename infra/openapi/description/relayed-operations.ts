@@ -104,7 +104,7 @@ export function relayedOperation(operation: RelayedOperation) {
   };
 }
 
-const passedHeaders = { 'openai-beta': 'Reaches the provider.' };
+export const passedHeaders = { 'openai-beta': 'Reaches the provider.' };
 
 const messagesHeaders = {
   [headerNames.apiKey]: 'The key, in place of `Authorization`.',
@@ -112,7 +112,7 @@ const messagesHeaders = {
   'anthropic-beta': 'Reaches the provider.',
   [headerNames.messagesSessionId]: 'The session, where no header of the gateway names it.',
 };
-const costHeader = { [headerNames.cost]: 'What a JSON answer costs, in USD.' };
+export const costHeader = { [headerNames.cost]: 'What a JSON answer costs, in USD.' };
 const messagesAnswerHeaders = { [headerNames.messagesRequestId]: 'As `x-request-id`.' };
 
 export const createMessage = relayedOperation({
@@ -210,38 +210,6 @@ export const createImageEdit = relayedOperation({
   answerHeaders: costHeader,
 });
 
-export const createModeration = relayedOperation({
-  operationId: 'createModeration',
-  summary: 'A moderation',
-  description: "OpenAI's Moderations: free where the model's price is 0.",
-  members: {
-    input: { description: 'A text, a list of texts, or a list of parts: `text`, and `image_url`.' },
-  },
-  required: ['input'],
-  example: { model: 'acme/moderation-1', input: 'Hello' },
-  answer: objectSchema({ results: arrayOf({}) }),
-  streams: false,
-  requestHeaders: passedHeaders,
-  answerHeaders: costHeader,
-});
-
-export const rerankDocuments = relayedOperation({
-  operationId: 'rerankDocuments',
-  summary: 'An order of documents',
-  description:
-    "Cohere's Rerank, at `/v2/rerank` too: billed by searches, one for a hundred documents, at `price_per_request`. For models of Bedrock too, without `rank_fields`, `return_documents` and bounds of a document.",
-  members: {
-    query: text,
-    documents: arrayOf({ description: 'A text, or an object.' }),
-    top_n: { type: ['integer', 'null'], minimum: 1, description: 'How many of them are given.' },
-  },
-  required: ['query', 'documents'],
-  example: { model: 'acme/rerank-1', query: 'Hello', documents: ['Hello, World', 'Goodbye'], top_n: 1 },
-  answer: objectSchema({ results: arrayOf({}) }),
-  streams: false,
-  answerHeaders: costHeader,
-});
-
 const answeringModel = { input: { description: 'A text, or a list of items.' } };
 
 export const countInputTokens = relayedOperation({
@@ -272,24 +240,6 @@ export const compactResponse = relayedOperation({
   }),
   streams: false,
   requestHeaders: passedHeaders,
-});
-
-export const createSpeech = relayedOperation({
-  operationId: 'createSpeech',
-  summary: 'Speech',
-  description:
-    "OpenAI's Speech: bytes as they come, or events with `stream_format: sse`. Billed by characters, or by tokens that are reported. Where bytes break the connection is cut.",
-  members: {
-    input: text,
-    voice: { description: 'A name, or an object with an `id`.' },
-    response_format: text,
-    stream_format: text,
-  },
-  required: ['input'],
-  example: { model: 'acme/speech-1', input: 'Hello', voice: 'alloy' },
-  answer: objectSchema({}),
-  answerTypes: { 'audio/*': { type: 'string', format: 'binary' }, 'text/event-stream': text },
-  streams: false,
 });
 
 export const createEmbeddings = relayedOperation({

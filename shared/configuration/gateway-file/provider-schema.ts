@@ -74,6 +74,7 @@ const appendedPaths = [
   '/moderations',
   '/rerank',
   '/audio/speech',
+  '/audio/transcriptions',
 ];
 
 const baseUrl = z.pipe(

@@ -44,7 +44,7 @@ export interface KindDefaults {
 
 const chat: readonly ProviderApi[] = ['chat-completions'];
 const chatAndEmbeddings: readonly ProviderApi[] = ['chat-completions', 'embeddings'];
-const openaiApis: readonly ProviderApi[] = ['chat-completions', 'responses', 'embeddings', 'speech'];
+const openaiApis: readonly ProviderApi[] = ['chat-completions', 'responses', 'embeddings', 'speech', 'transcriptions'];
 
 export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   openai: {
@@ -84,12 +84,12 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
-    apis: [...chat, 'speech'],
+    apis: [...chat, 'speech', 'transcriptions'],
     auth: { form: 'bearer', env: 'GROQ_API_KEY' },
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
-    apis: [...chatAndEmbeddings, 'moderations'],
+    apis: [...chatAndEmbeddings, 'moderations', 'transcriptions'],
     auth: { form: 'bearer', env: 'MISTRAL_API_KEY' },
     streamUsage: false,
   },
@@ -111,7 +111,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   together: {
     baseUrl: 'https://api.together.xyz/v1',
-    apis: [...chatAndEmbeddings, 'rerank', 'speech'],
+    apis: [...chatAndEmbeddings, 'rerank', 'speech', 'transcriptions'],
     auth: { form: 'bearer', env: 'TOGETHER_API_KEY' },
   },
   fireworks: {
@@ -130,6 +130,6 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   vllm: {
     example: 'http://127.0.0.1:8000/v1',
-    apis: [...chatAndEmbeddings, 'rerank'],
+    apis: [...chatAndEmbeddings, 'rerank', 'transcriptions'],
   },
 };

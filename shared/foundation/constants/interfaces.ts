@@ -46,6 +46,7 @@ export const servingApis = {
   'image-edits': { own: 'images', throughHub: [] },
   moderations: { own: 'moderations', throughHub: [] },
   speech: { own: 'speech', throughHub: [] },
+  transcriptions: { own: 'transcriptions', throughHub: [] },
   rerank: { own: 'rerank', throughHub: [], ofKinds: { bedrock: 'converse' } },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
@@ -82,6 +83,7 @@ export const operationOf: Readonly<Record<InterfaceId, string>> = {
   'image-edits': 'generate_content',
   moderations: 'moderation',
   speech: 'generate_content',
+  transcriptions: 'generate_content',
   rerank: 'rerank',
 };
 

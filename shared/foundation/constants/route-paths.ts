@@ -19,6 +19,7 @@ export const routePaths = {
   moderations: '/moderations',
   rerank: '/rerank',
   speech: '/audio/speech',
+  transcriptions: '/audio/transcriptions',
   models: '/models',
   model: '/models/**',
   key: '/key',
@@ -36,6 +37,7 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.moderations]: '/openai/v1',
   [routePaths.rerank]: '/openai/v1',
   [routePaths.speech]: '/openai/v1',
+  [routePaths.transcriptions]: '/openai/v1',
   [routePaths.models]: '/openai/v1',
   [routePaths.messages]: '/v1',
 };

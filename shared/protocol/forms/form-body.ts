@@ -20,6 +20,8 @@ export class FormBody {
   readonly #digest: string;
   /** Bytes of the body, which is kept while a part of it is. */
   readonly byteLength: number;
+  /** Length of its audio, where its interface measures that. */
+  seconds: number | undefined;
 
   /** `digest`: over names, types and contents of all parts. */
   constructor(parts: readonly FormPart[], digest: string, byteLength: number) {

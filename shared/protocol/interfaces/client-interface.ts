@@ -26,6 +26,8 @@ export interface ClientInterface {
   readonly schemaMember: string | undefined;
   /** Set where its bodies may be forms too. */
   readonly formFields?: FormFields | undefined;
+  /** Reads from the files of a form what its request is priced by. Never rejects. */
+  readonly measureForm?: ((form: FormBody) => Promise<void>) | undefined;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */

@@ -49,6 +49,8 @@ export interface Units {
   readonly images?: ImageCount | undefined;
   readonly characters?: number | undefined;
   readonly seconds?: number | undefined;
+  /** The most seconds that a provider can report; those above if absent. */
+  readonly secondsMax?: number | undefined;
   /** Requests that one call is billed as. */
   readonly requests?: number | undefined;
 }

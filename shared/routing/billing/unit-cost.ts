@@ -39,7 +39,7 @@ export const requestCost = ({ units: prices }: Pick<CandidatePrices, 'units'>, u
 
 /** Never more than was reserved. Of the answer's words those that the request left open count. */
 export function unitsWithin(asked: Units, came: Units): Units {
-  const { images, characters, seconds, requests } = asked;
+  const { images, characters, seconds, secondsMax, requests } = asked;
   return {
     images: images && {
       size: isOpenWord(images.size) ? (came.images?.size ?? images.size) : images.size,
@@ -47,7 +47,8 @@ export function unitsWithin(asked: Units, came: Units): Units {
       count: Math.min(images.count, came.images?.count ?? images.count),
     },
     characters,
-    seconds: atMost(seconds, came.seconds),
+    // A report is believed: the file is what it is, whatever its head says.
+    seconds: seconds === undefined ? undefined : atMost(secondsMax ?? seconds, came.seconds ?? seconds),
     requests: atMost(requests, came.requests),
   };
 }

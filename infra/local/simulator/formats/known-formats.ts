@@ -12,6 +12,7 @@ import { imageEdits, images } from './openai-images.ts';
 import { moderations } from './openai-moderations.ts';
 import { compact, inputTokens, responses } from './openai-responses.ts';
 import { speech } from './openai-speech.ts';
+import { transcriptions } from './openai-transcriptions.ts';
 
 export const formats: readonly SimulatorFormat[] = [
   chatCompletions,
@@ -26,6 +27,7 @@ export const formats: readonly SimulatorFormat[] = [
   moderations,
   rerank,
   speech,
+  transcriptions,
   generateContent,
   converse,
   embedContent,

@@ -1,0 +1,72 @@
+// The operations of interfaces that judge, order, speak and listen.
+import { arrayOf, objectSchema, text } from './json-schema.ts';
+import { costHeader, passedHeaders, relayedOperation } from './relayed-operations.ts';
+
+export const createModeration = relayedOperation({
+  operationId: 'createModeration',
+  summary: 'A moderation',
+  description: "OpenAI's Moderations: free where the model's price is 0.",
+  members: {
+    input: { description: 'A text, a list of texts, or a list of parts: `text`, and `image_url`.' },
+  },
+  required: ['input'],
+  example: { model: 'acme/moderation-1', input: 'Hello' },
+  answer: objectSchema({ results: arrayOf({}) }),
+  streams: false,
+  requestHeaders: passedHeaders,
+  answerHeaders: costHeader,
+});
+
+export const rerankDocuments = relayedOperation({
+  operationId: 'rerankDocuments',
+  summary: 'An order of documents',
+  description:
+    "Cohere's Rerank, at `/v2/rerank` too: billed by searches, one for a hundred documents, at `price_per_request`. For models of Bedrock too, without `rank_fields`, `return_documents` and bounds of a document.",
+  members: {
+    query: text,
+    documents: arrayOf({ description: 'A text, or an object.' }),
+    top_n: { type: ['integer', 'null'], minimum: 1, description: 'How many of them are given.' },
+  },
+  required: ['query', 'documents'],
+  example: { model: 'acme/rerank-1', query: 'Hello', documents: ['Hello, World', 'Goodbye'], top_n: 1 },
+  answer: objectSchema({ results: arrayOf({}) }),
+  streams: false,
+  answerHeaders: costHeader,
+});
+
+export const createSpeech = relayedOperation({
+  operationId: 'createSpeech',
+  summary: 'Speech',
+  description:
+    "OpenAI's Speech: bytes as they come, or events with `stream_format: sse`. Billed by characters, or by tokens that are reported. Where bytes break the connection is cut.",
+  members: {
+    input: text,
+    voice: { description: 'A name, or an object with an `id`.' },
+    response_format: text,
+    stream_format: text,
+  },
+  required: ['input'],
+  example: { model: 'acme/speech-1', input: 'Hello', voice: 'alloy' },
+  answer: objectSchema({}),
+  answerTypes: { 'audio/*': { type: 'string', format: 'binary' }, 'text/event-stream': text },
+  streams: false,
+});
+
+export const createTranscription = relayedOperation({
+  operationId: 'createTranscription',
+  summary: 'The text of audio',
+  description:
+    'As a form (multipart/form-data): `file` is a file. At most 25 MiB; 4 MiB on Lambda. Reserved by its length, billed as reported: JSON, a text with `response_format`, or events.',
+  members: { file: { description: 'A file.' }, response_format: text, language: text, prompt: text },
+  required: ['file'],
+  example: { model: 'acme/whisper-1', file: 'speech.wav' },
+  isForm: true,
+  answer: objectSchema({ text }),
+  answerTypes: {
+    'application/json': objectSchema({ text }),
+    'text/plain': text,
+    'text/event-stream': text,
+  },
+  streams: true,
+  answerHeaders: costHeader,
+});

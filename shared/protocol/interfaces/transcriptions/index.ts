@@ -1,0 +1,1 @@
+export { transcriptions } from './transcriptions.ts';

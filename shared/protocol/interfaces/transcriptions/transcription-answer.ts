@@ -1,0 +1,71 @@
+// Reads a provider's transcription: JSON, or a text (`text`, `srt`, `vtt`), and hands it on as it came.
+import { isJsonObject, jsonTextOf, pick, toCount, type UsageReport } from '../../wire/index.ts';
+import {
+  type AnswerCost,
+  type JsonAnswer,
+  membersOf,
+  type ReadAnswer,
+  readErrorObject,
+  readInTurns,
+  readUnscanned,
+  readUsageMember,
+  type WrittenAnswer,
+  withCostHeader,
+} from '../index.ts';
+
+interface TranscriptionAnswer extends JsonAnswer {
+  readonly isText?: true;
+}
+
+const factsShape = membersOf({ error: {}, model: {}, text: {}, duration: {} });
+const noJson = jsonTextOf({});
+
+export async function readTranscription(text: string): Promise<ReadAnswer> {
+  if (!/^\s*\{/.test(text)) return readText(text);
+  const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
+    const { error, text: said, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
+    if ((error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
+    if (typeof said !== 'string') return { kind: 'unreadable' };
+    const usage = readTranscriptionUsage(readUsageMember(json)) ?? reportedLength(duration);
+    const modelName = typeof model === 'string' ? model : undefined;
+    return { kind: 'answer', answer: { text, json, usage, outputBytes: Buffer.byteLength(said), model: modelName } };
+  });
+  return read ?? readUnscanned(text, readTranscriptionUsage);
+}
+
+function readText(text: string): ReadAnswer {
+  // No provider answers with a page, and silence is a text of its own.
+  if (/^\s*<(!doctype|html)/i.test(text)) return { kind: 'unreadable' };
+  const answer: TranscriptionAnswer = {
+    text,
+    json: noJson,
+    usage: undefined,
+    outputBytes: Buffer.byteLength(text),
+    isText: true,
+  };
+  return { kind: 'answer', answer };
+}
+
+const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, input: undefined, output: undefined };
+
+/** By tokens, or by the length that is billed. */
+export function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  if (typeof usage.seconds === 'number') return reportedLength(usage.seconds, usage);
+  const details = isJsonObject(usage.input_token_details) ? usage.input_token_details : {};
+  const input = toCount(usage.input_tokens);
+  const tokens = { ...noTokens, input, output: toCount(usage.output_tokens) };
+  return { tokens: { ...tokens, media: { audioInput: toCount(details.audio_tokens) ?? 0 } }, members: usage };
+}
+
+/** Of `verbose_json`, where nothing else is reported. */
+const reportedLength = (seconds: unknown, members = {}): UsageReport | undefined =>
+  typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds)
+    ? { tokens: noTokens, seconds, members }
+    : undefined;
+
+export function writeTranscription(answer: JsonAnswer, cost: AnswerCost): WrittenAnswer {
+  const written = withCostHeader(answer, cost);
+  if ((answer as TranscriptionAnswer).isText !== true) return written;
+  return { ...written, headers: { ...written.headers, 'content-type': 'text/plain; charset=utf-8' } };
+}

@@ -1,0 +1,67 @@
+// The interface of transcriptions: a file of audio in, its text out, as JSON, text or events.
+import * as z from 'zod/mini';
+import { fail } from '../../../errors/index.ts';
+import type { FormBody } from '../../forms/index.ts';
+import type { JsonObject, JsonText } from '../../wire/index.ts';
+import { plainMembers, type RelayedInput, relayedInterface } from '../index.ts';
+import { readTranscription, writeTranscription } from './transcription-answer.ts';
+import { openTranscriptionReader, openTranscriptionWriter } from './transcription-events.ts';
+
+const word = z.nullish(z.string());
+export const transcriptionsSchema = z.looseObject({
+  ...plainMembers,
+  prompt: word,
+  language: word,
+  response_format: word,
+  temperature: z.nullish(z.number()),
+  stream: z.nullish(z.boolean()),
+});
+
+export const transcriptions = {
+  ...relayedInterface({
+    id: 'transcriptions',
+    upstreamPath: '/audio/transcriptions',
+    schema: transcriptionsSchema,
+    promptMember: 'file',
+    readInput,
+    formFields: { numbers: new Set(['temperature']), flags: new Set(['stream']) },
+    streams: { openEventReader: openTranscriptionReader, openStreamWriter: openTranscriptionWriter },
+    readAnswer: readTranscription,
+    writeAnswer: writeTranscription,
+  }),
+  measureForm,
+};
+
+/** Before the request is read: what it can cost depends on it. */
+async function measureForm(form: FormBody): Promise<void> {
+  const { audioSeconds } = await import('./audio-length.ts');
+  for (const { bytes, mediaType } of form.filesOf('file')) {
+    const seconds = await audioSeconds(bytes, mediaType);
+    form.seconds = seconds === undefined ? undefined : (form.seconds ?? 0) + seconds;
+  }
+}
+
+/** Speech at 8 kbit/s: no usual file is longer. */
+const bytesPerSecond = 1_000;
+/** Gemini's, the most of any model that is billed by tokens of audio (ai.google.dev/gemini-api/docs/tokens, November 2026). */
+const tokensPerSecond = 32;
+
+function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: FormBody | undefined): RelayedInput {
+  const files = form?.filesOf('file') ?? [];
+  if (files.length === 0) {
+    const message = 'file: is missing; send multipart/form-data with a file';
+    throw fail('invalid_request', { message, param: 'file' });
+  }
+  const bytes = files.reduce((sum, file) => sum + file.bytes.byteLength, 0);
+  const secondsMax = Math.ceil(bytes / bytesPerSecond);
+  const seconds = Math.min(Math.ceil(form?.seconds ?? secondsMax), secondsMax);
+  return {
+    size: {
+      maxOutputTokens: undefined,
+      isOutputOpen: true,
+      mediaTokens: seconds * tokensPerSecond,
+      units: { seconds, secondsMax },
+    },
+    promptBytes: 0,
+  };
+}

@@ -1,0 +1,207 @@
+// Transcriptions: files in forms; held by their length, and billed as reported.
+import { createOpenAI } from '@ai-sdk/openai';
+import { transcribe } from 'ai';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { dataLines, type Harness, startHarness } from '../support/harness.ts';
+import { fieldsNamed, literalsOf } from '../support/installed-types.ts';
+import { countOutcomes } from '../support/outcomes.ts';
+
+type Json = Record<string, unknown>;
+
+/** Ten words of a twentieth of a second each, and forty. */
+const wavOf = (words: number) => Buffer.concat(spokenPieces(new Array(words).fill('word').join(' '), 'wav'));
+const shortWav = wavOf(10);
+const twoSeconds = wavOf(40);
+const capped = newKey();
+
+let gateway: Harness;
+beforeAll(async () => {
+  const free = { input_price_per_million: '0', output_price_per_million: '0', max_output_tokens: 2_000 };
+  const more = { ...free, input_price_per_second: '0.0001', supported_params: {}, streaming: true };
+  const acme = (upstream: string, prices: Json = more) => [{ provider: 'acme', upstream, more: prices }];
+  gateway = await startHarness({
+    speaks: { api: 'transcriptions', path: '/audio/transcriptions' },
+    models: {
+      whisper: acme('whisper-1/echo'),
+      silent: acme('no-usage'),
+      tokens: acme('usage:40:6', { ...more, input_price_per_million: '6', output_price_per_million: '10' }),
+      fails: [...acme('error-500'), { provider: 'globex', upstream: 'whisper-1/echo', more }],
+      'cut-stream': acme('cut:2'),
+    },
+    moreWorkspaces: [
+      { id: 'capped', credit_usd: '100', keys: [{ name: 'three', key: capped, spend_limit_usd: '0.0006' }] },
+    ],
+  });
+});
+beforeEach(() => gateway.simulator.clear());
+afterAll(() => gateway.stop());
+
+interface Asked {
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly file?: Buffer | undefined;
+  readonly type?: string;
+  readonly headers?: Record<string, string>;
+}
+
+function post({ fields = {}, file = twoSeconds, type = 'audio/wav', headers = {} }: Asked = {}): Promise<Response> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ model: 'whisper', ...fields })) form.append(name, value);
+  form.append('file', new Blob([new Uint8Array(file)], { type }), 'speech.wav');
+  return fetch(`${gateway.url}/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, ...headers },
+    body: form,
+  });
+}
+const recordOf = async (response: Response) => {
+  await gateway.settled();
+  const wanted = response.headers.get('x-request-id');
+  return (await gateway.records()).find(({ correlationId }) => correlationId === wanted);
+};
+const perSecond = 100_000_000n;
+
+describe('a transcription', () => {
+  it('comes in the form that was asked for, as the provider wrote it, with its cost in a header', async () => {
+    for (const [format, type, start] of [
+      ['json', 'application/json', '{"text":'],
+      ['verbose_json', 'application/json', '{"task":'],
+      ['text', 'text/plain; charset=utf-8', ''],
+      ['srt', 'text/plain; charset=utf-8', '1\n00:00'],
+      ['vtt', 'text/plain; charset=utf-8', 'WEBVTT'],
+    ] as const) {
+      const response = await post({ fields: { response_format: format } });
+      expect([format, response.status, response.headers.get('content-type')]).toEqual([format, 200, type]);
+      const text = await response.text();
+      expect(text.startsWith(start)).toBe(true);
+      expect(text).toContain('simulated by the provider acme');
+      expect(Number(response.headers.get('x-gw-cost'))).toBeGreaterThan(0);
+    }
+  });
+
+  it('reaches the provider with file, name and type, and without what is the gateway’s own', async () => {
+    await post({ fields: { 'timestamp_granularities[]': 'word', 'provider[only][]': 'acme', language: 'en' } });
+    const [call] = gateway.simulator.calls;
+    expect(call?.body).toMatchObject({ model: 'whisper-1/echo', language: 'en' });
+    expect(JSON.stringify(call?.body)).toContain('speech.wav');
+    expect(JSON.stringify(call?.body)).not.toContain('only');
+  });
+
+  it('comes in pieces where events are asked for, each as the provider wrote it', async () => {
+    const response = await post({ fields: { stream: 'true' } });
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const events = dataLines(await response.text()).map((line) => JSON.parse(line) as Json);
+    const pieces = events.filter(({ type }) => type === 'transcript.text.delta').map(({ delta }) => delta);
+    expect(pieces.length).toBeGreaterThan(3);
+    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: pieces.join('') });
+    expect(await recordOf(response)).toMatchObject({ costPicoUsd: (25n * perSecond) / 10n, outcome: 'ok' });
+    const broken = dataLines(await (await post({ fields: { stream: 'true', model: 'cut-stream' } })).text());
+    expect(JSON.parse(broken.at(-1) ?? '')).toMatchObject({ type: 'error', error: { code: 'no_available_provider' } });
+  });
+
+  it('falls back, and is the same again under an Idempotency-Key, also as a text', async () => {
+    const fallback = await post({ fields: { model: 'fails' } });
+    expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
+    const once = { fields: { response_format: 'srt' }, headers: { 'idempotency-key': 'once' } };
+    const first = await (await post(once)).text();
+    await gateway.settled();
+    gateway.simulator.clear();
+    const again = await post(once);
+    expect([await again.text(), again.headers.get('content-type')]).toEqual([first, 'text/plain; charset=utf-8']);
+    const other = await post({ ...once, file: shortWav });
+    expect(await other.json()).toMatchObject({ error: 'idempotency_conflict' });
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+});
+
+describe('the price of a file', () => {
+  it('is its reported length, by the second and parts of it', async () => {
+    const record = await recordOf(await post());
+    expect(record?.costPicoUsd).toBe((25n * perSecond) / 10n);
+  });
+
+  it('is its own length in whole seconds where nothing is reported, else that of its bytes at 8 kbit/s', async () => {
+    expect((await recordOf(await post({ fields: { model: 'silent' } })))?.costPicoUsd).toBe(2n * perSecond);
+    const unknown = Buffer.alloc(4_500, 7);
+    const asked = { fields: { model: 'silent' }, file: unknown, type: 'application/octet-stream' };
+    expect((await recordOf(await post(asked)))?.costPicoUsd).toBe(5n * perSecond);
+    await expectBalancedBooks(gateway);
+  });
+
+  it('is that of reported tokens where these have a price', async () => {
+    const record = await recordOf(await post({ fields: { model: 'tokens' } }));
+    expect(record?.costPicoUsd).toBe(40n * 6_000_000n + 6n * 10_000_000n);
+  });
+
+  it('is held by its length, so that of twenty concurrent calls three pass that a spend limit covers', async () => {
+    const asked = { fields: { model: 'whisper' }, headers: { authorization: `Bearer ${capped}` } };
+    const { ok = 0 } = await countOutcomes(Array.from({ length: 20 }, () => post(asked)));
+    // Held at two seconds, billed at two and a half.
+    expect([2, 3]).toContain(ok);
+    expect(gateway.simulator.calls).toHaveLength(ok);
+    await gateway.settled();
+    expect(await expectBalancedBooks(gateway, 'capped')).toBe((BigInt(ok) * 25n * perSecond) / 10n);
+  });
+});
+
+describe('clients', () => {
+  const baseURL = () => `${new URL(gateway.url).origin}/openai/v1`;
+
+  it('OpenAI’s reads JSON, text and events', async () => {
+    const { audio } = new OpenAI({ baseURL: baseURL(), apiKey: gateway.key, maxRetries: 0 });
+    const file = await toFile(twoSeconds, 'speech.wav', { type: 'audio/wav' });
+    const { text } = await audio.transcriptions.create({ model: 'whisper', file });
+    expect(text).toContain('simulated by the provider acme');
+    const srt = await audio.transcriptions.create({ model: 'whisper', file, response_format: 'srt' });
+    expect(srt).toMatch(/^1\n00:00/);
+    let streamed = '';
+    for await (const event of await audio.transcriptions.create({ model: 'whisper', file, stream: true })) {
+      if (event.type === 'transcript.text.delta') streamed += event.delta;
+    }
+    expect(streamed).toBe(text);
+    await expect(audio.transcriptions.create({ model: 'nobody', file })).rejects.toMatchObject({
+      code: 'unknown_model',
+    });
+  });
+
+  it('the AI SDK’s transcribe gets a text', async () => {
+    const model = createOpenAI({ baseURL: baseURL(), apiKey: gateway.key }).transcription('whisper');
+    const { text, durationInSeconds } = await transcribe({ model, audio: twoSeconds });
+    expect(text).toContain('simulated by the provider acme');
+    expect(durationInSeconds ?? 2.5).toBe(2.5);
+  });
+});
+
+it('refuses a body without a file, of JSON too, and options of another type, before a provider is called', async () => {
+  const before = (await gateway.credit()).spent;
+  const headers = { 'x-gw-error-format': 'openai' };
+  const refusals = [
+    [await gateway.post({ model: 'whisper', file: 'a' }, headers), 'file'],
+    [await post({ fields: { temperature: 'warm' }, headers }), 'temperature'],
+    [await post({ fields: { stream: 'maybe' }, headers }), 'stream'],
+  ] as const;
+  for (const [response, param] of refusals) {
+    expect([param, await response.json()]).toMatchObject([param, { error: { code: 'invalid_request', param } }]);
+  }
+  expect(gateway.simulator.calls).toEqual([]);
+  await gateway.settled();
+  expect((await gateway.credit()).spent).toBe(before);
+});
+
+it('knows the options and forms that OpenAI’s own types know', () => {
+  const imports =
+    "import type { AudioResponseFormat } from 'openai/resources/audio/audio';\nimport type { TranscriptionCreateParamsBase } from 'openai/resources/audio/transcriptions';";
+  expect(literalsOf(imports, { forms: 'AudioResponseFormat' })).toEqual({
+    forms: ['diarized_json', 'json', 'srt', 'text', 'verbose_json', 'vtt'],
+  });
+  const { body } = fieldsNamed(imports, { body: 'TranscriptionCreateParamsBase' }, /^[a-z_]+$/);
+  const names = body?.filter((way) => way.length === 1).map(([step]) => step?.name);
+  expect([...new Set(names)].toSorted()).toEqual([
+    ...['chunking_strategy', 'file', 'include', 'keywords', 'known_speaker_names', 'known_speaker_references'],
+    ...['language', 'languages', 'model', 'prompt', 'response_format', 'stream', 'temperature'],
+    'timestamp_granularities',
+  ]);
+});
