@@ -2,10 +2,12 @@
 // never in the way of a call.
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from '#jest';
-import { createAlerts } from '../../shared/accounting/alerts/index.ts';
+import { createAlerts, sendTestAlert } from '../../shared/accounting/alerts/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type GatewayOptions, type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { operatorOf } from '../support/operator-requests.ts';
 import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
@@ -491,5 +493,32 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
   expect(workspace.last_limit_alert).toBeNull();
   expect(await shown('/providers', 'refusing')).toMatchObject({
     last_alert: { state: 'refused', model: 'refusing/m', is_delivered: false },
+  });
+});
+
+describe('one try', () => {
+  const send = (receiver: ScriptedServer, clock: Clock = systemClock) =>
+    sendTestAlert({ url: receiver.endpoint, secret: null }, { clock, randomness: systemRandomness });
+
+  it('is given up after ten seconds without an answer, however late that comes', async () => {
+    const clock = manualClock();
+    const receiver = await startScriptedServer(['silent']);
+    stops.push(() => receiver.stop());
+    const sent = send(receiver, clock);
+    await receiver.firstRequest;
+    clock.advance(10_000);
+    expect(await sent).toMatchObject({ status: null, fault: 'no answer within 10000 ms' });
+  });
+
+  it('reads no more than 64 KB of an answer, and has delivered the alert by its status', async () => {
+    const receiver = await startScriptedServer([{ status: 200, body: 'x'.repeat(1_000_000) }]);
+    stops.push(() => receiver.stop());
+    expect(await send(receiver)).toMatchObject({ status: 200, fault: null });
+  });
+
+  it('fails where nothing listens, and its fault names no address', async () => {
+    const receiver = await startScriptedServer([taken]);
+    await receiver.stop();
+    expect(await send(receiver)).toMatchObject({ status: null, fault: 'no connection' });
   });
 });
