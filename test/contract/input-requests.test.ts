@@ -17,6 +17,8 @@ beforeAll(async () => {
       'acme/silent': served('acme', 'no-usage'),
       'acme/failing': [...served('acme', 'error-500'), ...served('globex', 'usage:1000:500')],
       'claude/echo': served('claude', 'echo'),
+      'acme/searching': [{ provider: 'acme', upstream: 'echo', more: { price_per_request: '0.01' } }],
+      'claude/searching': [{ provider: 'claude', upstream: 'echo', more: { price_per_request: '0.01' } }],
     },
     providers: { acme: { apis: ['responses'] }, globex: { apis: ['responses'] }, claude: { apis: ['messages'] } },
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
@@ -47,6 +49,16 @@ it('counts without credit, and charges nothing', async () => {
   ]);
   expect((await spentBy(() => count({ model: 'acme/usage' }))).spent).toBe(0n);
   expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(['input-tokens', 'input-tokens']);
+});
+
+it('costs nothing where a request to the model has a price of its own: a count is none', async () => {
+  for (const model of ['acme/searching', 'claude/searching']) {
+    expect((await count({ model }, poor)).status).toBe(200);
+    expect((await spentBy(() => count({ model }))).spent).toBe(0n);
+  }
+  const ofMessages = { model: 'claude/searching', messages: [{ role: 'user', content: 'Hello' }] };
+  expect((await gateway.postTo('/messages/count_tokens', ofMessages, poor)).status).toBe(200);
+  expect((await spentBy(() => gateway.postTo('/messages/count_tokens', ofMessages))).spent).toBe(0n);
 });
 
 it('estimates where the provider speaks another format, without a call of it', async () => {

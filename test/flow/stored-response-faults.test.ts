@@ -123,6 +123,26 @@ describe('a stream', () => {
     expect(await (await read('?stream=true&starting_after=5')).text()).toBe('');
   });
 
+  it.each([': ping\n\n', 'data: [DONE]\n\n'])(
+    'that has ended well gets no error for what comes behind its end: %j',
+    async (behind) => {
+      const { promise: ended, resolve: sendRest } = Promise.withResolvers<void>();
+      answer = (outgoing) => {
+        outgoing.writeHead(200, head);
+        outgoing.write(delta + completed);
+        void ended.then(() => outgoing.end(behind));
+      };
+      const response = await read('?stream=true');
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let relayed = '';
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+        relayed += part.value;
+        if (relayed.includes('response.completed')) sendRest();
+      }
+      expect(relayed).toBe(delta + completed + behind);
+    },
+  );
+
   it.each<[string, string]>([
     ['ends without its own end', delta],
     ['ends within an event', `${delta}${completed.slice(0, 40)}`],

@@ -22,7 +22,7 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf
 
   function see(text: string): void {
     sequenceNumber = lastNumberIn(text) ?? sequenceNumber;
-    isComplete = lastEvents.test(text);
+    isComplete = lastEvents.test(text) || (isComplete && !text.includes('"type":'));
     eventCame();
   }
   const broken = (code: MidStreamCode): string => {
@@ -64,7 +64,10 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf
   return { parts: relay(), broken };
 }
 
-/** Its own end, good or bad. A stream without any event is complete: nothing came after the one that was named. */
+/**
+ * Its own end, good or bad; comments and `[DONE]` may follow. A stream without any event is complete: nothing came after
+ * the one that was named.
+ */
 const lastEvents = /"type":\s?"(?:response\.(?:completed|incomplete|failed|cancelled)|error)"/;
 
 /** The blank line behind an event. */

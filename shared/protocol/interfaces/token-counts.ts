@@ -22,6 +22,8 @@ export const sizeOfCount = (size: CallSize): CallSize => ({
   namesNoBound: false,
   claudeToolTokens: 0,
   hasMediaElsewhere: false,
+  // No request to the model, where those have a price.
+  units: { requests: 0 },
 });
 
 const countShape = membersOf({ type: {}, error: {}, input_tokens: {} });
