@@ -317,6 +317,24 @@ describe('an alert of a provider', () => {
     ]);
   });
 
+  it('is back by a call of any process, also of one that was not the last to report its failure', async () => {
+    const { harness, second, provider, ask, later, received } = await startProvider();
+    const turns = [
+      [401, harness],
+      [200, harness],
+      [401, second],
+      [200, harness],
+    ] as const;
+    for (const [at, [status, gateway]] of turns.entries()) {
+      later(360_000);
+      provider.status = status;
+      await ask(gateway);
+      await eventually(() => received().length === at + 1);
+    }
+    const refused = 'provider_credential_refused';
+    expect(typesOf(received())).toEqual([refused, 'provider_back', refused, 'provider_back']);
+  });
+
   it('is sent for no key that a client brought', async () => {
     const { harness, received } = await start({
       providers: { acme: { accepts_byok_header: true } },
