@@ -7,8 +7,8 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents';
-import { embedMany, generateText, rerank } from 'ai';
-import OpenAI from 'openai';
+import { embedMany, generateImage, generateText, rerank } from 'ai';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countTokens } from '../../infra/local/simulator/index.ts';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
@@ -332,6 +332,37 @@ it('the AI SDK reranks, at either version of Cohere’s path', async () => {
     const { rerankedDocuments, ranking } = await rerank(asked);
     expect([version, rerankedDocuments, ranking[0]?.originalIndex]).toEqual([version, [documents[1]], 1]);
   }
+});
+
+describe('images', () => {
+  const connection = () => ({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key });
+  const isPng = (base64 = '') => Buffer.from(base64, 'base64').subarray(1, 4).toString() === 'PNG';
+
+  it('openai makes them, streams them, and edits files', async () => {
+    const { images } = openai(connection());
+    const made = await images.generate({ model: 'acme/echo', prompt: 'A cat', n: 2 });
+    expect(made.data?.map(({ b64_json }) => isPng(b64_json))).toEqual([true, true]);
+    expect(made.usage).toMatchObject({ output_tokens: expect.any(Number), cost: expect.any(Number) });
+    const types: string[] = [];
+    const stream = await images.generate({ model: 'acme/echo', prompt: 'A cat', stream: true, partial_images: 1 });
+    for await (const event of stream) types.push(event.type);
+    expect(types).toEqual(['image_generation.partial_image', 'image_generation.completed']);
+    const image = await toFile(Buffer.from('bytes'), 'a.png', { type: 'image/png' });
+    const own = { provider: { only: ['acme'] } } as object;
+    const edited = await images.edit({ model: 'acme/echo', prompt: 'Blue', image, ...own });
+    expect(isPng(edited.data?.[0]?.b64_json)).toBe(true);
+    expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({ image: { file_name: 'a.png', type: 'image/png' } });
+    expect(gateway.simulator.calls.at(-1)?.body).not.toHaveProperty('provider');
+  });
+
+  it('the AI SDK makes one, and edits one', async () => {
+    const model = createOpenAI(connection()).image('acme/echo');
+    const made = await generateImage({ model, prompt: 'A cat', size: '1024x1024' });
+    expect([isPng(made.image.base64), made.image.mediaType]).toEqual([true, 'image/png']);
+    const prompt = { text: 'Blue', images: [made.image.uint8Array] };
+    expect(isPng((await generateImage({ model, prompt })).image.base64)).toBe(true);
+    expect(gateway.simulator.calls.at(-1)?.path).toMatch(/\/images\/edits$/);
+  });
 });
 
 describe('vectors', () => {

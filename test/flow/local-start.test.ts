@@ -293,7 +293,7 @@ describe('the demo key', () => {
 
   it.each([
     ['ANTHROPIC_API_KEY', 'anthropic', 'messages', 'anthropic/claude-sonnet-4.5'],
-    ['GEMINI_API_KEY', 'gemini', 'generate-content, embeddings', 'gemini/gemini-2.5-flash'],
+    ['GEMINI_API_KEY', 'gemini', 'generate-content, embeddings, images', 'gemini/gemini-2.5-flash'],
   ])('offers, with %s, models of %s, which speaks %s', async (variable, provider, api, model) => {
     process.env[variable] = 'key-of-a-real-provider';
     const started = await start();

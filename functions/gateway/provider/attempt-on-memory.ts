@@ -77,7 +77,9 @@ async function openSentMemory(
   isTranslated: boolean,
 ): Promise<SentMemory | { readonly failure: AttemptFailure }> {
   const part = memory.openPart();
-  const characters = request.asked.text().text.length;
+  // A package writes files as base64.
+  const fileCharacters = Math.ceil(((request.asked.form?.byteLength ?? 0) * 4) / 3);
+  const characters = request.asked.text().text.length + (isTranslated ? fileCharacters : 0);
   const keepForms = (forms: number) => part.keepOnly(isTranslated ? forms * characters : 0);
   const end = () => part.keepOnly(0);
   try {

@@ -185,7 +185,8 @@ const imagesAnswer = objectSchema({ data: arrayOf({}), usage: { type: 'object' }
 export const createImage = relayedOperation({
   operationId: 'createImage',
   summary: 'Images from a text',
-  description: "OpenAI's images.",
+  description:
+    "OpenAI's images. At providers of the kinds `google`, `vertex` and `bedrock` translated: an option that their models lack is `feature_unsupported`, by name.",
   members: imageMembers,
   required: ['prompt'],
   example: { model: 'openai/gpt-image-2', prompt: 'A lighthouse at night', size: '1024x1024' },

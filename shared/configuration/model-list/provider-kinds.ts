@@ -44,7 +44,14 @@ export interface KindDefaults {
 
 const chat: readonly ProviderApi[] = ['chat-completions'];
 const chatAndEmbeddings: readonly ProviderApi[] = ['chat-completions', 'embeddings'];
-const openaiApis: readonly ProviderApi[] = ['chat-completions', 'responses', 'embeddings', 'speech', 'transcriptions'];
+const openaiApis: readonly ProviderApi[] = [
+  'chat-completions',
+  'responses',
+  'embeddings',
+  'images',
+  'speech',
+  'transcriptions',
+];
 
 export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   openai: {
@@ -66,7 +73,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    apis: ['generate-content', 'embeddings'],
+    apis: ['generate-content', 'embeddings', 'images'],
     auth: { form: 'header', name: 'x-goog-api-key', env: 'GEMINI_API_KEY' },
   },
   vertex: {
@@ -79,7 +86,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   bedrock: {
     baseUrl: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
-    apis: ['converse', 'embeddings', 'rerank'],
+    apis: ['converse', 'embeddings', 'rerank', 'images'],
     auth: { form: 'sigv4', service: 'bedrock' },
   },
   groq: {

@@ -7,6 +7,8 @@ interface Serving {
   readonly ofKinds?: Readonly<Record<string, string>>;
 }
 
+const imageModels = { bedrock: 'converse', google: 'generate-content', vertex: 'generate-content' } as const;
+
 /**
  * Client interfaces, by their stored names, each with the provider interfaces that can serve it: its own is relayed
  * unchanged, the others are translated, ordered by how much they carry. `wider`: one of them that carries more than its
@@ -42,8 +44,8 @@ export const servingApis = {
     throughHub: [],
     ofKinds: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
   },
-  images: { own: 'images', throughHub: [] },
-  'image-edits': { own: 'images', throughHub: [] },
+  images: { own: 'images', throughHub: [], ofKinds: imageModels },
+  'image-edits': { own: 'images', throughHub: [], ofKinds: imageModels },
   moderations: { own: 'moderations', throughHub: [] },
   speech: { own: 'speech', throughHub: [] },
   transcriptions: { own: 'transcriptions', throughHub: [] },

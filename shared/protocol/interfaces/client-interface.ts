@@ -181,7 +181,7 @@ export type ReadAnswer =
   | { readonly kind: 'unreadable' };
 
 /** Facts about an answer that is not passed on, by which it is charged. */
-export interface RefusedAnswer {
+export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
   /** Beside them: of a stream that its client left before its first output. */

@@ -92,6 +92,10 @@ export type HubNeedKind =
   | 'tools'
   /** Inputs of embeddings that are tokens of one model. */
   | 'token_ids'
+  /** A model that makes images. */
+  | 'image_model'
+  /** Images that lie at a provider, or behind a URL. */
+  | 'image_reference'
   /** A file that says which part of an image to change. */
   | 'mask'
   /** An option of images beyond what each model does; `mediaType` says which value of it. */

@@ -67,7 +67,7 @@ export function openBill(): Bill {
       const observed = {
         ...output,
         ...(unread === undefined ? {} : { unreportedTokens: unread }),
-        ...(speechTokens === undefined ? {} : { unreportedKind: 'audioOutput' as const }),
+        unreportedKind: imageTokens === undefined ? ('audioOutput' as const) : ('imageOutput' as const),
         promptTokens: estimateInputTokens(candidate, size),
       };
       const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);

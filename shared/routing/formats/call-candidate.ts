@@ -70,7 +70,8 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   if (way.kind === 'task') {
     const { openPart, clientInterface } = call;
     const { readAnswer } = clientInterface;
-    const task = { api: way.api, body: request.wholeBody(), size, askedModel, id, readAnswer };
+    const { form } = request;
+    const task = { api: way.api, body: request.wholeBody(), form, size, askedModel, id, createdSeconds, readAnswer };
     return runPackageTask(interfaceId, task, candidate, openPart);
   }
   return callThroughHub(

@@ -96,7 +96,28 @@ const bedrockDimensions = /titan-embed-text-v2|cohere.*embed-v([4-9]|\d\d)|nova.
 const hasDimensions = ({ entry, model }: Candidate): boolean =>
   [entry.upstream_model, model.id].some((name) => bedrockDimensions.test(name));
 
+/** Models that make images, as their packages name them. */
+const imageModels: Readonly<Partial<Record<HubApi, RegExp>>> = {
+  converse: /nova-canvas/i,
+  'generate-content': /gemini-.*(image|nano-banana)/i,
+};
+/** Options of images that they have, as `field=value`. Gemini's package takes proportions: the one size that they say exactly. */
+const imageOptions: Readonly<Partial<Record<HubApi, RegExp>>> = {
+  converse: /^(size=\d{3,4}x\d{3,4}|quality=(standard|premium))$/,
+  'generate-content': /^size=1024x1024$/,
+};
+
+const canDraw = ({ entry, model }: Candidate, api: HubApi, { kind, mediaType = '' }: HubNeed): boolean =>
+  kind === 'image_model'
+    ? [entry.upstream_model, model.id].some((name) => imageModels[api]?.test(name) === true)
+    : imageOptions[api]?.test(mediaType) === true;
+
 const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
+  need.kind === 'image_model' || need.kind === 'image_option'
+    ? !canDraw(candidate, api, need)
+    : lacksFeature(candidate, api, need);
+
+const lacksFeature = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
   !can(api, need) ||
   (need.kind === 'forced_tool' && !canBeForced(candidate)) ||
   (need.kind === 'dimensions' && api === 'converse' && !hasDimensions(candidate)) ||

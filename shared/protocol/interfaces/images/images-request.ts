@@ -44,7 +44,7 @@ export function readEdit(json: JsonText, body: ImagesBody, _raw: JsonObject, for
       const message = 'image: is missing; send multipart/form-data with a file, or `images` in JSON';
       throw fail('invalid_request', { message, param: 'image' });
     }
-    return inputOf(body, undefined, [{ kind: 'image_url', member: 'images' }]);
+    return inputOf(body, undefined, [{ kind: 'image_reference', member: 'images' }]);
   }
   const files = form.filesOf('image');
   if (files.length === 0) throw fail('invalid_request', { message: 'image: must be a file', param: 'image' });
@@ -68,7 +68,7 @@ function inputOf(body: ImagesBody, mediaTokens: number | undefined, needs: reado
       units: { images },
     },
     promptBytes: Buffer.byteLength(prompt),
-    hubNeeds: [...needs, ...askedNeeds(body)],
+    hubNeeds: [{ kind: 'image_model', member: 'model' }, ...needs, ...askedNeeds(body)],
   };
 }
 

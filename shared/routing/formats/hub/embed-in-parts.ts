@@ -2,7 +2,6 @@
 // the order of the inputs.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { mapParallel } from '../../../foundation/parallel/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import { estimateInputTokens } from '../../billing/index.ts';
@@ -10,10 +9,8 @@ import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../..
 import { readFailure } from './call-through-hub.ts';
 import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './middle/index.ts';
 import { openPackagePart, type PackageTask } from './package-part.ts';
+import { runParts } from './run-parts.ts';
 import { loadTarget } from './targets/index.ts';
-
-/** Concurrent calls of the provider. */
-const concurrentPartsMax = 4;
 
 interface EmbedCall {
   readonly embeddings: EmbeddingTarget;
@@ -33,6 +30,9 @@ interface EmbeddedPart {
   readonly tokens: number | undefined;
 }
 
+/** The provider finished it nevertheless, and charges for it. */
+const paidPart: EmbeddedPart = { kind: 'part', vectors: [], tokens: undefined };
+
 export async function embedInParts(
   request: PackageTask,
   candidate: Candidate,
@@ -49,7 +49,7 @@ export async function embedInParts(
   const call = { embeddings, target, model, names, asked, write, openPart };
   const texts = [body.input].flat() as string[];
   const parts = inParts(texts, await inputsMaxOf(call));
-  const { done, failure, broken } = await runParts(parts, (values) => embedPart(call, values));
+  const { done, failure, broken } = await runParts(parts, (values) => embedPart(call, values), paidPart);
   const usage = usageOf(done, (at) => {
     const values = parts[at] ?? [];
     const textBytes = values.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
@@ -88,35 +88,6 @@ async function inputsMaxOf({ embeddings, model, names }: EmbedCall): Promise<num
   return (await embeddings.openModel(unsent, names).maxEmbeddingsPerCall) ?? 1;
 }
 
-interface RunParts {
-  /** By the number of the part; undefined for one that failed, or was not begun. */
-  readonly done: readonly (EmbeddedPart | undefined)[];
-  /** The first one. No part is begun after it, and those that run are awaited: what they use is charged. */
-  readonly failure: AttemptFailure | undefined;
-  /** Set where its connection broke, or was ended. */
-  readonly broken: { readonly error: unknown } | undefined;
-}
-
-async function runParts(
-  parts: readonly (readonly string[])[],
-  run: (values: readonly string[]) => Promise<EmbeddedPart | NoAnswer>,
-): Promise<RunParts> {
-  let failure: AttemptFailure | undefined;
-  let broken: RunParts['broken'];
-  const done = await mapParallel(parts, concurrentPartsMax, async (values): Promise<EmbeddedPart | undefined> => {
-    if (failure !== undefined) return undefined;
-    const ended = await run(values).catch((error: unknown) => {
-      broken ??= { error };
-      return failed({ kind: 'failed', cause: 'part_broken' });
-    });
-    if (ended.kind === 'part') return ended;
-    failure ??= ended.failure;
-    // The provider finished it nevertheless, and charges for it.
-    return ended.failure.refusedAnswer && { kind: 'part', vectors: [], tokens: undefined };
-  });
-  return { done, failure, broken };
-}
-
 async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
   const { embeddings, target, model, names, asked, write } = call;
   const { exchange, keepAnswer } = openPackagePart(call.openPart, { target, readable: embeddings.readable });
@@ -151,7 +122,7 @@ function ofLengthOne(vector: readonly number[]): readonly number[] {
 }
 
 /** Of the parts that were answered. `estimate`: for a part that reports nothing. */
-function usageOf(done: RunParts['done'], estimate: (at: number) => number): UsageReport {
+function usageOf(done: readonly (EmbeddedPart | undefined)[], estimate: (at: number) => number): UsageReport {
   const input = done.reduce((sum, part, at) => sum + (part === undefined ? 0 : (part.tokens ?? estimate(at))), 0);
   const isEstimated = done.some((part) => part !== undefined && part.tokens === undefined);
   return {
@@ -164,7 +135,7 @@ function usageOf(done: RunParts['done'], estimate: (at: number) => number): Usag
   };
 }
 
-function answerText(done: RunParts['done'], model: string, { members }: UsageReport): string {
+function answerText(done: readonly (EmbeddedPart | undefined)[], model: string, { members }: UsageReport): string {
   const vectors = done.flatMap((part) => part?.vectors ?? []);
   const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`);
   return `{"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)},"usage":${JSON.stringify(members)}}`;

@@ -2,6 +2,7 @@
 // memory of its own.
 import type { HubApi } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
+import type { FormBody } from '../../../protocol/forms/index.ts';
 import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
 import type { CandidateRequest, OpenPart } from '../../providers/index.ts';
@@ -15,8 +16,11 @@ export interface PackageTask {
   readonly body: JsonObject;
   readonly size: CallSize;
   readonly askedModel: string;
+  /** The client's files, where it sent a form. */
+  readonly form: FormBody | undefined;
   /** For an answer to which the provider gives none. */
   readonly id: string;
+  readonly createdSeconds: number;
   readonly readAnswer: ClientInterface['readAnswer'];
 }
 

@@ -4,6 +4,7 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { InterfaceId } from '../../../foundation/constants/index.ts';
 import type { CandidateOutcome, OpenPart } from '../../providers/index.ts';
 import { embedInParts } from './embed-in-parts.ts';
+import { imagesInParts } from './images-in-parts.ts';
 import type { PackageTask } from './package-part.ts';
 import { rerankDocuments } from './rerank-documents.ts';
 
@@ -11,6 +12,8 @@ type RunTask = (task: PackageTask, candidate: Candidate, openPart: OpenPart) => 
 
 const tasks: Readonly<Partial<Record<InterfaceId, RunTask>>> = {
   embeddings: embedInParts,
+  images: imagesInParts,
+  'image-edits': imagesInParts,
   rerank: rerankDocuments,
 };
 

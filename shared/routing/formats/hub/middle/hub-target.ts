@@ -3,6 +3,8 @@ import type {
   EmbeddingModelV4,
   EmbeddingModelV4CallOptions,
   EmbeddingModelV4Result,
+  ImageModelV4,
+  ImageModelV4CallOptions,
   LanguageModelV4,
   LanguageModelV4CallOptions,
   RerankingModelV4,
@@ -121,7 +123,26 @@ export interface RerankTarget {
   readonly nextPage: (answer: unknown) => string | undefined;
 }
 
+/** In the words of the client; undefined: the provider's to choose. */
+export interface AskedImages {
+  readonly size: string | undefined;
+  readonly quality: string | undefined;
+}
+
+/** The image models of a package. */
+export interface ImageTarget {
+  /** The most of one call. */
+  readonly imagesMax: number;
+  readonly openModel: (
+    settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
+    names: readonly string[],
+  ) => ImageModelV4;
+  readonly toOptions: (asked: AskedImages) => Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio' | 'providerOptions'>;
+}
+
 export interface HubTarget {
+  /** Absent where its package has none. */
+  readonly imaging?: ImageTarget;
   /** Absent where its package has none. */
   readonly reranking?: RerankTarget;
   /** Absent where its package has none, or a provider of the format speaks OpenAI's form. */

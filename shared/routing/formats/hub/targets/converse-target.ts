@@ -6,6 +6,7 @@ import { findMember, isJsonObject, type JsonObject, type JsonText } from '../../
 import type { HubCall, HubTarget, OptionalName, TargetCall } from '../middle/index.ts';
 import { bedrockEmbeddings } from './bedrock-embeddings.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
+import { bedrockImages } from './bedrock-images.ts';
 import { bedrockReranking } from './bedrock-reranking.ts';
 import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
@@ -15,6 +16,7 @@ import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
   embeddings: bedrockEmbeddings,
+  imaging: bedrockImages,
   reranking: bedrockReranking,
   // A key keeps it from signing.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),

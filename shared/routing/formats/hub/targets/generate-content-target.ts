@@ -9,11 +9,13 @@ import { readInPieces } from './answer-pieces.ts';
 import { atMost, nonEmpty, readObject } from './body-members.ts';
 import { geminiEmbeddings } from './gemini-embeddings.ts';
 import { geminiEvents, piecesOf } from './gemini-events.ts';
+import { geminiImages } from './gemini-images.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
 import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
   embeddings: geminiEmbeddings,
+  imaging: geminiImages,
   openModel: ({ model, ...settings }) =>
     readInPieces(settings, answerPieces, (fetch) => createGoogle({ ...settings, fetch })(pathOf(model))),
   toOptions(target) {

@@ -1,0 +1,147 @@
+// Images through a package: in as many calls as it makes of them at once, and one answer in the client's form.
+import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
+import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
+import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
+import { readFailure } from './call-through-hub.ts';
+import type { HubTarget, ImageTarget } from './middle/index.ts';
+import { openPackagePart, type PackageTask } from './package-part.ts';
+import { runParts } from './run-parts.ts';
+import { loadTarget } from './targets/index.ts';
+
+interface ImageCall {
+  readonly imaging: ImageTarget;
+  readonly target: HubTarget;
+  readonly model: string;
+  readonly names: readonly string[];
+  readonly body: JsonObject;
+  readonly files: readonly ImageFile[];
+  readonly openPart: OpenPart;
+}
+
+interface ImageFile {
+  readonly type: 'file';
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+}
+
+interface ImagesPart {
+  readonly kind: 'part';
+  /** Base64. */
+  readonly images: readonly string[];
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+}
+
+export async function imagesInParts(
+  task: PackageTask,
+  candidate: Candidate,
+  openPart: OpenPart,
+): Promise<CandidateOutcome> {
+  const { body, size, form, createdSeconds } = task;
+  const { imaging, ...target } = await loadTarget(task.api);
+  if (imaging === undefined) throw new Error(`the package of ${task.api} makes no images`);
+  const model = candidate.entry.upstream_model;
+  const names = [model, candidate.model.id];
+  const files = (form?.filesOf('image') ?? []).map(
+    ({ bytes, mediaType = 'image/png' }): ImageFile => ({ type: 'file', mediaType, data: bytes }),
+  );
+  const call = { imaging, target, model, names, body, files, openPart };
+  const counts = countsOf(size.choices, imaging.imagesMax);
+  // Paid for, and not seen: its images count as those that were asked for.
+  const paid: ImagesPart = { kind: 'part', images: [], input: undefined, output: undefined };
+  const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paid);
+  const parts = done.filter((part) => part !== undefined);
+  const images = parts.flatMap((part) => part.images);
+  const usage = usageOf(parts);
+  if (broken !== undefined && parts.length === 0) throw broken.error;
+  if (failure !== undefined) {
+    return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, images.length) });
+  }
+  // The provider blocked the prompt, or what came of it.
+  if (images.length === 0) return failed({ ...blocked, ...(usage && { refusedAnswer: refusedOf(usage, 0) }) });
+  const data = images.map((image) => `{"b64_json":"${image}"}`).join(',');
+  const reported = usage === undefined ? '' : `,"usage":${JSON.stringify(usage.members)}`;
+  const read = await task.readAnswer(`{"created":${createdSeconds},"data":[${data}]${reported}}`);
+  if (read.kind !== 'answer') {
+    return failed({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: refusedOf(usage, images.length) });
+  }
+  const leftOut = Object.keys(body).filter((name) => !knownMembers.includes(name));
+  return { kind: 'json', answer: read.answer, reachedVia: { format: 'images', leftOut } };
+}
+
+/** The planner passes a candidate over that cannot do what else these ask for. */
+const knownMembers: readonly string[] = [
+  ...['model', 'prompt', 'n', 'size', 'quality', 'background', 'output_format', 'response_format', 'stream', 'image'],
+  ...plainGatewayMembers,
+];
+
+const blocked = {
+  kind: 'invalid',
+  reason: 'content_policy_violation',
+  cause: 'blocked_image',
+} as const satisfies AttemptFailure;
+
+const countsOf = (images: number, max: number): readonly number[] =>
+  Array.from({ length: Math.ceil(images / max) }, (_, at) => Math.min(max, images - at * max));
+
+async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | NoAnswer> {
+  const { imaging, target, model, names, body, files } = call;
+  const { exchange, keepAnswer } = openPackagePart(call.openPart, { target });
+  try {
+    const result = await imaging.openModel({ model, ...exchange.settings }, names).doGenerate({
+      prompt: body.prompt as string,
+      n: count,
+      seed: undefined,
+      files: files.length === 0 ? undefined : [...files],
+      mask: undefined,
+      ...imaging.toOptions(askedWords(body)),
+    });
+    // Packages give base64 as it came, or bytes.
+    const images = (result.images as readonly (string | Uint8Array)[]).map((image) =>
+      typeof image === 'string' ? image : Buffer.from(image).toString('base64'),
+    );
+    keepAnswer(2);
+    const { inputTokens, outputTokens } = result.usage ?? {};
+    return { kind: 'part', images, input: toCount(inputTokens), output: toCount(outputTokens) };
+  } catch (error) {
+    if (isModerated(error)) return failed(blocked);
+    return readFailure(error, exchange);
+  }
+}
+
+/** Its package throws where the provider has answered well. */
+const isModerated = (error: unknown): boolean => error instanceof Error && /was moderated/.test(error.message);
+
+const askedWords = ({ size, quality }: JsonObject) => ({ size: word(size), quality: word(quality) });
+const word = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== 'auto' ? value : undefined;
+
+/** Undefined where the provider reports nothing. */
+function usageOf(parts: readonly ImagesPart[]): UsageReport | undefined {
+  const sum = (counts: readonly (number | undefined)[]): number | undefined =>
+    counts.length === 0 || counts.some((count) => count === undefined)
+      ? undefined
+      : counts.reduce<number>((all, count) => all + (count ?? 0), 0);
+  const input = sum(parts.map((part) => part.input));
+  const output = sum(parts.map((part) => part.output));
+  if (input === undefined || output === undefined) return undefined;
+  const tokens = {
+    input,
+    output,
+    cached: 0,
+    cacheWrite: 0,
+    cacheWrite1h: 0,
+    reasoning: 0,
+    media: { imageOutput: output },
+  };
+  return { tokens, members: { input_tokens: input, output_tokens: output, total_tokens: input + output } };
+}
+
+const refusedOf = (usage: UsageReport | undefined, count: number) => ({
+  usage,
+  outputBytes: 0,
+  units: { images: { count } },
+});
+
+const failed = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });

@@ -1,0 +1,36 @@
+// Several calls of a provider that make one answer, a few at a time.
+import { mapParallel } from '../../../foundation/parallel/index.ts';
+import type { AttemptFailure, NoAnswer } from '../../providers/index.ts';
+
+/** Concurrent calls of the provider. */
+const concurrentPartsMax = 4;
+
+interface RunParts<Part> {
+  /** By the number of the part; undefined for one that failed, or was not begun. */
+  readonly done: readonly (Part | undefined)[];
+  /** The first one. No part is begun after it, and those that run are awaited: what they use is charged. */
+  readonly failure: AttemptFailure | undefined;
+  /** Set where its connection broke, or was ended. */
+  readonly broken: { readonly error: unknown } | undefined;
+}
+
+/** `paid`: the part of an answer that its provider finished, and that cannot be handed on. */
+export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
+  parts: readonly Asked[],
+  run: (asked: Asked) => Promise<Part | NoAnswer>,
+  paid: Part,
+): Promise<RunParts<Part>> {
+  let failure: AttemptFailure | undefined;
+  let broken: RunParts<Part>['broken'];
+  const done = await mapParallel(parts, concurrentPartsMax, async (asked): Promise<Part | undefined> => {
+    if (failure !== undefined) return undefined;
+    const ended = await run(asked).catch((error: unknown): NoAnswer => {
+      broken ??= { error };
+      return { kind: 'failure', failure: { kind: 'failed', cause: 'part_broken' } };
+    });
+    if (ended.kind === 'part') return ended;
+    failure ??= ended.failure;
+    return ended.failure.refusedAnswer && paid;
+  });
+  return { done, failure, broken };
+}

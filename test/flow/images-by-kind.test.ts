@@ -1,0 +1,148 @@
+// Images of providers that have a form of their own, through the front door.
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+type Json = Record<string, unknown>;
+
+const usd = (text: string) => BigInt(Math.round(Number(text) * 1e12));
+const free = { input_price_per_million: '0', output_price_per_million: '0', max_output_tokens: 2_000 };
+const byImage = { ...free, apis: ['images'], image_prices: { '1024x1024/standard': '0.04', default: '0.06' } };
+const byToken = {
+  apis: ['images'],
+  max_output_tokens: 2_000,
+  input_price_per_million: '0.3',
+  output_price_per_million: '2.5',
+  image_output_price_per_million: '30',
+};
+const canvas = (upstream: string) => [{ provider: 'bedrock', upstream, more: byImage }];
+const gemini = (upstream: string, provider = 'google') => [{ provider, upstream, more: byToken }];
+
+describe('images of Gemini and Nova Canvas', () => {
+  let gateway: Harness;
+  let client: OpenAI;
+
+  beforeAll(async () => {
+    gateway = await startHarness({
+      models: {
+        canvas: canvas('amazon.nova-canvas-v1:0'),
+        gemini: gemini('gemini-2.5-flash-image/usage:10:1290'),
+        vertex: gemini('gemini-2.5-flash-image', 'vertex'),
+        'gemini-silent': gemini('gemini-2.5-flash-image/no-usage'),
+        'gemini-part-fails': gemini('gemini-2.5-flash-image/scripted:2'),
+        'gemini-fails': [
+          ...gemini('gemini-2.5-flash-image/error-500'),
+          { provider: 'bedrock', upstream: 'amazon.nova-canvas-v1:0', more: byImage },
+        ],
+        'gemini-blocks': gemini('gemini-2.5-flash-image/blocked-prompt'),
+        chat: gemini('gemini-2.5-flash'),
+      },
+      providers: {
+        bedrock: { kind: 'bedrock', apis: ['converse', 'images'] },
+        google: { kind: 'google', apis: ['generate-content', 'images'] },
+        vertex: { kind: 'vertex', apis: ['generate-content', 'images'] },
+      },
+    });
+    client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  });
+  beforeEach(() => gateway.simulator.clear());
+  afterAll(async () => {
+    await gateway.settled();
+    await expectBalancedBooks(gateway);
+    await gateway.stop();
+  });
+
+  const post = (body: Json) =>
+    gateway.postTo('/images/generations', { prompt: 'A cat', ...body }, { 'x-gw-error-format': 'openai' });
+  const lastRecord = async () => {
+    await gateway.settled();
+    return (await gateway.records()).toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs).at(-1);
+  };
+  const isPng = (base64: string | undefined) =>
+    Buffer.from(base64 ?? '', 'base64')
+      .subarray(1, 4)
+      .toString() === 'PNG';
+  const picture = (name: string) => toFile(Buffer.from(name), name, { type: 'image/png' });
+
+  it.each([
+    ['canvas', { n: 7, size: '1024x1024', quality: 'standard' }, 2, '0.28'],
+    ['canvas', { n: 2 }, 1, '0.12'],
+    ['gemini', { n: 3, size: '1024x1024' }, 3, '0.116109'],
+  ])('%s makes %j in %d calls, for one bill', async (model, asked, calls, cost) => {
+    const { data, response } = await client.images
+      .generate({ model, prompt: 'A cat', ...asked } as never)
+      .withResponse();
+    const images = (data as OpenAI.ImagesResponse).data ?? [];
+    expect(images.map(({ b64_json }) => isPng(b64_json))).toEqual(new Array(asked.n).fill(true));
+    expect(gateway.simulator.calls).toHaveLength(calls);
+    expect(response.headers.get('x-gw-cost')).toBe(cost);
+    expect(await lastRecord()).toMatchObject({ costPicoUsd: usd(cost), estimated: false });
+  });
+
+  it('say to each provider what was asked for, in its words', async () => {
+    await post({ model: 'canvas', size: '1280x720', quality: 'premium', n: 2, style: 'vivid' });
+    await post({ model: 'gemini', size: '1024x1024', user: 'u' });
+    expect(gateway.simulator.calls.map(({ body }) => body)).toMatchObject([
+      {
+        taskType: 'TEXT_IMAGE',
+        textToImageParams: { text: 'A cat' },
+        imageGenerationConfig: { width: 1280, height: 720, numberOfImages: 2, quality: 'premium' },
+      },
+      { generationConfig: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '1:1' } } },
+    ]);
+  });
+
+  it.each(['canvas', 'gemini', 'vertex'])('%s edits the files of a form', async (model) => {
+    const answer = await client.images.edit({
+      model,
+      prompt: 'Blue',
+      image: [await picture('one'), await picture('two')],
+    });
+    expect(isPng(answer.data?.[0]?.b64_json)).toBe(true);
+    const sent = JSON.stringify(gateway.simulator.calls[0]?.body);
+    for (const name of ['one', 'two']) expect(sent).toContain(Buffer.from(name).toString('base64'));
+    expect(sent).toContain('Blue');
+  });
+
+  it.each([
+    ['canvas', { quality: 'high' }, 'quality'],
+    ['canvas', { stream: true }, 'stream'],
+    ['canvas', { output_format: 'webp' }, 'output_format'],
+    ['gemini', { size: '1536x1024' }, 'size'],
+    ['gemini', { quality: 'low' }, 'quality'],
+    ['gemini', { background: 'transparent' }, 'background'],
+    ['gemini', { response_format: 'url' }, 'response_format'],
+    ['chat', {}, 'model'],
+  ])('%s refuses %j by name, and is not called', async (model, asked, param) => {
+    const response = await post({ model, ...asked });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: 'feature_unsupported', param } },
+    ]);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('refuses a mask by name: each of them means another thing by one', async () => {
+    const asked = { model: 'canvas', prompt: 'p', image: await picture('one'), mask: await picture('mask') };
+    await expect(client.images.edit(asked)).rejects.toMatchObject({ status: 400, code: undefined });
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('estimates what a provider does not report, never above what was held', async () => {
+    expect((await post({ model: 'gemini-silent', n: 2 })).status).toBe(200);
+    const record = await lastRecord();
+    expect(record).toMatchObject({ estimated: true });
+    expect(record?.costPicoUsd).toBeGreaterThanOrEqual(2n * 2_000n * 30_000_000n);
+  });
+
+  it('falls back before anything was made, and reports a prompt that was blocked', async () => {
+    const answered = await post({ model: 'gemini-fails' });
+    expect([answered.status, answered.headers.get('x-gw-provider')]).toEqual([200, 'bedrock']);
+    const blocked = await post({ model: 'gemini-blocks' });
+    expect([blocked.status, await blocked.json()]).toMatchObject([
+      400,
+      { error: { code: 'invalid_request', reason: 'content_policy_violation' } },
+    ]);
+  });
+});
