@@ -101,8 +101,15 @@ describe('guardrails on input', () => {
     const rules = { kind: 'http', on: ['input'], timeout_ms: 20_000 };
     const routes = (upstream: string) => [{ provider: 'acme', upstream }];
     harness = await startHarness({
-      models: { 'acme/echo': routes('echo-request'), 'acme/vectors': routes('echo') },
-      providers: { acme: { apis: ['chat-completions', 'messages', 'responses', 'embeddings'] } },
+      models: {
+        'acme/echo': routes('echo-request'),
+        'acme/vectors': routes('echo'),
+        ranker: [{ provider: 'ranker', upstream: 'echo' }],
+      },
+      providers: {
+        acme: { apis: ['chat-completions', 'messages', 'responses', 'embeddings'] },
+        ranker: { apis: ['rerank'] },
+      },
       guardrails: [
         { id: 'words', ...rules, url: guardrail.url, auth: { bearer: { env: 'GUARDRAIL_KEY' } } },
         { id: 'more', ...rules, url: second.url },
@@ -218,6 +225,30 @@ describe('guardrails on input', () => {
     ];
     expect((await harness.post({ model: 'acme/echo', messages })).status).toBe(400);
     expect(guardrail.questions[0]?.texts).toContain('{"q":"forbidden"}');
+  });
+
+  it('see every text of a document to be ranked, whatever its field is called', async () => {
+    const fields = { name: 'A', url: 'B', usage: 'C', input: { id: 'D', type: 'base64', data: 'E' } };
+    const ranked = await harness.postTo('/rerank', { model: 'ranker', query: 'Q', documents: [fields, { text: 'F' }] });
+    expect([ranked.status, guardrail.questions.map(({ texts }) => texts)]).toEqual([
+      200,
+      [['Q', 'A', 'B', 'C', 'D', 'base64', 'E', 'F']],
+    ]);
+    const refused = await harness.postTo('/rerank', {
+      model: 'ranker',
+      query: 'Q',
+      documents: [{ name: 'forbidden' }],
+    });
+    await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+    const masked = await harness.postTo('/rerank', {
+      documents: [{ name: 'me@acme.io' }],
+      query: 'Q',
+      model: 'ranker',
+    });
+    expect([masked.status, sent().map((text) => JSON.parse(text).documents)]).toEqual([
+      200,
+      [[fields, { text: 'F' }], [{ name: '[mail]' }]],
+    ]);
   });
 
   it('refuse embeddings of tokens, which no guardrail reads', async () => {

@@ -11,14 +11,26 @@ export interface FoundText {
   readonly isCall: boolean;
 }
 
-export const textsOfRequest = (interfaceId: InterfaceId, json: JsonText): Generator<FoundText> =>
-  textsAtTop(json, (name) => !isSetting(interfaceId, name));
+/** In the order of the body. */
+export function* textsOfRequest(interfaceId: InterfaceId, json: JsonText): Generator<FoundText> {
+  for (const { name, value } of json.members()) {
+    if (isSetting(interfaceId, name)) continue;
+    yield* interfaceId === 'rerank' && name === 'documents' ? stringsIn(json, value) : textsIn(json, value, name);
+  }
+}
 
-export const textsOfAnswer = (interfaceId: InterfaceId, json: JsonText): Generator<FoundText> =>
-  textsAtTop(json, (name) => isOfAnswer(interfaceId, name));
+/** Of values whose fields the client names as it likes. Recursive within the depth of a body. */
+function* stringsIn(json: JsonText, value: number): Generator<FoundText> {
+  if (json.isString(value)) {
+    const text = JSON.parse(json.slice(value)) as string;
+    if (text.trim() !== '') yield { value, text, isCall: false };
+  } else if (json.isArray(value) || json.isObject(value)) {
+    for (const inner of json.inside(value)) yield* stringsIn(json, inner);
+  }
+}
 
-function* textsAtTop(json: JsonText, isRead: (name: string) => boolean): Generator<FoundText> {
-  for (const { name, value } of json.members()) if (isRead(name)) yield* textsIn(json, value, name);
+export function* textsOfAnswer(interfaceId: InterfaceId, json: JsonText): Generator<FoundText> {
+  for (const { name, value } of json.members()) if (isOfAnswer(interfaceId, name)) yield* textsIn(json, value, name);
 }
 
 /** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
