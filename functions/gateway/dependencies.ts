@@ -10,6 +10,7 @@ type SharedDependencies = Pick<
   | 'store'
   | 'alerts'
   | 'memory'
+  | 'telemetry'
   | 'blobs'
   | 'keyCache'
   | 'recentRefusals'

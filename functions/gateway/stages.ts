@@ -226,10 +226,18 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly content?: CallContent | undefined;
 }
 
+export interface SaidBodies {
+  readonly request: string;
+  /** Null: the client left before. */
+  readonly answer: { readonly body: string } | null;
+}
+
 /** Keeps the bodies of a call. */
 export interface CallContent extends ProviderBodies {
   /** The same answer, or error, which is kept as it goes to the client. */
   watch(answering: GatewayResponse | Promise<GatewayResponse>): Promise<GatewayResponse>;
+  /** Request and answer as they are kept, for the spans of the call. */
+  said(): Promise<SaidBodies>;
   /** Called once, after the last byte. Never rejects. */
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<KeptContent>;
 }

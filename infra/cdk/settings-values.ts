@@ -52,6 +52,9 @@ const sampleRatio = z
   .max(1, must('a number from 0 to 1'))
   .optional();
 
+/** Kept bodies of calls go with their spans. */
+const captureContent = z.literal(true, must('true')).optional();
+
 /** None of these is a secret. */
 export const signIn = z.strictObject({
   /** Exactly as the provider writes it in its tokens, to the slash at its end. */
@@ -69,6 +72,7 @@ export const telemetry = z.discriminatedUnion(
       /** CloudWatch of the stage's own region, with the role of the functions. */
       cloudwatch: z.literal(true, must('true')),
       sampleRatio,
+      captureContent,
     }),
     z.strictObject({
       cloudwatch: z.undefined().optional(),
@@ -83,6 +87,7 @@ export const telemetry = z.discriminatedUnion(
         )
         .optional(),
       sampleRatio,
+      captureContent,
     }),
   ],
   {

@@ -91,6 +91,7 @@ function createTelemetry(settings: TelemetryEnvironment, deps: TelemetryDependen
     .then(({ createExporter }) => createExporter(settings, deps))
     .catch((error: unknown) => void log.error({ event: 'telemetry_not_loaded' }, error));
   return {
+    capturesContent: settings.capturesContent === true,
     open: (origin) => openTrace(origin, settings.sampleRatio, randomness),
     record(trace, request) {
       const spans = [request, ...trace.children];

@@ -1,16 +1,28 @@
 // The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. Counts, names
-// and short words; never a prompt, an answer, a credential or a provider's words about its failure.
+// and short words, and kept bodies where they are captured; never a credential or a provider's words about its failure.
 import { operationOf } from '../../../shared/foundation/constants/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
-import type { AdmittedCall } from '../stages.ts';
+import type { AdmittedCall, SaidBodies } from '../stages.ts';
+import { messageAttributes } from './message-attributes.ts';
 
 type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
 
-export const attemptSpans = (trace: Trace, call: SpannedCall, attempts: readonly Attempt[]): Span[] =>
-  attempts.flatMap((attempt) => (attempt.spanId === undefined ? [] : [toSpan(trace, call, attempt, attempt.spanId)]));
+/** `said`: for the span of the last attempt. */
+export const attemptSpans = (
+  trace: Trace,
+  call: SpannedCall,
+  attempts: readonly Attempt[],
+  said?: SaidBodies,
+): Span[] =>
+  attempts.flatMap((attempt, at) => {
+    if (attempt.spanId === undefined) return [];
+    const span = toSpan(trace, call, attempt, attempt.spanId);
+    const messages = said && at === attempts.length - 1 ? messageAttributes(call.clientInterface.id, said) : {};
+    return [{ ...span, attributes: { ...span.attributes, ...messages } }];
+  });
 
 function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, attempt: Attempt, spanId: string): Span {
   const { candidate, outcome, startedAtMs, latencyMs, firstOutputMs, charge } = attempt;

@@ -55,12 +55,16 @@ export function openContent(
   const sent: UpstreamContent[] = [];
   const answer = watchAnswer((text) => ofClient.take(text));
 
+  const gather = (): Promise<ContentDocument> => {
+    const cut = ofClient.isCut() || ofProviders.isCut();
+    const gathered = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent };
+    return withoutSecrets(withinBounds(gathered), secrets);
+  };
+
   async function write(limitMs: number): Promise<boolean> {
     // Its parts once more, as the text of the document.
     await memory.reserve(ofClient.bytes() + ofProviders.bytes());
-    const isCut = ofClient.isCut() || ofProviders.isCut();
-    const gathered = { id, workspace: workspace.id, cut: isCut, request, answer: answer.gathered(), sent };
-    const document = await withoutSecrets(withinBounds(gathered), secrets);
+    const document = await gather();
     await writeInTime(deps, { keep, document, limitMs });
     return document.cut;
   }
@@ -79,6 +83,7 @@ export function openContent(
         throw error;
       }
     },
+    said: gather,
     async write(deadline) {
       try {
         const limitMs = Math.max(0, Math.min(writeMaxMs, deadline.remainingMs() - recordMs));

@@ -138,7 +138,7 @@ export async function settle(
     step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
-    step('spans', () => call.scope.trace && addSpans(call.scope.trace, call, attempts)),
+    step('spans', () => call.scope.trace && addSpans(deps, call.scope.trace, call, attempts)),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
@@ -176,9 +176,15 @@ function lookForAlerts(
 }
 
 /** Loaded with the first trace: most gateways send none. */
-async function addSpans(trace: Trace, call: AdmittedCall, attempts: readonly Attempt[]): Promise<void> {
+async function addSpans(
+  { telemetry }: GatewayDependencies,
+  trace: Trace,
+  call: AdmittedCall,
+  attempts: readonly Attempt[],
+): Promise<void> {
   const { attemptSpans } = await import('./attempt-spans.ts');
-  trace.children.push(...attemptSpans(trace, call, attempts));
+  const said = telemetry?.capturesContent === true ? await call.content?.said() : undefined;
+  trace.children.push(...attemptSpans(trace, call, attempts, said));
 }
 
 export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({

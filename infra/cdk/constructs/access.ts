@@ -196,10 +196,11 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
 /** Rights and variables of traces, by the standard variables of OpenTelemetry, which a local run reads too. */
 export function telemetryAccess(stage: string, settings: StageSettings['telemetry']): Access {
   if (settings == null) return { statements: [] };
-  const { sampleRatio } = settings;
+  const { sampleRatio, captureContent } = settings;
   const environment = {
     OTEL_RESOURCE_ATTRIBUTES: `deployment.environment.name=${stage}`,
     ...(sampleRatio === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: String(sampleRatio) }),
+    ...(captureContent === true ? { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' } : {}),
   };
   return 'endpoint' in settings
     ? mergeAccess(variablesAccess(environment), collectorAccess(settings))

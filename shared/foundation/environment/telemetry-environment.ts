@@ -16,6 +16,8 @@ export interface TelemetryEnvironment {
   readonly resource: Readonly<Record<string, string>>;
   /** Sampled share of traces whose client does not decide. */
   readonly sampleRatio: number;
+  /** Set where kept bodies of calls go with their spans. */
+  readonly capturesContent?: true;
 }
 
 export interface ReadTelemetry {
@@ -27,6 +29,7 @@ export interface ReadTelemetry {
 
 const tracesPath = '/v1/traces';
 const protocol = 'http/json';
+const captureName = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 const sampler = 'parentbased_traceidratio';
 const cloudwatchHost = /^xray\.([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(?:\.cn)?$/;
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -65,6 +68,7 @@ export function readTelemetryEnvironment(variables: Variables = process.env): Re
       ...(named('OTEL_SERVICE_NAME') === undefined ? {} : { 'service.name': named('OTEL_SERVICE_NAME') ?? brand }),
     },
     sampleRatio: readRatio(named('OTEL_TRACES_SAMPLER_ARG'), notes),
+    ...(named(captureName)?.toLowerCase() === 'true' ? ({ capturesContent: true } as const) : {}),
   };
   return { telemetry, notes };
 }

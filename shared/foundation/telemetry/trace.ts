@@ -53,6 +53,8 @@ function isWithin(ratio: number, traceId: string): boolean {
 
 /** Telemetry as the rest of a process uses it: where it is off, the modules behind it are not loaded. */
 export interface Telemetry {
+  /** Whether kept bodies of calls go with their spans. */
+  readonly capturesContent: boolean;
   /** Opens the trace of a new request. */
   open(origin: TraceOrigin): Trace;
   /** Takes the spans of a request that has ended, where its trace is sampled or something in it failed. At once. */
