@@ -3,6 +3,7 @@ import type { UpstreamContent } from '../../shared/accounting/content-log/index.
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../shared/configuration/catalogue/index.ts';
+import type { GatewayError } from '../../shared/errors/index.ts';
 import type { Trace } from '../../shared/foundation/telemetry/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type {
@@ -133,6 +134,8 @@ export interface OpenStream {
   /** Events up to and including the first real output, which were delayed until now. */
   readonly opening: readonly AnswerEvent[];
   readonly rest: AsyncIterable<EventBatch>;
+  /** Sent in its place where nothing of it may leave. */
+  readonly refusal?: GatewayError | undefined;
   /** Called when `rest` has ended well: the provider's socket may serve the next call. */
   readonly finish: () => void;
   /** Why `rest` threw, as data. Most failures are its last batch. */

@@ -54,8 +54,7 @@ async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Prom
   if (result.kind === 'failed') return failed(run, result.error);
   const passed = call.guard === undefined ? result : await call.guard.checkOutput(result);
   if (passed instanceof GatewayError) return failed(run, passed);
-  const { response, end } = await respond(deps, call, { result, ...run }, passed);
-  return { response, end: () => ({ run, error: undefined, ...end() }) };
+  return respond(deps, call, run, passed);
 }
 
 async function openFunction(

@@ -173,12 +173,30 @@ describe('guardrails on output', () => {
       guardrail.answer(() => ({}));
       const refused = await harness.postTo(path, ask(model));
       await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
-      const stream = await post({ stream: true });
-      expect(contentOf(stream)).toBe('');
-      expect(stream).toContain('no_available_provider');
+      await harness.settled();
+      harness.simulator.clear();
+      const before = await harness.credit();
+      const refusedStream = await harness.postTo(path, ask(model, { stream: true }));
+      await expectError(refusedStream, 503, 'RATE_LIMITER_UNAVAILABLE');
+      expect(harness.simulator.calls).toHaveLength(1);
+      await harness.settled();
+      const { spent, held } = await harness.credit();
+      expect(spent).toBeGreaterThan(before.spent);
+      expect(held).toBe(before.held);
       expect(contentOf(await post({ stream: true }, keys.lenient))).toBe(
         contentOf(await post({ stream: true }, keys.plain)),
       );
+    });
+  });
+
+  describe.each(ways)('%s of %s', (_name, model, { path, hello: ask, contentOf }) => {
+    it('end a stream with an error of its own where they fail behind the first window', async () => {
+      guardrail.answer(() => (guardrail.questions.length < 3 ? { action: 'pass' } : {}));
+      const response = await harness.postTo(path, ask(model, { stream: true }));
+      expect(response.status).toBe(200);
+      const text = await response.text();
+      expect(contentOf(text)).not.toBe('');
+      expect(text).toContain('no_available_provider');
     });
   });
 

@@ -1,8 +1,10 @@
 // The guardrails of a call, and the check of its input. Loaded with the first call that has some.
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { answerJson, readAgain, rescanned } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
-import { type GuardedRequest, openGuard } from '../../../shared/routing/guardrails/index.ts';
+import { type FailedCheck, type GuardedRequest, openGuard } from '../../../shared/routing/guardrails/index.ts';
 import type { EventBatch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
@@ -40,9 +42,16 @@ export async function openCallGuard(
     async checkOutput(provided) {
       if (provided.kind === 'stream') {
         const { stream } = provided;
-        const reader = clientInterface.openEventReader(request.size().choices);
-        const rest = guard.checkStream(eventsOf(stream), reader);
-        return { ...provided, stream: { ...stream, opening: [], rest } };
+        let refusal: GatewayError | undefined;
+        const rest = guard.checkStream(eventsOf(stream), {
+          reader: clientInterface.openEventReader(request.size().choices),
+          onFailed: (failed) => {
+            refusal = guardrailUnavailable(failed);
+          },
+        });
+        const first = rest.next();
+        await settledWithin(clock, keepAliveCommentMs, first);
+        return { ...provided, stream: { ...stream, opening: [], rest: resumed(first, rest), refusal } };
       }
       const { answer } = provided;
       const checked = await guard.checkAnswer(answer.json);
@@ -63,6 +72,19 @@ export async function openCallGuard(
 async function* eventsOf({ opening, rest }: OpenStream): AsyncGenerator<EventBatch, void, undefined> {
   yield { events: opening };
   yield* rest;
+}
+
+/** Until a stream has begun an error has a status. One that is silent for long has to begin. */
+async function settledWithin(clock: Clock, limitMs: number, working: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const cancel = clock.after(limitMs, late.resolve);
+  // Its reader gets the fault.
+  await Promise.race([working.catch(() => {}), late.promise]);
+  cancel();
+}
+
+async function* resumed(first: Promise<IteratorResult<EventBatch, void>>, rest: AsyncIterator<EventBatch, void>) {
+  for (let next = await first; next.done !== true; next = await rest.next()) yield next.value;
 }
 
 /** Of a function call everything is parsed, and only a part of it is in the text. */
@@ -97,7 +119,7 @@ async function goOn(
   }
 }
 
-const guardrailUnavailable = ({ guardrail, cause }: Extract<GuardedRequest, { readonly kind: 'failed' }>) =>
+const guardrailUnavailable = ({ guardrail, cause }: FailedCheck) =>
   fail('RATE_LIMITER_UNAVAILABLE', {
     message: `The guardrail ${guardrail} gave no answer, and no text passes without it.`,
     cause,

@@ -151,7 +151,8 @@ async function* relay(
   try {
     const opening = await relayEvents(stream.opening);
     if (opening !== '') yield part(opening);
-    for await (const { events, failure } of stream.rest) {
+    for await (const { events, dropped = [], failure } of stream.rest) {
+      for (const { details } of dropped) countEvent(relayed, details, clock);
       const lines = await relayEvents(events);
       if (lines !== '') yield part(lines);
       if (failure === undefined) continue;

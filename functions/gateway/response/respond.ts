@@ -10,15 +10,15 @@ import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { OpenStream, ProvidedAnswer, ProviderRun } from '../provider-call.ts';
-import type { AdmittedPlain, AnswerSource, EndedCall } from '../stages.ts';
+import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
+import type { AdmittedPlain, AnswerSource, CallResult, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { cacheWriter, keepEvents } from './kept-events.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
-export interface Responded {
+interface Responded {
   readonly response: GatewayResponse;
   /** Called once, after the last byte. */
   readonly end: () => Omit<EndedCall, 'run' | 'error'>;
@@ -30,7 +30,7 @@ const longBodyCharacters = 4 * 1024 * 1024;
 /** An answer that a provider has given for this call. */
 interface AnsweredCall {
   readonly call: AdmittedPlain;
-  readonly run: ProviderRun;
+  readonly run: EndedCall['run'];
   readonly provided: ProvidedAnswer;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -38,13 +38,19 @@ interface AnsweredCall {
 export async function respond(
   deps: GatewayDependencies,
   call: AdmittedPlain,
-  run: ProviderRun,
+  run: EndedCall['run'],
   provided: ProvidedAnswer,
-): Promise<Responded> {
+): Promise<CallResult> {
   const answered = { call, run, provided, headers: servedHeaders(deps, call, run, provided) };
-  return provided.kind === 'json'
-    ? jsonResponse(deps, answered, provided)
+  const isJson = provided.kind === 'json';
+  const { response, end } = isJson
+    ? await jsonResponse(deps, answered, provided)
     : streamResponse(deps, answered, provided.stream);
+  const refusal = isJson ? undefined : provided.stream.refusal;
+  if (refusal === undefined) return { response, end: () => ({ run, error: undefined, ...end() }) };
+  // Read to its end unseen, so that it is paid.
+  await response.finish?.();
+  return { response: undefined, error: refusal, ended: { run, error: refusal, ...end() } };
 }
 
 /** The text of the answer, and its bytes for the client. */
@@ -191,7 +197,7 @@ const sourceOf = ({ admitted: { candidate } }: ProvidedAnswer): AnswerSource => 
 function servedHeaders(
   { clock }: GatewayDependencies,
   { arrivedAtMs, holdings: { cache } }: AdmittedPlain,
-  { upstreamMs }: ProviderRun,
+  { upstreamMs }: EndedCall['run'],
   provided: ProvidedAnswer,
 ): Record<string, string> {
   const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);

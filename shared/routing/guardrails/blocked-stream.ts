@@ -11,6 +11,8 @@ export interface BlockedStreamEvent {
 /** Follows the events that the client gets. */
 export interface BlockedStreamEnd {
   see(json: JsonText): void;
+  /** Called with the first event of a stream where that one does not leave. */
+  identify?(json: JsonText): void;
   /** Called once, in place of the text that is blocked. */
   message(text: string): BlockedStreamEvent[];
   /** The last events. `usage`: as the provider has reported it. */
@@ -25,16 +27,22 @@ export const streamEnds: Readonly<Record<string, () => BlockedStreamEnd>> = {
 
 function chatEnd(): BlockedStreamEnd {
   let head: Record<string, unknown> = {};
+  const identify = (json: JsonText) => {
+    const [id, object, created, model] = ['id', 'object', 'created', 'model'].map((name) =>
+      parsedAt(json, findMember(json, name)),
+    );
+    head = { id, object, created, model };
+  };
   const open = new Set([0]);
+  let hasBegun = false;
   const chunk = (more: object): BlockedStreamEvent => ({ text: JSON.stringify({ ...head, ...more }) });
   const ofEach = (delta: object, reason: string | null) =>
     chunk({ choices: [...open].map((index) => ({ index, delta, finish_reason: reason })) });
   return {
+    identify,
     see(json) {
-      const [id, object, created, model] = ['id', 'object', 'created', 'model'].map((name) =>
-        parsedAt(json, findMember(json, name)),
-      );
-      head = { id, object, created, model };
+      identify(json);
+      hasBegun = true;
       const list = findMember(json, 'choices');
       if (list === undefined || !json.isArray(list)) return;
       for (const choice of json.inside(list)) {
@@ -43,7 +51,7 @@ function chatEnd(): BlockedStreamEnd {
         else open.delete(index);
       }
     },
-    message: (content) => [ofEach({ content }, null)],
+    message: (content) => [ofEach({ ...(hasBegun ? {} : { role: 'assistant' }), content }, null)],
     end: (usage) => [ofEach({}, 'content_filter'), ...(usage === undefined ? [] : [chunk({ choices: [], usage })])],
   };
 }

@@ -13,8 +13,14 @@ export interface CheckedText {
 export type CheckedTexts =
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
   | { readonly kind: 'blocked'; readonly guardrail: string; readonly message: string }
-  /** A guardrail without an answer, whose calls are then blocked. */
-  | { readonly kind: 'failed'; readonly guardrail: string; readonly cause: unknown };
+  | FailedCheck;
+
+/** A guardrail without an answer, whose calls are then blocked. */
+export interface FailedCheck {
+  readonly kind: 'failed';
+  readonly guardrail: string;
+  readonly cause: unknown;
+}
 
 export interface OpenedGuardrail {
   readonly document: GuardrailDocument;

@@ -6,7 +6,7 @@ import type { CallMemory } from '../../protocol/memory-budget/index.ts';
 import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
 import { type BlockedStreamEnd, type BlockedStreamEvent, usageIn } from './blocked-stream.ts';
-import type { CheckedText, CheckedTexts } from './check-texts.ts';
+import type { CheckedText, CheckedTexts, FailedCheck } from './check-texts.ts';
 import type { ReadEventTexts, TextOfEvent } from './event-texts.ts';
 
 export interface GuardedStreamOptions {
@@ -18,6 +18,8 @@ export interface GuardedStreamOptions {
   readonly check: (texts: readonly CheckedText[]) => Promise<CheckedTexts>;
   /** Reads the events that are written here. */
   readonly reader: EventReader;
+  /** Called where the stream ends for a check without an answer. */
+  readonly onFailed: (failed: FailedCheck) => void;
 }
 
 interface Channel {
@@ -56,20 +58,20 @@ export async function* guardStream(
       if (!isEnd && !event.details.isLast && !window.isFull()) continue;
       const released = await window.release();
       if (!Array.isArray(released)) {
-        const dropped = [...window.drop(), ...events.slice(at + 1)];
-        yield* ended(released, { batches, dropped, failure }, options);
+        yield* ended(released, { batches, ...window.drop(), rest: events.slice(at + 1), failure }, options);
         return;
       }
       yield { events: released };
     }
     if (failure !== undefined) {
-      yield { events: [], failure };
+      const { start, dropped } = window.drop();
+      yield { events: [], dropped: [...start, ...dropped], failure };
       return;
     }
   }
   const released = await window.release();
   if (Array.isArray(released)) yield { events: released };
-  else yield* ended(released, { batches, dropped: window.drop(), failure: undefined }, options);
+  else yield* ended(released, { batches, ...window.drop(), rest: [], failure: undefined }, options);
 }
 
 /** Events that wait for their check. */
@@ -84,15 +86,17 @@ class EventWindow {
   #held: HeldEvent[] = [];
   #characters = 0;
   #keptBytes = 0;
+  #hasLeft = false;
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
     this.#part = options.memory.openPart();
   }
 
-  /** An event without a text waits for those before it alone. */
+  /** An event without a text waits for those before it, and at the start for the first check. */
   isFull(): boolean {
-    return this.#characters === 0 || this.#characters >= this.#options.windowCharacters;
+    if (this.#characters === 0) return this.#hasLeft;
+    return this.#characters >= this.#options.windowCharacters;
   }
 
   async hold(event: AnswerEvent): Promise<void> {
@@ -112,9 +116,16 @@ class EventWindow {
     this.#held.push({ event, json, texts });
   }
 
-  drop(): AnswerEvent[] {
+  /** The start of a stream has no text to keep back. */
+  drop(): { readonly start: AnswerEvent[]; readonly dropped: AnswerEvent[] } {
     this.#part.keepOnly(0);
-    return this.#held.splice(0).map(({ event }) => event);
+    const { end } = this.#options;
+    const first = this.#held.findIndex(({ texts }) => texts.length > 0);
+    const dropped = this.#held.splice(Math.max(0, first)).map(({ event }) => event);
+    const start = this.#held.splice(0).map(({ event }) => event);
+    for (const { json } of start) end.see(json);
+    if (!this.#hasLeft && start.length === 0 && dropped[0] !== undefined) end.identify?.(dropped[0].json);
+    return { start, dropped };
   }
 
   /** The events of a window that has passed; else why it has not. */
@@ -154,6 +165,7 @@ class EventWindow {
     for (const { json } of events) this.#options.end.see(json);
     this.#held = [];
     this.#characters = 0;
+    this.#hasLeft = true;
     this.#part.keepOnly(2 * this.#keptBytes);
     return events;
   }
@@ -167,21 +179,28 @@ function passOn(channel: Channel, now: string, windowCharacters: number): void {
   channel.pending = '';
 }
 
-interface RestOfStream {
+interface StoppedStream {
   readonly batches: AsyncIterator<EventBatch, void>;
+  /** Events without a text, which may leave before a message. */
+  readonly start: readonly AnswerEvent[];
+  /** Events of the window that was stopped. */
   readonly dropped: readonly AnswerEvent[];
+  /** Those that came with them. */
+  readonly rest: readonly AnswerEvent[];
   readonly failure: EventBatch['failure'];
 }
 
 /** The message at once, the end when the provider is done: it is paid for all of it. */
 async function* ended(
   why: Stopped,
-  rest: RestOfStream,
-  { clock, end, reader }: GuardedStreamOptions,
+  stream: StoppedStream,
+  { clock, end, reader, onFailed }: GuardedStreamOptions,
 ): AsyncGenerator<EventBatch, void, undefined> {
   if (why.kind === 'failed') {
+    onFailed(why);
     const failure = { kind: 'failed', cause: 'guardrail_failed', isOurFault: true } as const;
-    yield { events: [], failure: rest.failure ?? failure };
+    const { start, dropped, rest } = stream;
+    yield { events: [], dropped: [...start, ...dropped, ...rest], failure: stream.failure ?? failure };
     return;
   }
   const written = (some: readonly BlockedStreamEvent[]): AnswerEvent[] =>
@@ -189,14 +208,15 @@ async function* ended(
       const reading = reader.read(one);
       return reading.kind === 'event' ? [reading.event] : [];
     });
-  yield { events: written(end.message(why.message)).map((event) => withDetails(event, { outputBytes: 0 })) };
-  const { outputBytes, report, usage } = await readOn(rest, clock);
+  const message = written(end.message(why.message)).map((event) => withDetails(event, { outputBytes: 0 }));
+  yield { events: [...stream.start, ...message] };
+  const { outputBytes, report, usage } = await readOn(stream, clock);
   const events = written(end.end(usage)).map((event) => withDetails(event, { outputBytes: 0, usage: undefined }));
   const last = events.pop();
   if (last !== undefined) yield { events: [...events, withDetails(last, { outputBytes, usage: report })] };
 }
 
-async function readOn({ batches, dropped, failure }: RestOfStream, clock: Clock) {
+async function readOn({ batches, dropped, rest, failure }: StoppedStream, clock: Clock) {
   const read: { outputBytes: number; report?: AnswerEvent['details']['usage']; usage?: unknown } = { outputBytes: 0 };
   const drop = (event: AnswerEvent) => {
     read.outputBytes += event.details.outputBytes;
@@ -204,7 +224,7 @@ async function readOn({ batches, dropped, failure }: RestOfStream, clock: Clock)
     read.report = event.details.usage;
     read.usage = usageIn(event.json);
   };
-  for (const event of dropped) drop(event);
+  for (const event of [...dropped, ...rest]) drop(event);
   const late = Promise.withResolvers<undefined>();
   const cancel = clock.after(streamReadOnMaxMs, () => late.resolve(undefined));
   for (let isOver = failure !== undefined; !isOver; ) {

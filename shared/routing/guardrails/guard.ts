@@ -3,16 +3,21 @@
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { type Deadline, nextTurn } from '../../foundation/time/index.ts';
-import type { EventReader } from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
 import { blockedAnswer } from './blocked-answer.ts';
 import { streamEnds } from './blocked-stream.ts';
-import { type CheckedTexts, checkTexts, type OpenedGuardrail, type TextChecks } from './check-texts.ts';
+import {
+  type CheckedTexts,
+  checkTexts,
+  type FailedCheck,
+  type OpenedGuardrail,
+  type TextChecks,
+} from './check-texts.ts';
 import { textsOfEvent } from './event-texts.ts';
 import { type FoundText, textsOfAnswer, textsOfRequest } from './find-texts.ts';
-import { guardStream } from './guard-stream.ts';
+import { type GuardedStreamOptions, guardStream } from './guard-stream.ts';
 import { type HttpGuardrailDependencies, httpGuardrail } from './http-guardrail.ts';
 
 export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardrailDependencies {
@@ -37,13 +42,16 @@ export interface Guard {
   /** Of the interface of chat completions, Messages or Responses; others hold no texts. Rejects as the other. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
   /** The same stream where nothing is checked. `reader`: of its interface, at its start. */
-  checkStream(batches: AsyncIterator<EventBatch, void>, reader: EventReader): AsyncIterable<EventBatch>;
+  checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
 }
+
+export type { FailedCheck };
+
+export type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onFailed'>;
 
 export type GuardedAnswer =
   /** `text`: of an answer that was masked, or blocked: then it holds the guardrail's message. */
-  | { readonly kind: 'passed'; readonly text: string | undefined; readonly isBlocked: boolean }
-  | Extract<CheckedTexts, { readonly kind: 'failed' }>;
+  { readonly kind: 'passed'; readonly text: string | undefined; readonly isBlocked: boolean } | FailedCheck;
 
 export async function openGuard({
   guardrails,
@@ -92,12 +100,10 @@ export async function openGuard({
     }
   }
 
-  function checkStream(batches: AsyncIterator<EventBatch, void>, reader: EventReader): AsyncIterable<EventBatch> {
-    if (writing.length === 0 || textsOf === undefined || openEnd === undefined) {
-      return { [Symbol.asyncIterator]: () => batches };
-    }
+  function checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading) {
+    if (writing.length === 0 || textsOf === undefined || openEnd === undefined) return batches;
     return guardStream(batches, {
-      ...{ clock: more.clock, memory, textsOf, reader, end: openEnd() },
+      ...{ clock: more.clock, memory, textsOf, ...reading, end: openEnd() },
       windowCharacters: Math.min(...writing.map(({ window_characters }) => window_characters)),
       check: (texts) => checkTexts(outputChecks, 'output', texts),
     });

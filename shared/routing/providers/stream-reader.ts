@@ -13,6 +13,8 @@ import type { ProviderText } from './provider-text.ts';
 /** Events that arrived together; an empty batch is a sign of life. A failure comes alone, and ends the stream. */
 export interface EventBatch {
   readonly events: readonly AnswerEvent[];
+  /** Events that do not leave, and are paid. */
+  readonly dropped?: readonly AnswerEvent[] | undefined;
   /** Why the stream broke. */
   readonly failure?: AttemptFailure | undefined;
 }
