@@ -139,6 +139,8 @@ describe('the workspaces', () => {
       expect(await shown('search')).toEqual({
         id: 'search',
         granted_usd: '5',
+        last_credit_alert: null,
+        last_limit_alert: null,
         spent_usd: '0',
         held_usd: '0',
         available_usd: '5',

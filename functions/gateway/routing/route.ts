@@ -139,7 +139,7 @@ export async function withMaskedRequest(
   call: RoutedCall,
   { request, keptBody }: Pick<RoutedCall, 'request' | 'keptBody'>,
 ): Promise<RoutedCall> {
-  await parseInSteps(request, { ...call, keptBody });
+  if (keptBody.isLong) await parseInSteps(request, { ...call, keptBody });
   return { ...call, request, keptBody, size: request.size() };
 }
 

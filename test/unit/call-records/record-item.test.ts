@@ -119,7 +119,7 @@ describe('the item of a call record', () => {
     expect(Object.keys(callDocument(everyMember))).toEqual(
       (
         'id execution_id workspace created_at outcome error_code model model_asked provider status error_message content replay_of ' +
-        'attempts attempt_count interface format left_out base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
+        'attempts attempt_count interface format left_out guardrails base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
         'completion_tokens reasoning_tokens estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
         'referer tags trace_id span_id parent_span_id session_id'
       ).split(' '),
