@@ -933,7 +933,7 @@ if (typeof browser === 'string') {
       await page.getByLabel('Temperature').fill('0.5');
       await page.getByLabel('Output tokens at most').fill('99');
       await page
-        .getByLabel('Images')
+        .locator('input[name=images]')
         .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('89504e470d0a1a0a', 'hex') });
       const answer = page.locator('.answer');
       const message = page.locator('textarea[name=prompt]');

@@ -264,7 +264,7 @@ describe.each(otherExamples.map(({ place, text: example }) => [place, example] a
       expect(answers.map(({ choices }) => choices[0]?.message.content)).toEqual(
         answers.map(() => expect.stringContaining(`You wrote “${text}”`)),
       );
-      expect(simulator.calls).toHaveLength(answers.length);
+      expect(simulator.calls.filter(({ behaviour }) => behaviour !== 'guardrail')).toHaveLength(answers.length);
     }
   });
 });

@@ -78,6 +78,10 @@ const ownEmbeddings: Readonly<Partial<Record<ProviderKind, Pick<Documented, 'pat
     body: { model: 'models/echo', content: { parts: [{ text: 'Hello' }] } },
   },
   bedrock: { path: '/model/echo/invoke', body: { inputText: 'Hello' } },
+  vertex: {
+    path: '/models/echo:predict',
+    body: { instances: [{ content: 'Hello' }], parameters: { autoTruncate: false } },
+  },
 };
 const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'];
 

@@ -31,12 +31,16 @@ export interface StartedExample {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway of its own with the unchanged file: only the addresses of its providers differ. */
+/** Starts a gateway of its own with the unchanged file: only the addresses of its providers and guardrails differ. */
 export async function startExample(text: string, addressOf: (provider: string) => string): Promise<StartedExample> {
-  const file = parse(text) as { readonly providers: readonly { readonly id: string }[] };
+  const file = parse(text) as {
+    readonly providers: readonly { readonly id: string }[];
+    readonly guardrails?: readonly { readonly id: string }[];
+  };
+  const guardrails = file.guardrails?.map(({ id }) => ({ id, kind: 'http', url: `${addressOf(id)}/guardrail` }));
   const providers = file.providers.map((provider) => ({ ...provider, base_url: addressOf(provider.id) }));
   const config = join(temporaryFolder(), 'gateway.yaml');
-  writeFileSync(config, stringify({ ...file, providers }));
+  writeFileSync(config, stringify({ ...file, providers, ...(guardrails && { guardrails }) }));
   const lines: string[] = [];
   const options = { port: 0, host: '127.0.0.1', config, data: undefined, dynamodb: undefined, log: 'off' } as const;
   const { url, stop } = await startLocalGateway(options, (line) => lines.push(line));
