@@ -249,6 +249,28 @@ describe('the demo', () => {
     ]);
   });
 
+  it('has a guardrail of the simulator, for the keys that name it alone', async () => {
+    const { url } = await start();
+    const say = async (key: string, content: string) => {
+      const body = JSON.stringify({ model: 'demo/chat', messages: [{ role: 'user', content }] });
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/chat/completions`, { method: 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const keys = createKeyStore(store);
+    const guarded = newKey();
+    const published = await keys.read(parseApiKey(publishedKey)?.publicId ?? '');
+    const parsed = parseApiKey(guarded);
+    if (published === undefined || parsed === undefined) throw new Error('the demo has no key');
+    await keys.write({ ...published, ...parsed, name: 'guarded', guardrails: ['demo-words'] });
+    expect(await say(guarded, 'a forbidden word')).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('demo-words'),
+    });
+    expect((await say(guarded, 'write to me@acme.io')).text).toContain('{EMAIL}');
+    expect((await say(publishedKey, 'a forbidden word')).status).toBe(200);
+  });
+
   it('is known again where an earlier release stored it, with fewer providers and models', () => {
     const acme = { id: 'acme', display_name: 'Acme AI (simulated)' };
     const globex = { id: 'globex', display_name: 'Globex (simulated)' };

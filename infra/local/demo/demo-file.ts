@@ -24,6 +24,7 @@ export function demoGatewayFile({ simulatorUrlOf, real, key, isNew }: DemoFileOp
       ...simulatedProviders.map((provider) => ({ ...provider, base_url: simulatorUrlOf(provider.id) })),
       ...real.map(({ provider }) => provider),
     ],
+    guardrails: [{ id: 'demo-words', kind: 'http', url: `${simulatorUrlOf('guard')}/guardrail` }],
     models: [...simulatedModels, ...real.flatMap(({ models }) => models)],
     workspaces: [{ id: demoWorkspaceId, ...(isNew ? demoWorkspace : {}), keys: [key] }],
   });
