@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { type ScriptedGuardrail, startScriptedGuardrail } from '../support/scripted-guardrail.ts';
 import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
@@ -198,6 +199,32 @@ describe('guardrails on output', () => {
       expect(contentOf(text)).not.toBe('');
       expect(text).toContain('no_available_provider');
     });
+  });
+
+  it('let a stream begin, unseen, where the first check is not done after 15 s', async () => {
+    const clock = manualClock();
+    const slow = await startHarness({
+      clock,
+      models: { 'own/echo': [{ provider: 'acme', upstream: 'echo' }] },
+      guardrails: [{ id: 'slow', kind: 'http', url: guardrail.url, on: ['output'], timeout_ms: 20_000 }],
+      workspace: { guardrails: ['slow'] },
+    });
+    const asked = Promise.withResolvers<void>();
+    const answering = Promise.withResolvers<Record<string, unknown>>();
+    guardrail.answer(() => {
+      asked.resolve();
+      return answering.promise;
+    });
+    const begun = slow.post(hello('own/echo', { stream: true }));
+    await asked.promise;
+    clock.advance(15_000);
+    const response = await begun;
+    expect(response.status).toBe(200);
+    answering.resolve({});
+    const text = await response.text();
+    expect(text).toContain('no_available_provider');
+    expect(text).not.toContain('"content"');
+    await slow.stop();
   });
 
   it('see no more than a window and the one before it at a time', async () => {
