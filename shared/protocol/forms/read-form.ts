@@ -19,6 +19,8 @@ import { gatewayField, gatewayText } from './gateway-fields.ts';
 const partsMax = 256;
 const headMaxBytes = 4 * 1024;
 const nameMaxCharacters = 128;
+/** Quotes, and what escapes them for some servers: a name could end early, and its rest name another field. */
+const unsafeInName = /["\\\p{Cc}]/u;
 /** All texts together: a prompt has 32,000 characters at most. */
 const textsMaxBytes = 1024 * 1024;
 
@@ -68,6 +70,9 @@ function readPart(part: MultipartPart): FormPart {
   }
   if (name.length > nameMaxCharacters) {
     throw fail('invalid_request', { message: `A name in the form is longer than ${nameMaxCharacters} characters.` });
+  }
+  if (unsafeInName.test(name)) {
+    throw fail('invalid_request', { message: 'A name in the form has a quote, a backslash or a control character.' });
   }
   const encoding = headers['content-transfer-encoding'] ?? 'binary';
   if (!/^(7bit|8bit|binary)$/i.test(encoding)) throw fault(name, 'content-transfer-encoding is not read');

@@ -3,15 +3,45 @@ import { parseBuffer } from 'music-metadata';
 
 /** Longer than this no file of 25 MiB is, whatever its head says. */
 const secondsMax = 24 * 60 * 60;
+/** Bounds of what is read of a file, which together takes some milliseconds: the parser never gives others a turn. */
+const readsMax = 8 * 1024;
+const readMaxBytes = 128 * 1024;
+const readsMaxBytes = 2 * 1024 * 1024;
 
 /** Undefined where its format is unknown, or does not say it. Of the file only what describes it is read. */
 export async function audioSeconds(bytes: Uint8Array, mediaType: string | undefined): Promise<number | undefined> {
   try {
-    const known = { size: bytes.byteLength, ...(mediaType === undefined ? {} : { mimeType: mediaType }) };
-    const { format } = await parseBuffer(bytes, known, { duration: false, skipCovers: true });
+    const audio = withoutTag(bytes);
+    const known = { size: audio.byteLength, ...(mediaType === undefined ? {} : { mimeType: mediaType }) };
+    const { format } = await parseBuffer(boundedReads(audio), known, { duration: false, skipCovers: true });
     const seconds = format.duration;
     return seconds !== undefined && seconds > 0 && seconds < secondsMax ? seconds : undefined;
   } catch {
     return undefined;
   }
+}
+
+const tagHeadBytes = 10;
+
+/** Titles and pictures before a file say nothing of its length (ID3v2, whose length has seven bits a byte). */
+function withoutTag(bytes: Uint8Array): Uint8Array {
+  if (bytes.length < tagHeadBytes || Buffer.from(bytes.subarray(0, 3)).toString('latin1') !== 'ID3') return bytes;
+  const length = bytes.subarray(6, tagHeadBytes).reduce((sum, byte) => sum * 0x80 + (byte & 0x7f), 0);
+  return bytes.subarray(tagHeadBytes + length);
+}
+
+/** The same bytes, of which the parser takes each piece by `subarray`: too many of them, and it fails. */
+function boundedReads(bytes: Uint8Array): Uint8Array {
+  let reads = 0;
+  let bytesRead = 0;
+  const view = bytes.subarray();
+  view.subarray = (start, end) => {
+    const piece = bytes.subarray(start, end);
+    reads += 1;
+    bytesRead += piece.length;
+    if (reads > readsMax || piece.length > readMaxBytes || bytesRead > readsMaxBytes)
+      throw new RangeError('the description of the file is too long');
+    return piece;
+  };
+  return view;
 }

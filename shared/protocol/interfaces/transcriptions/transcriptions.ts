@@ -35,10 +35,12 @@ export const transcriptions = {
 /** Before the request is read: what it can cost depends on it. */
 async function measureForm(form: FormBody): Promise<void> {
   const { audioSeconds } = await import('./audio-length.ts');
+  let sum: number | undefined = 0;
   for (const { bytes, mediaType } of form.filesOf('file')) {
     const seconds = await audioSeconds(bytes, mediaType);
-    form.seconds = seconds === undefined ? undefined : (form.seconds ?? 0) + seconds;
+    sum = sum === undefined || seconds === undefined ? undefined : sum + seconds;
   }
+  form.seconds = sum;
 }
 
 /** Speech at 8 kbit/s: no usual file is longer. */
