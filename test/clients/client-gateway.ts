@@ -24,7 +24,10 @@ export const upstreams = {
 export const poorKey = newKey();
 
 /** Interfaces of the clients. `acme` speaks them all: calls are relayed to it. */
-const relayed = ['chat-completions', 'messages', 'responses', 'embeddings', 'images', 'moderations', 'rerank'] as const;
+const relayed = [
+  ...['chat-completions', 'messages', 'responses', 'embeddings', 'images', 'moderations', 'rerank'],
+  ...['speech', 'transcriptions'],
+];
 
 /** Formats into which chat completions are translated, too. */
 export const translatedFormats = ['messages', 'converse', 'generate-content'] as const;

@@ -11,6 +11,7 @@ import { chatFormats } from './node-clients.ts';
 import { runAnthropic } from './python-anthropic.ts';
 import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
+import { runInterfaces } from './python-interfaces.ts';
 import { runPlayground } from './python-playground.ts';
 import { clientRows, formatRows, readsAs, requestRows, thinkingRows } from './readme-table.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
@@ -169,6 +170,7 @@ if (!hasPython) process.stdout.write('skipped  there is no python3 on this machi
 const runs: readonly (readonly [name: string, run: () => Promise<string>])[] = [
   ...sets.map((set) => [set, () => runSet(set)] as const),
   ['anthropic', runAnthropic],
+  ['interfaces', runInterfaces],
   ['playground', runPlayground],
 ];
 const [only] = process.argv.slice(2);
