@@ -212,6 +212,7 @@ it.each<[string, Json, string]>([
   ['fields that are no list', { rank_fields: 'text' }, 'rank_fields'],
   ['a field that is no name', { rank_fields: ['a', 7] }, 'rank_fields[1]'],
 ])('refuses %s before a provider is called, and holds nothing', async (_what, more, param) => {
+  await gateway.settled();
   const before = (await gateway.credit()).spent;
   const response = await post(more, { 'x-gw-error-format': 'openai' });
   expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param } });

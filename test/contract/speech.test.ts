@@ -216,6 +216,7 @@ it.each<[string, Json, string]>([
   ['a format that is no word', { response_format: 7 }, 'response_format'],
   ['a form that is no word', { stream_format: true }, 'stream_format'],
 ])('refuses %s before a provider is called, and holds nothing', async (_what, more, param) => {
+  await gateway.settled();
   const before = (await gateway.credit()).spent;
   const response = await post(more, { 'x-gw-error-format': 'openai' });
   expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param } });

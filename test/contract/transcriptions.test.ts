@@ -176,6 +176,7 @@ describe('clients', () => {
 });
 
 it('refuses a body without a file, of JSON too, and options of another type, before a provider is called', async () => {
+  await gateway.settled();
   const before = (await gateway.credit()).spent;
   const headers = { 'x-gw-error-format': 'openai' };
   const refusals = [

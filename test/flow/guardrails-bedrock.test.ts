@@ -86,6 +86,7 @@ describe('guardrails of Bedrock', () => {
   });
 
   it('block with their own message: no provider is called, and the check is in the record', async () => {
+    await harness.settled();
     const before = await harness.credit();
     const refused = await ask('a forbidden thing');
     const error = await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
