@@ -30,7 +30,8 @@ export function openSpace(memory: CallMemory, maxBytes: number): ContentSpace {
         return '';
       }
       bytes += keptBytes;
-      leftBytes -= keptBytes;
+      // Nothing follows a cut.
+      leftBytes = isCut ? 0 : leftBytes - keptBytes;
       return kept;
     },
     bytes: () => bytes,

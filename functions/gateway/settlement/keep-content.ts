@@ -16,7 +16,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallContent, IdentifiedCall } from '../stages.ts';
 import { beginningOf, openSpace } from './content-space.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
-import { maskContent } from './mask-content.ts';
+import { maskContent, maskCutContent } from './mask-content.ts';
 
 type Dependencies = Pick<GatewayDependencies, 'memory' | 'blobs' | 'clock' | 'log'>;
 export type ContentCall = Pick<IdentifiedCall, 'key' | 'scope' | 'byokKey' | 'workspace'> & PolicedCall;
@@ -50,15 +50,18 @@ export function openContent(
   memory.nameKey(memoryKey);
   const ofClient = openSpace(memory, contentMaxBytes);
   const request = ofClient.take(asked.text().text);
+  const isRequestCut = ofClient.isCut();
   const ofProviders = openSpace(memory, contentMaxBytes - ofClient.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);
-  const sent: UpstreamContent[] = [];
+  const sent: TakenContent[] = [];
   const answer = watchAnswer((text) => ofClient.take(text));
 
-  const gather = (): Promise<ContentDocument> => {
+  const gather = async (): Promise<ContentDocument> => {
     const cut = ofClient.isCut() || ofProviders.isCut();
-    const gathered = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent };
-    return withoutSecrets(withinBounds(gathered), secrets);
+    const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent };
+    const cuts = { isRequestCut, isAnswerCut: ofClient.isCut(), secrets };
+    // A bound after the masking cuts no credential.
+    return withinBounds(await withoutSecrets(taken, cuts));
   };
 
   async function write(limitMs: number): Promise<boolean> {
@@ -73,7 +76,7 @@ export function openContent(
     sent({ secrets: used, ...one }, isKept) {
       for (const secret of used) secrets.add(secret);
       const body = isKept ? ofProviders.take(one.body) : '';
-      if (body !== '') sent.push({ ...one, body });
+      if (body !== '') sent.push({ ...one, body, isCut: body.length < one.body.length });
     },
     async watch(answering) {
       try {
@@ -146,32 +149,48 @@ function watchedParts(body: AsyncIterable<BodyPart>, add: (text: string) => void
 
 /** The client's own bodies come first. */
 function withinBounds(document: ContentDocument): ContentDocument {
-  const { request, answer, sent } = document;
-  let leftBytes = contentMaxBytes - Buffer.byteLength(request) - Buffer.byteLength(answer?.body ?? '');
+  let leftBytes = contentMaxBytes;
   let { cut } = document;
-  const fitting = sent.map((one) => {
-    const body = beginningOf(one.body, leftBytes);
+  const fitting = <Part extends { readonly body: string }>(part: Part): Part => {
+    const body = beginningOf(part.body, leftBytes);
     leftBytes -= Buffer.byteLength(body);
-    cut ||= body.length < one.body.length;
-    return { ...one, body };
-  });
-  return { ...document, sent: fitting, cut };
+    cut ||= body.length < part.body.length;
+    return { ...part, body };
+  };
+  const { body: request } = fitting({ body: document.request });
+  const answer = document.answer && fitting(document.answer);
+  const sent = document.sent.map(fitting);
+  return { ...document, request, answer, sent, cut };
+}
+
+interface TakenContent extends UpstreamContent {
+  readonly isCut: boolean;
+}
+
+interface Taken extends ContentDocument {
+  readonly sent: readonly TakenContent[];
+}
+
+interface Masking {
+  readonly isRequestCut: boolean;
+  readonly isAnswerCut: boolean;
+  readonly secrets: ReadonlySet<string>;
 }
 
 /** Masked in a few milliseconds. */
 const longCharacters = 64 * 1024;
 
-async function withoutSecrets(document: ContentDocument, secrets: ReadonlySet<string>): Promise<ContentDocument> {
-  const clean = async (text: string): Promise<string> => {
+async function withoutSecrets(taken: Taken, { isRequestCut, isAnswerCut, secrets }: Masking): Promise<ContentDocument> {
+  const clean = async (text: string, isCut: boolean): Promise<string> => {
     if (text.length > longCharacters) await nextTurn();
-    return maskContent(text, secrets);
+    return (isCut ? maskCutContent : maskContent)(text, secrets);
   };
-  const { request, answer, sent } = document;
+  const { request, answer, sent } = taken;
   return {
-    ...document,
-    request: await clean(request),
-    answer: answer && { ...answer, body: await clean(answer.body) },
-    sent: await Promise.all(sent.map(async (one) => ({ ...one, body: await clean(one.body) }))),
+    ...taken,
+    request: await clean(request, isRequestCut),
+    answer: answer && { ...answer, body: await clean(answer.body, isAnswerCut) },
+    sent: await Promise.all(sent.map(async ({ isCut, ...one }) => ({ ...one, body: await clean(one.body, isCut) }))),
   };
 }
 

@@ -8,6 +8,20 @@ const userInUrl = /:\/\/[^/\s@"'\\:]{1,256}:[^/\s@"'\\]{1,256}@/g;
 const keyInUrl =
   /([?&](?:[\w-]{0,32}(?:api_?key|token|signature|secret|password)|key|sig|x-goog-credential|x-amz-credential)=)[^\s&"'<>\\#]{1,4096}/gi;
 
+/** Longer than a credential of a known shape. */
+const tailMinCharacters = 8_192;
+
+/** For a text that was cut behind its end here: without the last part, in which the beginning of a credential may lie. */
+export function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
+  const lengths = [...secrets].flatMap(formsOf).map(({ length }) => length);
+  const tail = text.slice(-Math.max(tailMinCharacters, ...lengths));
+  const left = maskContent(text, secrets);
+  const keptCharacters = Math.max(0, left.length - maskContent(tail, secrets).length);
+  return left.slice(0, keptCharacters).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+const formsOf = (secret: string): string[] => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
+
 /** `secrets`: credentials of this call's own provider calls, as they are and as JSON writes them. */
 export function maskContent(text: string, secrets: Iterable<string>): string {
   let left = maskKeys(text)
@@ -15,7 +29,7 @@ export function maskContent(text: string, secrets: Iterable<string>): string {
     .replace(userInUrl, `://${masked}@`)
     .replace(keyInUrl, `$1${masked}`);
   for (const secret of secrets) {
-    for (const form of new Set([secret, JSON.stringify(secret).slice(1, -1)])) left = left.replaceAll(form, masked);
+    for (const form of formsOf(secret)) left = left.replaceAll(form, masked);
   }
   return left;
 }
