@@ -379,8 +379,9 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('is asked again by another process’s next call where the first one stopped between its tries', async () => {
-    let shiftMs = 0;
-    const clock = withoutNextTry(laterClock(() => shiftMs));
+    // Its time stands still until the test moves it.
+    let nowMs = systemClock.nowMs();
+    const clock = { ...withoutNextTry(systemClock), nowMs: () => nowMs };
     const parts = { clock, key: { spend_limit_usd: '1.2' } };
     const { harness, spend, received } = await start(parts, [{ status: 500, body: 'no' }, taken]);
     await spend([600]);
@@ -389,7 +390,7 @@ describe('a receiver that does not take an alert', () => {
     const next = await harness.open({ clock });
     await spend([100], next);
     expect(received()).toHaveLength(1);
-    shiftMs = 15_000;
+    nowMs += 15_000;
     await spend([100], next);
     await eventually(() => received().length === 2);
     expect(received()[1]).toEqual(received()[0]);
@@ -517,6 +518,36 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
   expect(await shown('/providers', 'refusing')).toMatchObject({
     last_alert: { state: 'refused', model: 'refusing/m', is_delivered: false },
   });
+});
+
+it('operators see the latest alert of a provider with several credentials', async () => {
+  const names = ['GW_TEST_ALERTS_ONE', 'GW_TEST_ALERTS_TWO'];
+  for (const name of names) process.env[name] = `secret of ${name}`;
+  const credentials = names.map((env) => ({ env }));
+  let shiftMs = 0;
+  const { harness, received } = await start({
+    clock: withoutNextTry(laterClock(() => shiftMs)),
+    models: { 'pool/m': [{ provider: 'pool', upstream: 'error-401' }] },
+    providers: { pool: { auth: { bearer: credentials[0] }, credentials } },
+  });
+  const ada = await operatorOf(harness, 'ada');
+  const shown = async () =>
+    (await ada.get('/providers')).body.data.find(({ id }: { readonly id: string }) => id === 'pool');
+  expect(await shown()).toMatchObject({ last_alert: null });
+  await (await harness.post(hello('pool/m'))).text();
+  await harness.settled();
+  await eventually(() => received().length === 2);
+  // States of providers are read every five seconds.
+  shiftMs = 5_000;
+  const { last_alert: last } = await shown();
+  expect(last).toMatchObject({ state: 'refused', model: 'pool/m' });
+  expect(last.at).toBe(
+    received()
+      .map(({ at }) => at)
+      .toSorted()
+      .at(-1),
+  );
+  for (const name of names) delete process.env[name];
 });
 
 describe('one try', () => {

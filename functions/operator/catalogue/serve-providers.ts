@@ -4,10 +4,12 @@ import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
 import { awaitStatistics, cooldownItem } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
-import type {
-  CalledProvider,
-  CatalogueDocument,
-  ProviderDocument,
+import {
+  accountOf,
+  type CalledProvider,
+  type CatalogueDocument,
+  type ProviderDocument,
+  poolOf,
 } from '../../../shared/configuration/catalogue/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
@@ -61,15 +63,16 @@ export async function readHealths(
 async function show(
   { store, clock, cooldowns }: ManagementDependencies,
   document: CatalogueDocument | undefined,
-  { id, display_name, status, base_url, data_policy }: ProviderDocument,
+  provider: ProviderDocument,
   healths: readonly ProviderHealth[],
   operator: Operator,
 ): Promise<Documents['ManagedProvider']> {
-  const own = healths.filter(({ provider }) => provider === id);
+  const { id, display_name, status, base_url, data_policy } = provider;
+  const own = healths.filter((health) => health.provider === id);
   const models = await mapParallel(own, parallelReads, async (health) => {
     const entry = document?.models
       .find((model) => model.id === health.model)
-      ?.providers.find(({ provider }) => provider === id);
+      ?.providers.find((one) => one.provider === id);
     const limits = {
       rpm: entry?.rate_limit_rpm ?? null,
       tpm: entry?.rate_limit_tpm ?? null,
@@ -79,7 +82,8 @@ async function show(
     const { credential } = health;
     return { ...healthDocument(health, operator), ...(credential && { credential }), limits: use };
   });
-  const last = readLastOfProvider(cooldowns.noted(cooldownItem.markPrefix + id));
+  const marks = poolOf(provider).map((called) => cooldowns.noted(cooldownItem.markPrefix + accountOf(called)));
+  const last = readLastOfProvider(marks);
   const last_alert = last && {
     ...{ state: last.state, model: last.model },
     ...{ at: instantOf(last.atMs), is_delivered: last.isDelivered },

@@ -27,9 +27,11 @@ export function readLastShare(
 }
 
 /** `mark`: as it is noted beside coolings. */
-export function readLastOfProvider(mark: unknown): LastProviderAlert | null {
+export function readLastOfProvider(marks: readonly unknown[]): LastProviderAlert | null {
+  const known = marks.filter((mark) => mark !== undefined) as ProviderMark[];
+  const mark = known.toSorted((one, other) => other.at_ms - one.at_ms)[0];
   if (mark === undefined) return null;
-  const { state, model, ...rest } = mark as ProviderMark;
+  const { state, model, ...rest } = mark;
   return { ...lastAlert(rest), state, model };
 }
 
