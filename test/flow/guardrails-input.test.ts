@@ -105,10 +105,14 @@ describe('guardrails on input', () => {
         'acme/echo': routes('echo-request'),
         'acme/vectors': routes('echo'),
         ranker: [{ provider: 'ranker', upstream: 'echo' }],
+        prompted: [
+          { provider: 'prompts', upstream: 'echo-request', more: { supported_params: { extras: ['prompt'] } } },
+        ],
       },
       providers: {
         acme: { apis: ['chat-completions', 'messages', 'responses', 'embeddings'] },
         ranker: { apis: ['rerank'] },
+        prompts: { apis: ['responses'], shared_state: true },
       },
       guardrails: [
         { id: 'words', ...rules, url: guardrail.url, auth: { bearer: { env: 'GUARDRAIL_KEY' } } },
@@ -250,6 +254,25 @@ describe('guardrails on input', () => {
       200,
       [[fields, { text: 'F' }], [{ name: '[mail]' }]],
     ]);
+  });
+
+  it('see every text of a stored prompt’s variables, whatever they are called', async () => {
+    const variables = {
+      ...{ name: 'A', language: 'B', url: 'C', usage: 'D', id: ['E'] },
+      ...{
+        role: { type: 'input_text', text: 'F' },
+        format: { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+      },
+    };
+    const promptOf = (variables: Json) => ({ id: 'pmpt_1', version: '2', variables });
+    const ask = (variables: Json) =>
+      harness.postTo('/responses', { model: 'prompted', store: false, input: 'Q', prompt: promptOf(variables) });
+    expect((await ask(variables)).status).toBe(200);
+    expect(guardrail.questions.map(({ texts }) => texts)).toEqual([['Q', 'A', 'B', 'C', 'D', 'E', 'F']]);
+    harness.simulator.clear();
+    await expectError(await ask({ name: 'forbidden' }), 400, 'invalid_request', { reason: 'content_policy_violation' });
+    expect((await ask({ name: 'me@acme.io' })).status).toBe(200);
+    expect(sent().map((text) => JSON.parse(text).prompt)).toEqual([promptOf({ name: '[mail]' })]);
   });
 
   it('refuse embeddings of tokens, which no guardrail reads', async () => {

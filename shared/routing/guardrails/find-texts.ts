@@ -15,8 +15,25 @@ export interface FoundText {
 export function* textsOfRequest(interfaceId: InterfaceId, json: JsonText): Generator<FoundText> {
   for (const { name, value } of json.members()) {
     if (isSetting(interfaceId, name)) continue;
-    yield* interfaceId === 'rerank' && name === 'documents' ? stringsIn(json, value) : textsIn(json, value, name);
+    if (interfaceId === 'rerank' && name === 'documents') yield* stringsIn(json, value);
+    else if (name === 'prompt' && json.isObject(value)) yield* textsOfPrompt(json, value);
+    else yield* textsIn(json, value, name);
   }
+}
+
+/** A variable has any name, and is a text or a part of content. */
+function* textsOfPrompt(json: JsonText, prompt: number): Generator<FoundText> {
+  for (const inner of json.inside(prompt)) {
+    const name = json.name(inner);
+    if (name !== 'variables') yield* textsIn(json, inner, name);
+    else if (!json.isObject(inner)) yield* stringsIn(json, inner);
+    else for (const variable of json.inside(inner)) yield* textsOfVariable(json, variable);
+  }
+}
+
+function textsOfVariable(json: JsonText, variable: number): Generator<FoundText> {
+  const isPart = json.isObject(variable) && findMember(json, 'type', variable) !== undefined;
+  return isPart ? textsIn(json, variable, '', true) : stringsIn(json, variable);
 }
 
 /** Of values whose fields the client names as it likes. Recursive within the depth of a body. */
