@@ -265,6 +265,19 @@ describe('the key that a response is asked with', () => {
     expect(asked()).toEqual([[`GET /responses/${id}`, 'client-key']]);
   });
 
+  it("is the client's own for what goes on from it, and with no other", async () => {
+    const own = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
+    const named = { model: 'globex/echo', provider: { only: 'globex' } };
+    const { id } = await make(named, own);
+    const next = { ...named, input: 'Go on', previous_response_id: id };
+    const refused = await gateway.postTo('/responses', next, bearer(keys.byok));
+    const { message } = await expectError(refused, 422, 'byok_no_eligible_connection');
+    expect(message).toContain('previous_response_id: was made with a key of your own');
+    expect(asked()).toEqual([]);
+    expect((await gateway.postTo('/responses', next, own)).status).toBe(200);
+    expect(asked()).toEqual([['POST /responses', 'client-key']]);
+  });
+
   it("is the workspace's connection where that made it, and never with the gateway's key where one always applies", async () => {
     const ofWorkspace = bearer(keys.always);
     const { id } = await make({ model: 'globex/echo' }, ofWorkspace);

@@ -71,25 +71,27 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
 /** Looked up at a time: behind one that is not known the rest need not be. */
 const lookedAtOnce = 32;
 
-type Kept = Pick<PlanInput, 'storingAccount' | 'unknownInput'>;
-const nothingKept: Kept = { storingAccount: undefined, unknownInput: undefined };
+type Kept = Pick<PlanInput, 'storingAccount' | 'unknownInput' | 'ownKeyInput'>;
+const nothingKept: Kept = {};
 
-/** Who keeps what the request refers to, and what of it this workspace did not make. */
+/** Who keeps what the request refers to, and what of it this workspace did not make, or made with a key of its client's. */
 async function findKept(
   { providerAffinity }: GatewayDependencies,
   { keptInput }: ClientRequest,
   workspace: string,
 ): Promise<Kept> {
   let storingAccount: string | undefined;
+  let ownKeyInput: Kept['ownKeyInput'];
   for (let at = 0; at < Math.min(keptInput.length, keptInputMax); at += lookedAtOnce) {
     const looked = keptInput.slice(at, at + lookedAtOnce);
     const ids = looked.map(({ id = '' }) => id);
     const found = await providerAffinity.find(workspace, ids);
     storingAccount ??= found.find((one, place) => one !== undefined && looked[place]?.isCompared !== true)?.provider;
+    ownKeyInput ??= looked.find((_input, place) => found[place]?.isMade === true && found[place].withOwnKey === true);
     const unknown = looked.find((_input, place) => found[place]?.isMade !== true);
-    if (unknown !== undefined) return { storingAccount, unknownInput: unknown };
+    if (unknown !== undefined) return { storingAccount, ownKeyInput, unknownInput: unknown };
   }
-  return { storingAccount, unknownInput: keptInput[keptInputMax] };
+  return { storingAccount, ownKeyInput, unknownInput: keptInput[keptInputMax] };
 }
 
 /** Only these orders use statistics, and only they wait for them. */

@@ -25,6 +25,8 @@ export interface PlanInput extends OrderInput, VisibilityInput {
   readonly storingAccount?: string | undefined;
   /** A reference that this workspace did not create, if any. */
   readonly unknownInput?: KeptInput | undefined;
+  /** A reference to what this workspace made with a key of the client's own, if any. */
+  readonly ownKeyInput?: KeptInput | undefined;
 }
 
 /** Never empty. In the order of trying. */
@@ -78,12 +80,16 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
-  const { storingAccount, unknownInput } = input;
+  const { storingAccount, unknownInput, ownKeyInput } = input;
   // A key of the client's takes the place of whichever credential keeps it.
   const isAtStoringAccount = (candidate: Candidate) =>
     isAccount(candidate.provider, storingAccount) ||
     (bringsKey(candidate) && candidate.provider.id === storingAccount?.split('#')[0]);
   const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
+  const mayCarry = (reference: KeptInput | undefined, candidate: Candidate) =>
+    reference === undefined ||
+    mayReach(candidate) ||
+    (reference.isCompared && (chooseFormat(candidate, request)?.kind ?? 'relay') !== 'relay');
   return [
     {
       refuse: (left) => failUnkept(storingAccount, left),
@@ -121,10 +127,11 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
     // A translation carries none of it, and says so.
     {
       refuse: () => failUnknownInput(unknownInput),
-      keeps: (candidate) =>
-        unknownInput === undefined ||
-        mayReach(candidate) ||
-        (unknownInput.isCompared && (chooseFormat(candidate, request)?.kind ?? 'relay') !== 'relay'),
+      keeps: (candidate) => mayCarry(unknownInput, candidate),
+    },
+    {
+      refuse: () => failWithoutOwnKey(ownKeyInput),
+      keeps: (candidate) => mayCarry(ownKeyInput, candidate),
     },
     {
       refuse: (left) => failUnstructured(left, needs.schemaMember),
@@ -190,6 +197,12 @@ const failUnknownInput = (input: KeptInput | undefined): GatewayError =>
     param: input?.member,
     // Anthropic's SDK then begins a new thread with the whole conversation.
     ...(input?.member === 'thread' ? { providerCode: 'thread_not_found' } : {}),
+  });
+
+const failWithoutOwnKey = (input: KeptInput | undefined): GatewayError =>
+  fail('byok_no_eligible_connection', {
+    message: `${input?.member}: was made with a key of your own: send it in x-byok-key.`,
+    param: input?.member,
   });
 
 const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): GatewayError =>
