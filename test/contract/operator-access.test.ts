@@ -315,6 +315,23 @@ describe('keys of a member', () => {
     }
   });
 
+  it.each([{ share: 0 }, { keep: '1d' }, null])('sets no content_log of an own key: %j', async (content_log) => {
+    const mia = await person({ email: `mia.log.${JSON.stringify(content_log).length}@example.com`, groups: ['staff'] });
+    const refused = { error: 'forbidden', message: expect.stringContaining('content_log') };
+    const own = `log of ${JSON.stringify(content_log).length}`;
+    const of = (name: string) => ({ workspace: 'team', name });
+    const made = await mia.send('POST', '/keys', of(own));
+    expect(made.status).toBe(200);
+    const { public_id: id } = made.body.data;
+    if (content_log !== null) {
+      expect((await mia.send('POST', '/keys', { ...of('other'), content_log })).body).toMatchObject(refused);
+    }
+    expect((await mia.send('PATCH', `/keys/${id}`, { content_log })).body).toMatchObject(refused);
+    const withRevocation = await mia.send('PATCH', `/keys/${id}`, { content_log, status: 'revoked' });
+    expect(withRevocation.body).toMatchObject(refused);
+    expect((await mia.get('/keys')).body.data).toMatchObject([{ name: own, status: 'active', content_log: null }]);
+  });
+
   it('names the person in the log line of a change', async () => {
     const at = gateway.logLines.length;
     await (await person(people.editor)).send('POST', '/keys', { workspace: 'team', name: 'named' });
