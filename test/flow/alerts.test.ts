@@ -379,7 +379,7 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('is asked again by another process’s next call where the first one stopped between its tries', async () => {
-    // Its time stands still until the test moves it.
+    // Only the test moves its time.
     let nowMs = systemClock.nowMs();
     const clock = { ...withoutNextTry(systemClock), nowMs: () => nowMs };
     const parts = { clock, key: { spend_limit_usd: '1.2' } };
