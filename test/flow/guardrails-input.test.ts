@@ -166,7 +166,6 @@ describe('guardrails on input', () => {
   describe.each(places('forbidden'))('%s', (_name, path, body) => {
     it('refuses what is blocked: no provider is called, nothing is held or charged', async () => {
       await harness.settled();
-      await harness.settled();
       const before = await harness.credit();
       const refused = await harness.postTo(path, { model: modelOf(path), ...body });
       const { message } = await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
@@ -436,7 +435,6 @@ describe('guardrails on input', () => {
         await mayPass.promise;
         return { action: 'pass' };
       });
-      await harness.settled();
       await harness.settled();
       const { held } = await harness.credit();
       const answering = harness.post(hello('acme/echo'));

@@ -77,11 +77,13 @@ describe('guardrails on output', () => {
         'own/reasoning': [{ provider: 'acme', upstream: 'reasoning' }],
         'chat/echo': [{ provider: 'chat', upstream: 'echo' }],
         'messages/echo': [{ provider: 'messages', upstream: 'echo' }],
+        'speech/echo': [{ provider: 'speech', upstream: 'echo' }],
       },
       providers: {
         acme: { apis: ['chat-completions', 'messages', 'responses'] },
         chat: { apis: ['chat-completions'] },
         messages: { apis: ['messages'] },
+        speech: { apis: ['speech'] },
       },
       guardrails: [
         { id: 'words', ...rules },
@@ -253,6 +255,17 @@ describe('guardrails on output', () => {
       expect(text).toContain('content_filter');
       expect(text).not.toMatch(/"arguments":"[^"]/);
     }
+  });
+
+  it('leave audio as it is, which has no texts', async () => {
+    const asked = { model: 'speech/echo', input: 'Good morning', voice: 'alloy', response_format: 'wav' };
+    const of = async (headers = {}) => {
+      const response = await harness.postTo('/audio/speech', asked, headers);
+      return [response.headers.get('content-type'), Buffer.from(await response.arrayBuffer()).toString('base64')];
+    };
+    const plain = await of(by(keys.plain));
+    expect(plain[0]).toBe('audio/wav');
+    expect(await of()).toEqual(plain);
   });
 
   it('check the result of a stored function', async () => {

@@ -43,12 +43,15 @@ export async function openCallGuard(
       if (provided.kind === 'stream') {
         const { stream } = provided;
         let refusal: GatewayError | undefined;
-        const rest = guard.checkStream(eventsOf(stream), {
+        const events = eventsOf(stream);
+        const rest = guard.checkStream(events, {
           reader: clientInterface.openEventReader(request.size().choices),
           onFailed: (failed) => {
             refusal = guardrailUnavailable(failed);
           },
         });
+        // Bytes of audio have no texts, and their type is that of their first piece.
+        if (rest === events) return provided;
         const first = rest.next();
         await settledWithin(clock, keepAliveCommentMs, first);
         return { ...provided, stream: { ...stream, opening: [], rest: resumed(first, rest), refusal } };
