@@ -1,10 +1,12 @@
 // The playground's code for Python, run unchanged with each release of the SDKs.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import {
   type InterfaceName,
   interfaces,
 } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
 import { runCommand } from '../../infra/verify/verify-step.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';
 import { virtualEnvironment } from './python-environment.ts';
 
@@ -17,6 +19,8 @@ const sdkOf: Readonly<Partial<Record<InterfaceName, keyof typeof sdks>>> = { mes
 
 export async function runPlayground(): Promise<string> {
   const gateway = await startPlaygroundGateway();
+  // The code for images writes files.
+  const cwd = temporaryFolder();
   try {
     for (const [title, name, one] of drafts) {
       const body = interfaces[name].body(one);
@@ -24,6 +28,7 @@ export async function runPlayground(): Promise<string> {
       for (const requirements of sdks[sdkOf[name] ?? 'openai']) {
         const before = gateway.simulator.calls.length;
         const output = await runCommand(await virtualEnvironment(requirements), ['-c', python], {
+          cwd,
           env: { GW_API_KEY: gateway.key },
         });
         assert.match(output, /\S/, `${title} prints its answer`);
@@ -36,6 +41,7 @@ export async function runPlayground(): Promise<string> {
     }
     return `the playground's code, ${drafts.length} requests`;
   } finally {
+    rmSync(cwd, { recursive: true });
     await gateway.stop();
   }
 }

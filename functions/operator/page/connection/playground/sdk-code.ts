@@ -108,7 +108,8 @@ export const imagesPython = pythonOf(openAi, {
   streamed: '',
   whole: `import base64
 for at, image in enumerate(answer.data):
-    open(f"image-{at}.png", "wb").write(base64.b64decode(image.b64_json))`,
+    name = f"image-{at}.png"
+    print(name, open(name, "wb").write(base64.b64decode(image.b64_json)), "bytes")`,
   arguments: ['model', 'prompt', 'n', 'size', 'quality'],
 });
 
