@@ -23,9 +23,9 @@ export type ContentCall = Pick<IdentifiedCall, 'key' | 'scope' | 'byokKey' | 'wo
 
 /** Bodies that wait for their storage count as those of one key, which leaves memory for calls while it hangs. */
 const memoryKey = 'content log';
-/** A storage that takes longer loses the bodies: the record of the call waits for it. */
+/** The record of the call waits for the storage: a slower one loses the bodies. */
 const writeMaxMs = 3_000;
-/** Of a settlement's time, for the record. */
+/** Left of a settlement's time for the record. */
 const recordMs = 1_000;
 
 export interface ContentOptions {
@@ -65,7 +65,7 @@ export function openContent(
   };
 
   async function write(limitMs: number): Promise<boolean> {
-    // Its parts once more, as the text of the document.
+    // The document repeats the parts as one text.
     await memory.reserve(ofClient.bytes() + ofProviders.bytes());
     const document = await gather();
     await writeInTime(deps, { keep, document, limitMs });

@@ -142,7 +142,7 @@ export async function settle(
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
-    // Behind the bodies of the call, of which it says whether they are kept.
+    // Waits for the bodies of the call, since the record says whether they are kept.
     step('record', async () => {
       const content = call.content && (await call.content.write(deadline));
       await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content });

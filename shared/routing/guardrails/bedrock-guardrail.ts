@@ -13,7 +13,7 @@ import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 import { joinPieces, type Piece, piecesOf } from './long-texts.ts';
 
-/** Characters of one request: the service takes 25 text units of 1,000 characters where no quota was raised (November 2026). */
+/** Characters of one request, chosen with care: pages of AWS name quotas of text units, and no length of a request. */
 const requestMaxCharacters = 20_000;
 const requestsAtOnce = 4;
 const socketsMax = 64;

@@ -36,7 +36,7 @@ function textsOfVariable(json: JsonText, variable: number): Generator<FoundText>
   return isPart ? textsIn(json, variable, '', true) : stringsIn(json, variable);
 }
 
-/** Of values whose fields the client names as it likes. Recursive within the depth of a body. */
+/** Reads values whose fields have any name. Recursive within the depth of a body. */
 function* stringsIn(json: JsonText, value: number): Generator<FoundText> {
   if (json.isString(value)) {
     const text = JSON.parse(json.slice(value)) as string;

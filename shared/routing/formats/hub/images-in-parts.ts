@@ -48,7 +48,7 @@ export async function imagesInParts(
   );
   const call = { imaging, target, model, names, body, files, openPart };
   const counts = countsOf(size.choices, imaging.imagesMax);
-  // Paid for, and not seen: its images count as those that were asked for.
+  // Paid for, and not handed on: none of its images is counted.
   const paid: ImagesPart = { kind: 'part', images: [], input: undefined, output: undefined };
   const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paid);
   const parts = done.filter((part) => part !== undefined);

@@ -3,7 +3,10 @@ import { createGoogleVertex } from '@ai-sdk/google-vertex/edge';
 import type { HubTarget } from '../middle/index.ts';
 import { target as generateContent } from './generate-content-target.ts';
 
-/** Texts of one call in every region; Google's documentation of text embeddings, November 2026. One of Gemini's at a time. */
+/**
+ * Texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a request. Models of Gemini
+ * take one (cloud.google.com/vertex-ai, get-text-embeddings, November 2026).
+ */
 const textsMax = 5;
 
 export const target: HubTarget = {
