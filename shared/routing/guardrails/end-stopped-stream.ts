@@ -1,0 +1,78 @@
+// The end of a stream that a guardrail stopped.
+import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.ts';
+import type { EventBatch } from '../providers/index.ts';
+import { type BlockedStreamEnd, type BlockedStreamEvent, usageIn } from './blocked-stream.ts';
+import type { FailedCheck } from './check-texts.ts';
+import type { Stopped } from './event-window.ts';
+
+export interface StoppedStreamOptions {
+  readonly clock: Clock;
+  readonly end: BlockedStreamEnd;
+  /** Reads the events that are written here. */
+  readonly reader: EventReader;
+  /** Called where the stream ends for a check without an answer. */
+  readonly onFailed: (failed: FailedCheck) => void;
+}
+
+interface StoppedStream {
+  readonly batches: AsyncIterator<EventBatch, void>;
+  /** Events without a text, which may leave before a message. */
+  readonly start: readonly AnswerEvent[];
+  /** Events of the window that was stopped. */
+  readonly dropped: readonly AnswerEvent[];
+  /** Those that came with them. */
+  readonly rest: readonly AnswerEvent[];
+  readonly failure: EventBatch['failure'];
+}
+
+/** The message at once, the end when the provider is done: it is paid for all of it. */
+export async function* endStoppedStream(
+  why: Stopped,
+  stream: StoppedStream,
+  { clock, end, reader, onFailed }: StoppedStreamOptions,
+): AsyncGenerator<EventBatch, void, undefined> {
+  if (why.kind === 'failed') {
+    onFailed(why);
+    const failure = { kind: 'failed', cause: 'guardrail_failed', isOurFault: true } as const;
+    const { start, dropped, rest } = stream;
+    yield { events: [], dropped: [...start, ...dropped, ...rest], failure: stream.failure ?? failure };
+    return;
+  }
+  const written = (some: readonly BlockedStreamEvent[]): AnswerEvent[] =>
+    some.flatMap((one) => {
+      const reading = reader.read(one);
+      return reading.kind === 'event' ? [reading.event] : [];
+    });
+  const message = written(end.message(why.message)).map((event) => withDetails(event, { outputBytes: 0 }));
+  yield { events: [...stream.start, ...message] };
+  const { outputBytes, report, usage } = await readOn(stream, clock);
+  const events = written(end.end(usage)).map((event) => withDetails(event, { outputBytes: 0, usage: undefined }));
+  const last = events.pop();
+  if (last !== undefined) yield { events: [...events, withDetails(last, { outputBytes, usage: report })] };
+}
+
+async function readOn({ batches, dropped, rest, failure }: StoppedStream, clock: Clock) {
+  const read: { outputBytes: number; report?: AnswerEvent['details']['usage']; usage?: unknown } = { outputBytes: 0 };
+  const drop = (event: AnswerEvent) => {
+    read.outputBytes += event.details.outputBytes;
+    if (event.details.usage === undefined) return;
+    read.report = event.details.usage;
+    read.usage = usageIn(event.json);
+  };
+  for (const event of [...dropped, ...rest]) drop(event);
+  const late = Promise.withResolvers<undefined>();
+  const cancel = clock.after(streamReadOnMaxMs, () => late.resolve(undefined));
+  for (let isOver = failure !== undefined; !isOver; ) {
+    const next = await Promise.race([batches.next(), late.promise]);
+    const batch = next === undefined || next.done === true ? undefined : next.value;
+    for (const event of batch?.events ?? []) drop(event);
+    isOver = batch === undefined || batch.failure !== undefined;
+  }
+  cancel();
+  return read;
+}
+
+const withDetails = (event: AnswerEvent, more: Partial<AnswerEvent['details']>): AnswerEvent =>
+  Object.create(event, { details: { value: { ...event.details, ...more }, enumerable: true } }) as AnswerEvent;

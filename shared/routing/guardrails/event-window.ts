@@ -1,0 +1,188 @@
+// Events of a stream that wait until their texts are checked, and leave with what the check made of these.
+import type { AnswerEvent } from '../../protocol/interfaces/index.ts';
+import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
+import type { BlockedStreamEnd } from './blocked-stream.ts';
+import type { CheckedText, CheckedTexts } from './check-texts.ts';
+import type { ReadEventTexts, TextOfEvent } from './event-texts.ts';
+
+export interface EventWindowOptions {
+  readonly memory: CallMemory;
+  readonly textsOf: ReadEventTexts;
+  readonly end: BlockedStreamEnd;
+  readonly windowCharacters: number;
+  readonly check: (texts: readonly CheckedText[]) => Promise<CheckedTexts>;
+}
+
+interface Channel {
+  /** The end of what the client has, for the next check. */
+  sent: string;
+  pending: string;
+  readonly isCall: boolean;
+  /** All of it, as it came and as it left. */
+  raw: string;
+  left: string;
+  /** Set when more of it came since it was looked for among whole texts. */
+  hasGrown: boolean;
+}
+
+interface HeldEvent {
+  readonly event: AnswerEvent;
+  readonly json: JsonText;
+  readonly texts: readonly TextOfEvent[];
+}
+
+/** Its text, its JSON, the pieces and the texts that are sent. */
+const formsOfEvent = 4;
+
+export type Stopped = Exclude<CheckedTexts, { readonly kind: 'passed' }>;
+
+/** Events that wait for their check. */
+export class EventWindow {
+  readonly #options: EventWindowOptions;
+  readonly #part: ReturnType<CallMemory['openPart']>;
+  readonly #channels = new Map<string, Channel>();
+  /** Whole texts that were checked, and what they are now. */
+  readonly #known = new Map<string, string>();
+  /** Texts of which the pieces were checked. */
+  readonly #repeated = new Set<string>();
+  #held: HeldEvent[] = [];
+  #characters = 0;
+  #keptBytes = 0;
+  #hasLeft = false;
+
+  constructor(options: EventWindowOptions) {
+    this.#options = options;
+    this.#part = options.memory.openPart();
+  }
+
+  /** An event without a text waits for those before it, and at the start for the first check. */
+  isFull(): boolean {
+    if (this.#characters === 0) return this.#hasLeft;
+    return this.#characters >= this.#options.windowCharacters;
+  }
+
+  async hold(event: AnswerEvent): Promise<void> {
+    const { json } = event;
+    const texts = event.details.isEndMarker === true ? [] : this.#options.textsOf(json);
+    await this.#part.reserve(formsOfEvent * event.text.length);
+    for (const { text, isCall, channel: name } of texts) {
+      this.#characters += text.length;
+      if (name === undefined) continue;
+      const channel = this.#channels.get(name) ?? { sent: '', pending: '', isCall, raw: '', left: '', hasGrown: true };
+      this.#channels.set(name, channel);
+      channel.pending += text;
+      channel.raw += text;
+      channel.hasGrown = true;
+      this.#keptBytes += text.length;
+    }
+    this.#held.push({ event, json, texts });
+  }
+
+  /** The start of a stream has no text to keep back. */
+  drop(): { readonly start: AnswerEvent[]; readonly dropped: AnswerEvent[] } {
+    this.#part.keepOnly(0);
+    const { end } = this.#options;
+    const first = this.#held.findIndex(({ texts }) => texts.length > 0);
+    const dropped = this.#held.splice(Math.max(0, first)).map(({ event }) => event);
+    const start = this.#held.splice(0).map(({ event }) => event);
+    for (const { json } of start) end.see(json);
+    if (!this.#hasLeft && start.length === 0 && dropped[0] !== undefined) end.identify?.(dropped[0].json);
+    return { start, dropped };
+  }
+
+  /** The events of a window that has passed; else why it has not. */
+  async release(): Promise<AnswerEvent[] | Stopped> {
+    const pending = [...this.#channels.values()].filter((channel) => channel.pending !== '');
+    const grown = [...this.#channels.values()].filter(({ hasGrown }) => hasGrown);
+    const hasWholes = this.#held.some(({ texts }) => texts.some(({ channel }) => channel === undefined));
+    if (hasWholes) for (const { raw } of grown) this.#repeated.add(raw);
+    const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
+    const asked = pending.map(({ sent, pending: text, isCall }) => ({ text: sent + text, isCall }));
+    const checked = await this.#options.check([...asked, ...wholes].filter(isShown));
+    if (checked.kind !== 'passed') return checked;
+    const passed = checked.texts.values();
+    const replaced = new Map<Channel, string>();
+    for (const [at, channel] of pending.entries()) {
+      const { text } = asked[at] as CheckedText;
+      const left = isShown({ text }) ? (passed.next().value ?? text) : text;
+      // A mask that reaches into text which the client has takes nothing back.
+      if (!channel.isCall && !left.startsWith(channel.sent)) return reachesBack;
+      const now = channel.isCall ? channel.pending : left.slice(channel.sent.length);
+      if (now !== channel.pending) replaced.set(channel, now);
+      passOn(channel, now, this.#options.windowCharacters);
+    }
+    for (const { text, isCall } of wholes) {
+      const now = passed.next().value ?? text;
+      this.#known.set(text, isCall ? text : now);
+    }
+    for (const channel of hasWholes ? grown : []) {
+      channel.hasGrown = false;
+      if (channel.raw !== channel.left) this.#known.set(channel.raw, channel.left);
+    }
+    return this.#passed(replaced);
+  }
+
+  #passed(replaced: Map<Channel, string>): AnswerEvent[] {
+    const events = this.#held.map((one) => masked(one, this.#channels, replaced, this.#known));
+    for (const { json } of events) this.#options.end.see(json);
+    this.#held = [];
+    this.#characters = 0;
+    this.#hasLeft = true;
+    this.#part.keepOnly(2 * this.#keptBytes);
+    return events;
+  }
+}
+
+const isShown = ({ text }: { readonly text: string }): boolean => text.trim() !== '';
+
+function passOn(channel: Channel, now: string, windowCharacters: number): void {
+  channel.left += now;
+  channel.sent = (channel.sent + now).slice(-windowCharacters);
+  channel.pending = '';
+}
+
+const reachesBack = {
+  kind: 'blocked',
+  guardrail: '',
+  message: 'Text of the answer cannot be masked, as its beginning has been sent.',
+} as const;
+
+/** Those that are no repetition of pieces, or of a text before. */
+function wholeTextsOf(
+  held: readonly HeldEvent[],
+  ofPieces: ReadonlySet<string>,
+  known: ReadonlyMap<string, string>,
+): TextOfEvent[] {
+  const wholes = new Map<string, TextOfEvent>();
+  for (const one of held.flatMap(({ texts }) => texts)) {
+    const isNew = one.channel === undefined && !ofPieces.has(one.text) && !known.has(one.text);
+    if (isNew && one.text.trim() !== '') wholes.set(one.text, one);
+  }
+  return [...wholes.values()];
+}
+
+/** The masked text of a window takes the place of its first piece; the others are empty. */
+function masked(
+  { event, json, texts }: HeldEvent,
+  channels: ReadonlyMap<string, Channel>,
+  replaced: Map<Channel, string>,
+  known: ReadonlyMap<string, string>,
+): AnswerEvent {
+  const changes = texts.flatMap(({ value, text, channel: name }): [number, string][] => {
+    const channel = name === undefined ? undefined : channels.get(name);
+    const now = channel === undefined ? (known.get(text) ?? text) : replaced.get(channel);
+    if (channel !== undefined && now !== undefined) replaced.set(channel, '');
+    return now === undefined || now === text ? [] : [[value, JSON.stringify(now)]];
+  });
+  if (changes.length === 0) return event;
+  // They spell the same text.
+  for (let value = 0; value < json.next(0); value += 1) {
+    if (json.name(value) === 'logprobs') changes.push([value, json.isArray(value) ? '[]' : 'null']);
+  }
+  const text = replaceValues(
+    json,
+    changes.sort(([a], [b]) => a - b),
+  );
+  return Object.create(event, { text: { value: text, enumerable: true } }) as AnswerEvent;
+}
