@@ -49,8 +49,7 @@ describe('the interface of Responses', () => {
     (await (await post(body, headers)).json()) as Json;
   const lastRecord = async () => {
     await gateway.settled();
-    const [last] = (await gateway.records()).toSorted((a, b) => b.correlationId.localeCompare(a.correlationId));
-    return last;
+    return (await gateway.records()).at(-1);
   };
   const sentBy = async (body: Json, headers: Record<string, string> = {}) => {
     gateway.simulator.clear();

@@ -75,10 +75,7 @@ describe('a provider with three credentials', () => {
     harness.post(hello(model, more), headers);
   const inSession = (session: string | number) => ({ 'x-gw-session-id': `session-${session}` });
   const keysAsked = () => provider.calls.map(({ key }) => key);
-  const attempts = async () =>
-    (await harness.records())
-      .toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs || a.correlationId.localeCompare(b.correlationId))
-      .map(({ attemptLog = [] }) => attemptLog);
+  const attempts = async () => (await harness.records()).map(({ attemptLog = [] }) => attemptLog);
   /** A session that is drawn to a credential while all serve. */
   async function sessionAt(secret: string): Promise<Record<string, string>> {
     for (let session = 0; ; session += 1) {

@@ -184,7 +184,7 @@ async function costOf(path: string, body: Json): Promise<bigint | undefined> {
   const text = await answer.text();
   expect({ status: answer.status, text: answer.status === 200 ? '' : text }).toEqual({ status: 200, text: '' });
   await gateway.settled();
-  const last = (await gateway.records()).toSorted((a, b) => b.arrivedAtMs - a.arrivedAtMs)[0];
+  const last = (await gateway.records()).at(-1);
   return last?.costPicoUsd;
 }
 

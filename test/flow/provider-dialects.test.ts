@@ -80,7 +80,7 @@ const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
 const messagesCall = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
 const lastRecord = async () => {
   await gateway.settled();
-  return (await gateway.records()).toSorted((a, b) => b.arrivedAtMs - a.arrivedAtMs)[0];
+  return (await gateway.records()).at(-1);
 };
 
 describe('what a server says it has used', () => {

@@ -58,6 +58,7 @@ export interface Harness extends ServedGateway {
   /** Applies another gateway file. */
   apply(parts: FileParts): Promise<void>;
   credit(workspace?: string): Promise<CreditSummary>;
+  /** In the order of the calls, those of one millisecond too: the last call is the last record. */
   records(workspace?: string): Promise<CallRecord[]>;
   keyItem(key?: string): Promise<Item>;
   stop(): Promise<void>;
@@ -78,6 +79,7 @@ export async function startHarness({
   const { simulator, logLines } = backends;
   const key = newKey();
   const servers: GatewayServer[] = [];
+  const answeredIds: string[] = [];
   // Separate from the gateways: operators' work must not count as theirs.
   const operator = backends.createComposition({ clock, store: testStore.store });
   const apply = (file: FileParts) =>
@@ -93,7 +95,7 @@ export async function startHarness({
       store,
     });
     const composition = { ...real, ...options.replace?.(real) };
-    const server = await serveGateway(composition);
+    const server = await serveGateway(composition, undefined, answeredIds);
     servers.push(server);
     const { url, settled, close } = server;
     return { url, settled, close, composition, ...requestsTo(url, key, speaks?.path) };
@@ -109,7 +111,7 @@ export async function startHarness({
     open,
     apply,
     credit: (workspace = 'team') => operator.credit.show({ workspace, spendLimit: null }),
-    records: (workspace = 'team') => readRecords(operator, workspace),
+    records: (workspace = 'team') => readRecords(operator, workspace, answeredIds),
     keyItem: async (text = key) => (await operator.keys.readItem(parseApiKey(text)?.publicId ?? '')) ?? {},
     stop: () => backends.stop(servers),
   };

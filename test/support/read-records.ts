@@ -3,15 +3,21 @@ import type { Composition } from '../../shared/composition/index.ts';
 
 const dayMs = 86_400_000;
 
-/** Records of the current day and the days around it: a test may run at midnight, or on a clock that it moved. */
+/**
+ * Records of the current day and the days around it: a test may run at midnight, or on a clock that it moved. By time;
+ * those of one millisecond in the order of `answeredIds`, since their own ids have none.
+ */
 export async function readRecords(
   { records, clock }: Pick<Composition, 'records' | 'clock'>,
   workspace: string,
+  answeredIds: readonly string[] = [],
 ): Promise<CallRecord[]> {
   const found: CallRecord[] = [];
   for (const days of [-1, 0, 1]) {
     const day = new Date(clock.nowMs() + days * dayMs).toISOString().slice(0, 10);
     for await (const record of records.read(workspace, day)) found.push(record);
   }
-  return found.toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs);
+  const orderOf = new Map(answeredIds.map((id, order) => [id, order]));
+  const order = ({ correlationId }: CallRecord) => orderOf.get(correlationId) ?? -1;
+  return found.toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs || order(a) - order(b));
 }

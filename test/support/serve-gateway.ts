@@ -4,6 +4,7 @@ import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { createWholeGateway } from '../../infra/container/routes.ts';
 import { builtFiles } from '../../infra/local/built-files.ts';
 import type { Composition } from '../../shared/composition/index.ts';
+import { headerNames } from '../../shared/foundation/constants/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
 
@@ -22,9 +23,11 @@ export interface GatewayServer {
 export const testGateway = (composition: Composition, signIn?: SignInSettings): Gateway =>
   createWholeGateway(composition, { ...builtFiles(), page: pageFolder(consolePage) }, signIn);
 
+/** `answeredIds` gets the ids of calls in the order in which their answers begin. */
 export async function serveGateway(
   composition: Composition,
   gateway: Gateway = testGateway(composition),
+  answeredIds: string[] = [],
 ): Promise<GatewayServer> {
   const running = new Set<Promise<void>>();
   const counted: Gateway = async (request, context) => {
@@ -32,6 +35,7 @@ export async function serveGateway(
     running.add(promise);
     void promise.then(() => running.delete(promise));
     const response = await gateway(request, context);
+    answeredIds.push(String(response.headers[headerNames.requestId]));
     return { ...response, finish: async () => response.finish?.().finally(resolve) };
   };
   const server = createNodeServer(counted, composition);
