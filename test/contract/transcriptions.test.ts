@@ -2,7 +2,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { transcribe } from 'ai';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -190,6 +190,41 @@ it('refuses a body without a file, of JSON too, and options of another type, bef
   expect(gateway.simulator.calls).toEqual([]);
   await gateway.settled();
   expect((await gateway.credit()).spent).toBe(before);
+});
+
+it('takes a file name in UTF-8 or Latin-1, refuses any other charset, and writes no word of it to a log', async () => {
+  const written = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
+    jest.spyOn(console, method).mockImplementation(() => {}),
+  );
+  const named = (parameter: string) =>
+    fetch(`${gateway.url}/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body: Buffer.concat([
+        Buffer.from('--b\r\ncontent-disposition: form-data; name=model\r\n\r\nwhisper\r\n'),
+        Buffer.from(`--b\r\ncontent-disposition: form-data; name=file; ${parameter}\r\n`),
+        Buffer.from('content-type: audio/wav\r\n\r\n'),
+        twoSeconds,
+        Buffer.from('\r\n--b--\r\n'),
+      ]),
+    });
+  for (const good of ["filename*=UTF-8''gr%C3%BCn.wav", `filename=plain; filename*=iso-8859-1'de'gr%FCn.wav`]) {
+    expect((await named(good)).status).toBe(200);
+  }
+  const names = gateway.simulator.calls.map(({ body }) => (body as { file: { file_name: string } }).file.file_name);
+  expect(names).toEqual(['grün.wav', 'grün.wav']);
+  gateway.simulator.clear();
+  const [before, charset] = [gateway.logLines.length, 'secret-of-a-client'];
+  for (const bad of [`filename*=${charset}''a.wav`, `filename*="\\s${charset.slice(1)}''a.wav"`]) {
+    const response = await named(`filename=a.wav; ${bad}`);
+    const answer = (await response.json()) as { message: string };
+    expect([response.status, answer]).toMatchObject([400, { error: 'invalid_request' }]);
+    expect(answer.message).toBe('file: the name of the file is in another charset than UTF-8 and ISO-8859-1');
+  }
+  expect(gateway.simulator.calls).toEqual([]);
+  expect(written.flatMap(({ mock }) => mock.calls)).toEqual([]);
+  expect(gateway.logLines.slice(before).join('')).not.toContain(charset);
+  for (const spy of written) spy.mockRestore();
 });
 
 it('knows the options and forms that OpenAI’s own types know', () => {

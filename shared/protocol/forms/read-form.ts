@@ -1,6 +1,7 @@
 // Reads a multipart body: its parts, and its fields as one JSON text, which an interface reads as it reads any body. A
 // file is an object in it, with name, type, length and hash. Loaded on demand.
 import { isUtf8 } from 'node:buffer';
+import { ContentDisposition } from '@remix-run/headers/content-disposition';
 import {
   MaxHeaderSizeExceededError,
   MaxPartsExceededError,
@@ -21,6 +22,8 @@ const headMaxBytes = 4 * 1024;
 const nameMaxCharacters = 128;
 /** Quotes, and what escapes them for some servers: a name could end early, and its rest name another field. */
 const unsafeInName = /["\\\p{Cc}]/u;
+/** Those of RFC 8187. At a charset that it does not know, the package would write the client's own word to the log. */
+const knownCharset = /^(utf-8|iso-8859-1)'/i;
 /** All texts together: a prompt has 32,000 characters at most. */
 const textsMaxBytes = 1024 * 1024;
 
@@ -64,7 +67,9 @@ async function readParts(bytes: Buffer, boundary: string): Promise<readonly Form
 }
 
 function readPart(part: MultipartPart): FormPart {
-  const { name, filename: fileName, content, headers } = part;
+  const { content, headers } = part;
+  const disposition = ContentDisposition.from(headers['content-disposition'] ?? null);
+  const { name, filenameSplat: encodedName } = disposition;
   if (name === undefined || name === '') {
     throw fail('invalid_request', { message: 'A part of the form has no name.' });
   }
@@ -74,12 +79,15 @@ function readPart(part: MultipartPart): FormPart {
   if (unsafeInName.test(name)) {
     throw fail('invalid_request', { message: 'A name in the form has a quote, a backslash or a control character.' });
   }
+  if (encodedName && !knownCharset.test(encodedName)) {
+    throw fault(name, 'the name of the file is in another charset than UTF-8 and ISO-8859-1');
+  }
   const encoding = headers['content-transfer-encoding'] ?? 'binary';
   if (!/^(7bit|8bit|binary)$/i.test(encoding)) throw fault(name, 'content-transfer-encoding is not read');
   // The whole body came as one piece, and so did its parts.
   const bytes = content[0] ?? new Uint8Array(0);
   const mediaType = headers['content-type'];
-  return { name, fileName, mediaType, bytes };
+  return { name, fileName: disposition.preferredFilename, mediaType, bytes };
 }
 
 const fault = (name: string, what: string): GatewayError =>
