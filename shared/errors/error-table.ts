@@ -92,7 +92,10 @@ const functions = {
   qualification_expired: retried(409, 'The requested revision has expired.', 'never'),
   execution_in_progress: retried(409, 'The original call with this Idempotency-Key is still running.', 'soon'),
   execution_disabled: retried(409, 'Function execution is temporarily off.', 'never'),
-  request_too_large: entry(413, 'The request body is too large: at most 256 KiB for a function, 4 MiB otherwise.'),
+  request_too_large: entry(
+    413,
+    'The request body is too large: at most 256 KiB for a function, 25 MiB for a form, 4 MiB otherwise.',
+  ),
   api_key_rate_limit: retried(429, 'The requests-per-minute limit of the key is reached.', 'wait'),
   execution_capacity: retried(429, 'As many functions as may run at once are running.', 'wait'),
   execution_failed: entry(502, 'The function produced no valid result.'),

@@ -1,6 +1,7 @@
 // The `awslambda` global of the Node 24 runtime, with the semantics that make it dangerous (measured on the runtime
 // client 4.0.2): the prelude is armed by `from` and sent by the first `write` only, `end(text)` goes around it, a late
-// prelude throws, a write after the end or a failed request kills the process, and the stream is a facade.
+// prelude throws, a write after the end or a failed request kills the process, a destroyed one too while the runtime
+// listens to it, and the stream is a facade.
 import { EventEmitter } from 'node:events';
 
 /** Effects of one invocation, byte for byte. */
@@ -21,6 +22,8 @@ export interface Invocation {
   failure: unknown;
   /** The invocation hangs until the function's time limit: the handler is done and the stream has not ended. */
   hangs: boolean;
+  /** Its request to the Runtime API was broken off. */
+  isCut: boolean;
 }
 
 export interface StreamControl {
@@ -103,7 +106,9 @@ function createStream() {
     deaths: [],
     failure: undefined,
     hangs: false,
+    isCut: false,
   };
+  emitter.on('error', (cause) => invocation.deaths.push(`unhandled rejection: ${cause.message}`));
   const stream = {
     setContentType(type: string) {
       if (state.written) throw new Error('InvalidStreamingOperation: Cannot set content-type, too late.');
@@ -111,8 +116,8 @@ function createStream() {
     },
     write(chunk: unknown) {
       invocation.writes.push(chunk);
-      if (state.ended) {
-        invocation.deaths.push('ERR_STREAM_WRITE_AFTER_END');
+      if (state.ended || invocation.isCut) {
+        invocation.deaths.push(state.ended ? 'ERR_STREAM_WRITE_AFTER_END' : 'ERR_STREAM_DESTROYED');
         return false;
       }
       const isPlain = typeof chunk === 'string' || Buffer.isBuffer(chunk) || chunk instanceof Uint8Array;
@@ -128,7 +133,13 @@ function createStream() {
       // Not through `write`: a text given here arrives without a prelude.
       if (typeof parts[0] === 'string') chunks.push(Buffer.from(parts[0]));
     },
+    destroy() {
+      if (invocation.isCut || state.ended) return;
+      invocation.isCut = true;
+      process.nextTick(() => emitter.emit('error', new Error('socket hang up')));
+    },
     on: emitter.on.bind(emitter),
+    removeAllListeners: emitter.removeAllListeners.bind(emitter),
     once: emitter.once.bind(emitter),
     off: emitter.off.bind(emitter),
     get writableEnded() {

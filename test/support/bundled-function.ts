@@ -13,24 +13,51 @@ const runtime = `
   globalThis.awslambda = {
     streamifyResponse: (handler) => async (event, context) => {
       const stream = new PassThrough();
-      const body = new Response(stream).text();
-      await handler(event, stream, context);
-      await body;
-      return stream.prelude.statusCode;
+      const pieces = [];
+      let isWhole = false;
+      stream.on('data', (piece) => pieces.push(piece)).on('end', () => (isWhole = true));
+      const closed = new Promise((resolve) => stream.once('close', resolve));
+      let failure;
+      await handler(event, stream, context).catch((cause) => {
+        failure = cause.message;
+        stream.destroy();
+      });
+      await closed;
+      const { statusCode: status, headers } = stream.prelude;
+      return { status, headers, body: Buffer.concat(pieces).toString('base64'), isWhole, failure };
     },
     HttpResponseStream: { from: (stream, prelude) => Object.assign(stream, { prelude }) },
   };
   const { handler } = await import(process.argv[1]);
-  process.on('message', async ({ key, body }) => {
-    const headers = { authorization: 'Bearer ' + key, 'content-type': 'application/json' };
-    const http = { method: 'POST', sourceIp: '127.0.0.1' };
-    const event = { rawPath: '/v1/chat/completions', rawQueryString: '', headers, body, requestContext: { http, timeEpoch: Date.now() } };
+  process.on('message', async (event) => {
+    event.requestContext = { http: { method: 'POST', sourceIp: '127.0.0.1' }, timeEpoch: Date.now() };
     process.send(await handler(event, { getRemainingTimeInMillis: () => 60_000 }));
   });
   process.send('ready');`;
 
+/** Parts of the event of a POST. */
+export interface BundleEvent {
+  readonly rawPath: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly isBase64Encoded?: boolean;
+}
+
+export interface BundleAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In base64. */
+  readonly body: string;
+  /** The stream ended; else it was broken off. */
+  readonly isWhole: boolean;
+  /** Why the invocation failed. */
+  readonly failure?: string;
+}
+
 export interface BundledFunction {
-  /** Resolves with the status of the answer when the handler has ended, settlement included. */
+  /** Resolves when the handler has ended, settlement included. */
+  invoke(event: BundleEvent): Promise<BundleAnswer>;
+  /** The status of a chat completion. */
   call(key: string, body: string): Promise<number>;
   kill(): void;
 }
@@ -43,11 +70,16 @@ export async function startBundledFunction(index: string, env: Record<string, st
   });
   const message = async (): Promise<unknown> => (await once(child, 'message'))[0];
   if ((await message()) !== 'ready') throw new Error('the bundle did not load');
+  const invoke = async (event: BundleEvent) => {
+    const answered = message();
+    child.send({ rawQueryString: '', ...event });
+    return (await answered) as BundleAnswer;
+  };
   return {
+    invoke,
     async call(key, body) {
-      const answered = message();
-      child.send({ key, body });
-      return (await answered) as number;
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      return (await invoke({ rawPath: '/v1/chat/completions', headers, body })).status;
     },
     kill: () => void child.kill(),
   };

@@ -182,7 +182,7 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
     solution: 'Wait for the operator, who sets `service.function_execution: enabled`. Plain models still work.',
   },
   request_too_large: {
-    cause: 'The body is over 256 KiB on a function call, or over 4 MiB on any other.',
+    cause: 'The body is over 4 MiB, 256 KiB (function call) or 25 MiB (form; on Lambda 4).',
     solution: 'Send less: shorter messages, smaller images, or links to images in place of their bytes.',
   },
   api_key_rate_limit: {

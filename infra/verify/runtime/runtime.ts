@@ -16,7 +16,7 @@ import { rawEventPath, startFunction } from './start-function.ts';
 /** Pause between the chunks of the provider: enough for each to leave by itself. */
 const paceMs = 10;
 /** The model's name chooses the behaviour of the simulator. */
-const [model, cutModel] = ['test/echo', 'test/cut:3'];
+const [model, cutModel, cutSpeech] = ['test/echo', 'test/cut:3', 'test/cut:2'];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 export const runtime: VerifyStep = {
@@ -42,7 +42,7 @@ export const runtime: VerifyStep = {
       // In the same process.
       await looksWell('after failures');
       const { list } = smokeChecks({ ...options, baseUrl: `${models.url}/v1` });
-      return `${await list()} by the listing function; the calls of npm run smoke, twice; a refusal, no event, a cut stream`;
+      return `${await list()} by the listing function; the calls of npm run smoke, twice; a refusal, no event, a cut stream, cut speech`;
     } catch (error) {
       const written = `${gateway.output()}${models.output()}`.trimEnd();
       throw new Error(`${error instanceof Error ? error.message : error}\n${written}`, { cause: error });
@@ -70,14 +70,23 @@ async function outliveFailures(url: string, key: string): Promise<void> {
   const cut = await post('/v1/chat/completions', { ...question, model: cutModel, stream: true }, `Bearer ${key}`);
   const isTold = cut.status === 200 && /"error"[^\n]*\n\ndata: \[DONE\]\n\n$/.test(cut.body);
   expectThat(isTold, `a provider that dies in its stream: ${cut.status} ${cut.body.slice(-300)}`);
+  const said = { model: cutSpeech, input: 'Hello there', voice: 'alloy' };
+  const whole = await post('/v1/audio/speech', said, `Bearer ${key}`).catch(() => undefined);
+  expectThat(whole === undefined, `a provider that dies in speech, whose client takes it for whole: ${whole?.status}`);
 }
 
 const prices = { input_price_per_million: '1.00', output_price_per_million: '2.00', context_length: 128_000 };
 
 const gatewayFile = (providerUrl: string): string =>
   stringify({
-    providers: [{ id: 'acme', base_url: providerUrl, auth: 'none' }],
-    models: [model, cutModel].map((id) => ({ id, auto: id === model, providers: [{ provider: 'acme', ...prices }] })),
+    providers: [
+      { id: 'acme', base_url: providerUrl, auth: 'none' },
+      { id: 'speaker', base_url: providerUrl, auth: 'none', apis: ['speech'] },
+    ],
+    models: [
+      ...[model, cutModel].map((id) => ({ id, auto: id === model, providers: [{ provider: 'acme', ...prices }] })),
+      { id: cutSpeech, providers: [{ provider: 'speaker', ...prices, input_price_per_character: '0' }] },
+    ],
     workspaces: [{ id: 'team', credit_usd: '100', keys: [{ name: 'first' }] }],
   });
 

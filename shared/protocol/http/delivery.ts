@@ -23,8 +23,6 @@ export interface TextSink {
   /** False: wait for `drain`. Strings only, the runtime turns any other object into JSON text. */
   write(text: string): boolean;
   write(text: string, encoding: 'latin1'): boolean;
-  /** Cuts the connection, where that can be done. */
-  destroy?(): unknown;
   once(event: 'drain', listener: () => void): unknown;
   off(event: 'drain', listener: () => void): unknown;
 }
@@ -38,6 +36,8 @@ export interface Delivery {
   readonly arrivedAtMs: number;
   /** Aborts when the client hangs up. */
   readonly clientGone: AbortSignal;
+  /** Breaks the answer off, so that its client sees it. Absent where no answer is of bytes. */
+  readonly cut?: () => void;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface Delivery {
  * any more: an iterable is released and its stream closed properly, the rest of a text is written at once.
  */
 export async function deliverBody(
-  { response, sink, arrivedAtMs, clientGone }: Delivery,
+  { response, sink, arrivedAtMs, clientGone, cut }: Delivery,
   waits: Waits & Times,
 ): Promise<void> {
   const { clock, times } = waits;
@@ -61,7 +61,7 @@ export async function deliverBody(
   try {
     if (isPiece) await drained(sink, stop);
     else if (typeof body === 'string') await writeText(body, { sink, stop, encoding });
-    else await writeStream(body, response, { sink, stop, clientGone, encoding }, waits);
+    else await writeStream(body, response, { sink, stop, clientGone, encoding, cut }, waits);
   } finally {
     cancelTimer();
   }
@@ -70,9 +70,10 @@ export async function deliverBody(
 async function writeStream(
   body: AsyncIterable<BodyPart>,
   response: GatewayResponse,
-  { sink, stop, clientGone, encoding }: Writing & { clientGone: AbortSignal },
+  { clientGone, cut, ...writing }: Writing & Pick<Delivery, 'clientGone'> & { readonly cut: Delivery['cut'] },
   waits: Waits,
 ): Promise<void> {
+  const { stop, encoding } = writing;
   const iterator = body[Symbol.asyncIterator]();
   const stopped = waitsUntilAborted(stop);
   let hasEnded = false;
@@ -83,8 +84,8 @@ async function writeStream(
       if (next === undefined) break;
       if (next.done === true) return;
       hasEnded = next.value.isEnd;
-      if (next.value.isCut) sink.destroy?.();
-      else await writeText(next.value.text, { sink, stop, encoding });
+      if (next.value.isCut) cut?.();
+      else await writeText(next.value.text, writing);
     }
   } catch (cause) {
     hasFailed = true;
@@ -95,10 +96,10 @@ async function writeStream(
   await closeIterator(iterator, waits);
   if (hasEnded || clientGone.aborted) return;
   // Bytes have no word for it.
-  if (encoding !== undefined) sink.destroy?.();
+  if (encoding !== undefined) cut?.();
   if (encoding !== undefined || response.closeBroken === undefined) return;
   // Clients take a stream that just stops for a success.
-  await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), { sink, stop, encoding });
+  await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), writing);
 }
 
 const writeTo = (sink: TextSink, text: string, encoding: 'latin1' | undefined): boolean =>

@@ -15,7 +15,11 @@ export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
     query: textIn(event, 'rawQueryString') ?? '',
     headers: readHeaders(objectIn(event, 'headers')),
     declaredBodyBytes: Buffer.byteLength(body, encoding),
-    readBody: async () => decodeBody(body, encoding),
+    async readBody(memory) {
+      const bytes = decodeBody(body, encoding);
+      await memory.reserve(bytes.length);
+      return bytes;
+    },
     arrivedAtMs: readArrival(memberOf(requestContext, 'timeEpoch'), clock),
   };
 }
@@ -31,10 +35,13 @@ function readHeaders(headers: object | undefined): HeaderValues {
   return values;
 }
 
+/** Of a form too, which may be longer elsewhere. */
+const tooLarge = `The request body is too large: at most ${plainBodyMaxBytes / 1024 / 1024} MiB on Lambda.`;
+
 function decodeBody(text: string, encoding: 'base64' | 'utf8'): Buffer {
   // Bounded although it decodes before it counts: an event is at most 6 MB.
   const bytes = Buffer.from(text, encoding);
-  if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large');
+  if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large', { message: tooLarge });
   return bytes;
 }
 

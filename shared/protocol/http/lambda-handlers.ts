@@ -56,35 +56,53 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
     runtime.streamifyResponse(async (event, stream, context) => {
       doNotWaitForIdleSockets(context);
       const answered = await runRequest(middyRequest(event, context), ...stages);
-      await sendThrough(runtime, stream, answered, dependencies);
+      const isCut = await sendThrough(runtime, stream, answered, dependencies);
       // Inside the invocation, because a frozen process settles nothing; after the last byte, because the client need
       // not wait.
       await runFinish(answered.response, dependencies, answered.endsAtMs);
+      // Else the runtime waits for the end of the answer.
+      if (isCut) throw new Error('the answer broke, and is cut off');
     });
   return wrapInMiddy(gateway, dependencies, executionMode) as never;
 }
 
 /**
- * Three rules of the runtime shape this: only a `write` sends status and headers, only `end` ends the invocation, and
- * nothing may be written after it.
+ * Three rules of the runtime shape this: only a `write` sends status and headers, only `end` or an error ends the
+ * invocation, and nothing may be written after it. Returns whether the answer was cut.
  */
 async function sendThrough(
   runtime: LambdaRuntime,
   stream: LambdaResponseStream,
   { response, arrivedAtMs }: HandledRequest,
   dependencies: AdapterDependencies,
-): Promise<void> {
+): Promise<boolean> {
   const { status, headers, body } = response;
   const sink = runtime.HttpResponseStream.from(stream, { statusCode: status, headers: { ...headers } });
   const gone = new AbortController();
   sink.once('error', () => gone.abort());
+  let isCut = false;
+  const cut = () => {
+    isCut = true;
+    breakOff(sink);
+  };
   try {
     // The headers of a stream leave at once, and they leave even if it never yields.
     if (typeof body !== 'string') sink.write('');
-    await deliverBody({ response, sink, arrivedAtMs, clientGone: gone.signal }, dependencies);
+    await deliverBody({ response, sink, arrivedAtMs, clientGone: gone.signal, cut }, dependencies);
   } finally {
-    if (!sink.writableEnded) sink.end();
+    if (!isCut && !sink.writableEnded) sink.end();
   }
+  return isCut;
+}
+
+/**
+ * By a request to the runtime that ends too early Lambda knows that the answer is not whole; an error that is thrown is
+ * a trailer behind a good end. The runtime's own listeners would leave unhandled rejections.
+ */
+function breakOff(stream: LambdaResponseStream): void {
+  stream.removeAllListeners('error');
+  stream.on('error', () => {});
+  stream.destroy();
 }
 
 type Plugin = NonNullable<Parameters<typeof middy>[1]>;

@@ -6,6 +6,9 @@ export interface LambdaResponseStream {
   write(text: string): boolean;
   write(text: string, encoding: 'latin1'): boolean;
   end(): void;
+  destroy(): unknown;
+  removeAllListeners(event: 'error'): unknown;
+  on(event: 'error', listener: () => void): unknown;
   once(event: 'drain' | 'error', listener: (cause?: unknown) => void): unknown;
   off(event: 'drain' | 'error', listener: (cause?: unknown) => void): unknown;
   readonly writableEnded: boolean;

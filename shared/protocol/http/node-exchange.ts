@@ -74,7 +74,8 @@ async function send(
   if (incoming.method !== 'HEAD') {
     const text = typeof started.body === 'string' ? started.body : '';
     const sink = response.memory === undefined ? outgoing : unreadSink(outgoing, response.memory, text);
-    await deliverBody({ response: started, sink, ...times }, dependencies);
+    const cut = () => outgoing.destroy();
+    await deliverBody({ response: started, sink, cut, ...times }, dependencies);
     // Node delays a text until the end of the answer, and writes both as a list of pieces, which makes a call 5 %
     // dearer.
     if (typeof started.body === 'string') outgoing.socket?.uncork();

@@ -21,7 +21,6 @@ export function unreadSink(outgoing: ServerResponse, memory: Counted, text: stri
       memory.standStill(outgoing.writableLength + characterBytes * leftCharacters, () => outgoing.destroy());
       return goesOn;
     },
-    destroy: () => outgoing.destroy(),
     once: (event, listener) => outgoing.once(event, listener),
     off: (event, listener) => outgoing.off(event, listener),
   };

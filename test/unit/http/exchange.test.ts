@@ -99,6 +99,18 @@ describe('a function URL event', () => {
     await expect(bodyOf(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) }))).rejects.toMatchObject(tooLarge);
   });
 
+  it('says what Lambda takes where a body is longer, and counts one that is not in what the process keeps', async () => {
+    const over = chatEvent({ body: Buffer.alloc(hardSize + 1).toString('base64'), isBase64Encoded: true });
+    await expect(bodyOf(over)).rejects.toMatchObject({
+      message: 'The request body is too large: at most 4 MiB on Lambda.',
+    });
+    const budget = createMemoryBudget(manualClock());
+    const memory = budget.open();
+    const event = chatEvent({ body: Buffer.alloc(100_000, 0xff).toString('base64'), isBase64Encoded: true });
+    await read(event).readBody(memory);
+    expect(budget.keptBytes()).toBe(100_000);
+  });
+
   it.each([
     ['now', startMs, startMs],
     ['some seconds ago', startMs - 9_000, startMs - 9_000],

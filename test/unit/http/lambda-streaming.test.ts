@@ -139,6 +139,44 @@ describe('a failure', () => {
     expect(invocation.bodyText()).toBe('data: 1\n\n');
   });
 
+  it('inside bytes breaks the request off where they end, finishes, and fails the invocation: the process lives', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const order: string[] = [];
+    const body = (async function* () {
+      yield { text: 'RIFF\u00e9', isEnd: false };
+      yield { text: '', isEnd: true, isCut: true } as const;
+    })();
+    const finish = async () => void order.push('finished');
+    const handler = createStreamingHandler(
+      answering({ headers: { 'content-type': 'audio/wav' }, body, finish }),
+      dependencies,
+    );
+
+    const invocation = await invoke(handler, chatEvent());
+    await nextTurn();
+
+    expect(invocation.isCut).toBe(true);
+    expect(invocation.writes).toEqual(['', 'RIFF\u00e9']);
+    expect(invocation.ends).toEqual([]);
+    expect(order).toEqual(['finished']);
+    expect(invocation.failure).toMatchObject({ message: 'the answer broke, and is cut off' });
+    expect(invocation.deaths).toEqual([]);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('inside bytes whose time is over breaks the request off as well', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const never = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const headers = { 'content-type': 'audio/mpeg' };
+    const running = invoke(createStreamingHandler(answering({ headers, body: never }), dependencies), chatEvent());
+    await nextTurn();
+    clock.advance(deliveryMaxMs);
+    const invocation = await running;
+    await nextTurn();
+    expect([invocation.isCut, invocation.ends, invocation.deaths]).toEqual([true, [], []]);
+    expect(invocation.failure).toBeDefined();
+  });
+
   it.each([
     ['rejects', () => Promise.reject(new Error('ledger'))],
     [
