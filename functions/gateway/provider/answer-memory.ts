@@ -1,6 +1,7 @@
 // Reserves the memory of a provider's whole answer, from its first byte until it is handed on.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 
 /** The text as it came, the one with the gateway's own fields, and its bytes for the client. */
 const relayedForms = 3;
@@ -24,6 +25,15 @@ export class AnswerNotKept extends Error {
     this.refusal = refusal;
   }
 }
+
+/** Its provider has made it, so it is charged. */
+export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFailure => ({
+  kind: 'failed',
+  cause: 'no_memory',
+  isOurFault: true,
+  refusal,
+  refusedAnswer: { usage: undefined, outputBytes: cameBytes },
+});
 
 export interface AnswerMemory {
   /** The same bytes, each piece once there is memory for it. Rejects with AnswerNotKept. */

@@ -40,7 +40,7 @@ export async function attemptCandidate(
     const asked = { ...request, request: request.asked, correlationId, createdSeconds, openPart };
     const called = await callCandidate(asked, candidate, send);
     if (called.kind === 'failure') {
-      const refusedAnswer = called.failure.refusedAnswer ?? connection.refusedAnswer;
+      const refusedAnswer = called.failure.refusedAnswer ?? connection.refused?.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
     }
     if (called.kind === 'json') watch.finish();

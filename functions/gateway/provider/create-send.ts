@@ -3,9 +3,9 @@
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
-import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { CandidateRequest, NoAnswer, OpenPart, Send } from '../../../shared/routing/formats/index.ts';
 import {
+  type AttemptFailure,
   classifyStatus,
   type DescribeText,
   readProviderText,
@@ -17,7 +17,7 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CalledCandidate, CallToSend } from '../provider-call.ts';
-import { type AnswerMemory, openAnswerMemory } from './answer-memory.ts';
+import { type AnswerMemory, AnswerNotKept, openAnswerMemory, unkeptAnswer } from './answer-memory.ts';
 import { type PreparedCall, prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
@@ -28,8 +28,8 @@ export interface ProviderConnection {
   isSent: boolean;
   /** The provider has accepted the call: it is at work, and charges for it. */
   isAccepted: boolean;
-  /** The JSON answer that came was longer than any may be. */
-  refusedAnswer: RefusedAnswer | undefined;
+  /** Set where its provider finished an answer that is too long, or that there was no memory for. */
+  refused: AttemptFailure | undefined;
   /** Memory of a whole answer. */
   readonly memory: AnswerMemory;
   /** The call went to a socket of the pool that had died, most likely before it was sent. */
@@ -115,11 +115,7 @@ export function createSend(
           watch.finish();
           answer.drain();
         },
-        readText: async () => {
-          const text = await readText(maxBytes);
-          if (text === undefined) connection.refusedAnswer = { usage: undefined, outputBytes: maxBytes };
-          return text;
-        },
+        readText: () => notingRefusal(connection, readText(maxBytes), maxBytes),
         describe,
       };
     }
@@ -138,9 +134,30 @@ export function createSend(
     watch.signal.addEventListener('abort', partWatch.abort, { once: true });
     connection.isSent = true;
     parts.push(partMemory);
-    return { send: part.send, keep: partMemory.release, wasDead: () => part.connection.wasDead };
+    return {
+      send: part.send,
+      keep: partMemory.release,
+      wasDead: () => part.connection.wasDead,
+      refused: () => part.connection.refused,
+    };
   };
   return { send, openPart, connection };
+}
+
+async function notingRefusal(
+  connection: ProviderConnection,
+  reading: Promise<string | undefined>,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const text = await reading.catch((error: unknown) => {
+    if (error instanceof AnswerNotKept) connection.refused = unkeptAnswer(error);
+    throw error;
+  });
+  if (text === undefined) {
+    const refusedAnswer = { usage: undefined, outputBytes: maxBytes };
+    connection.refused = { kind: 'failed', cause: 'answer_too_large', refusedAnswer };
+  }
+  return text;
 }
 
 function openConnection(
@@ -164,7 +181,7 @@ function openConnection(
     silence,
     isSent: false,
     isAccepted: false,
-    refusedAnswer: undefined,
+    refused: undefined,
     memory: { ...answerMemory, release },
     wasDead: false,
   };

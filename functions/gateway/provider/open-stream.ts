@@ -10,7 +10,7 @@ import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
-import { type AnswerMemory, AnswerNotKept } from './answer-memory.ts';
+import { type AnswerMemory, AnswerNotKept, unkeptAnswer } from './answer-memory.ts';
 import type { ProviderConnection } from './create-send.ts';
 
 /** A failure: the stream broke, or ended, before its first output. */
@@ -99,10 +99,7 @@ export function readBrokenCall(
   { watch, isAccepted, wasDead }: ProviderConnection,
   ranMs: number,
 ): AttemptFailure {
-  if (error instanceof AnswerNotKept) {
-    const refusedAnswer = { usage: undefined, outputBytes: error.cameBytes };
-    return { kind: 'failed', cause: 'no_memory', isOurFault: true, refusal: error.refusal, refusedAnswer };
-  }
+  if (error instanceof AnswerNotKept) return unkeptAnswer(error);
   const failure = readBrokenStream(error, watch);
   if (wasDead) return { ...failure, wasDead };
   if (failure.cause !== 'client_gone' || !isAccepted) return failure;

@@ -63,6 +63,8 @@ export type OpenPart = () => {
   readonly keep: (bytes: number) => void;
   /** It went to a kept socket that had died. */
   readonly wasDead: () => boolean;
+  /** Set where its provider finished an answer that is too long, or that there was no memory for. */
+  readonly refused: () => AttemptFailure | undefined;
 };
 
 /** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */

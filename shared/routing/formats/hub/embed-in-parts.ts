@@ -6,7 +6,6 @@ import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import { estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import { readFailure } from './call-through-hub.ts';
 import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './middle/index.ts';
 import { openPackagePart, type PackageTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
@@ -49,7 +48,11 @@ export async function embedInParts(
   const call = { embeddings, target, model, names, asked, write, openPart };
   const texts = [body.input].flat() as string[];
   const parts = inParts(texts, await inputsMaxOf(call));
-  const { done, failure, broken } = await runParts(parts, (values) => embedPart(call, values), paidPart);
+  const { done, failure, broken } = await runParts(
+    parts,
+    (values) => embedPart(call, values),
+    () => paidPart,
+  );
   const usage = usageOf(done, (at) => {
     const values = parts[at] ?? [];
     const textBytes = values.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
@@ -90,7 +93,7 @@ async function inputsMaxOf({ embeddings, model, names }: EmbedCall): Promise<num
 
 async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
   const { embeddings, target, model, names, asked, write } = call;
-  const { exchange, keepAnswer } = openPackagePart(call.openPart, { target, readable: embeddings.readable });
+  const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target, readable: embeddings.readable });
   try {
     const opened = embeddings.openModel({ model, ...exchange.settings }, names);
     const result = await opened.doEmbed({ values: [...values], ...embeddings.toOptions(asked, names) });
@@ -104,7 +107,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
     // Packages count 0 where nothing is reported.
     return { kind: 'part', vectors, tokens: tokens === 0 ? undefined : tokens };
   } catch (error) {
-    const { failure } = readFailure(error, exchange);
+    const { failure } = failureOf(error);
     if (failure.cause !== notTranslatable.cause) return failed(failure);
     return failed({ ...failure, param: asked.dimensions === undefined ? 'input_type' : 'dimensions' });
   }

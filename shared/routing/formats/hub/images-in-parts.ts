@@ -3,7 +3,6 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import { readFailure } from './call-through-hub.ts';
 import type { HubTarget, ImageTarget } from './middle/index.ts';
 import { openPackagePart, type PackageTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
@@ -29,6 +28,8 @@ interface ImagesPart {
   readonly kind: 'part';
   /** Base64. */
   readonly images: readonly string[];
+  /** Images that are charged: also of an answer that cannot be handed on. */
+  readonly made: number;
   readonly input: number | undefined;
   readonly output: number | undefined;
 }
@@ -48,15 +49,14 @@ export async function imagesInParts(
   );
   const call = { imaging, target, model, names, body, files, openPart };
   const counts = countsOf(size.choices, imaging.imagesMax);
-  // Paid for, and not handed on: none of its images is counted.
-  const paid: ImagesPart = { kind: 'part', images: [], input: undefined, output: undefined };
-  const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paid);
+  const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart);
   const parts = done.filter((part) => part !== undefined);
   const images = parts.flatMap((part) => part.images);
+  const made = parts.reduce((sum, part) => sum + part.made, 0);
   const usage = usageOf(parts);
   if (broken !== undefined && parts.length === 0) throw broken.error;
   if (failure !== undefined) {
-    return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, images.length) });
+    return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, made) });
   }
   // The provider blocked the prompt, or what came of it.
   if (images.length === 0) return failed({ ...blocked, ...(usage && { refusedAnswer: refusedOf(usage, 0) }) });
@@ -85,9 +85,18 @@ const blocked = {
 const countsOf = (images: number, max: number): readonly number[] =>
   Array.from({ length: Math.ceil(images / max) }, (_, at) => Math.min(max, images - at * max));
 
+/** Nothing of it is known but what was asked for. */
+const paidPart = (count: number): ImagesPart => ({
+  kind: 'part',
+  images: [],
+  made: count,
+  input: undefined,
+  output: undefined,
+});
+
 async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | NoAnswer> {
   const { imaging, target, model, names, body, files } = call;
-  const { exchange, keepAnswer } = openPackagePart(call.openPart, { target });
+  const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target });
   try {
     const result = await imaging.openModel({ model, ...exchange.settings }, names).doGenerate({
       prompt: body.prompt as string,
@@ -103,10 +112,10 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
     );
     keepAnswer(2);
     const { inputTokens, outputTokens } = result.usage ?? {};
-    return { kind: 'part', images, input: toCount(inputTokens), output: toCount(outputTokens) };
+    return { kind: 'part', images, made: images.length, input: toCount(inputTokens), output: toCount(outputTokens) };
   } catch (error) {
     if (isModerated(error)) return failed(blocked);
-    return readFailure(error, exchange);
+    return failureOf(error);
   }
 }
 

@@ -5,7 +5,8 @@ import { nextTurn } from '../../../foundation/time/index.ts';
 import type { FormBody } from '../../../protocol/forms/index.ts';
 import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
-import type { CandidateRequest, OpenPart } from '../../providers/index.ts';
+import type { CandidateRequest, NoAnswer, OpenPart } from '../../providers/index.ts';
+import { readFailure } from './call-through-hub.ts';
 import type { HubTarget } from './middle/index.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
 
@@ -28,6 +29,8 @@ export interface PackagePart {
   readonly exchange: Exchange;
   /** Keeps memory for so many copies of the answer, and releases the rest. */
   readonly keepAnswer: (copies: number) => void;
+  /** Of what the package has thrown. Rejects where the connection broke. */
+  readonly failureOf: (error: unknown) => NoAnswer;
 }
 
 export interface PartOptions {
@@ -65,5 +68,12 @@ export function openPackagePart(openPart: OpenPart, { target, readable, sentTo }
     refusedText: () => undefined,
     nextStep: nextTurn,
   });
-  return { exchange, keepAnswer: (copies) => part.keep(copies * answerBytes) };
+  return {
+    exchange,
+    keepAnswer: (copies) => part.keep(copies * answerBytes),
+    failureOf(error) {
+      const failure = part.refused();
+      return failure === undefined ? readFailure(error, exchange) : { kind: 'failure', failure };
+    },
+  };
 }

@@ -3,7 +3,6 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import { readFailure } from './call-through-hub.ts';
 import type { RankedDocument, RerankedDocuments } from './middle/index.ts';
 import { openPackagePart, type PackageTask } from './package-part.ts';
 import { loadTarget } from './targets/index.ts';
@@ -34,7 +33,7 @@ export async function rerankDocuments(
   const ranked: RankedDocument[] = [];
   let next: string | undefined;
   for (let page = 0; page < pagesMax && (page === 0 || next !== undefined); page += 1) {
-    const { exchange, keepAnswer } = openPackagePart(openPart, { target, sentTo: reranking });
+    const { exchange, keepAnswer, failureOf } = openPackagePart(openPart, { target, sentTo: reranking });
     const options = { query: body.query as string, documents, topN, ...reranking.pageOptions(next) };
     const settings = { model: candidate.entry.upstream_model, ...exchange.settings };
     try {
@@ -43,7 +42,7 @@ export async function rerankDocuments(
       next = reranking.nextPage(response?.body);
       keepAnswer(1);
     } catch (error) {
-      return withPaid(readFailure(error, exchange), page > 0);
+      return withPaid(failureOf(error), page > 0);
     }
   }
   const isWhole =

@@ -14,11 +14,11 @@ interface RunParts<Part> {
   readonly broken: { readonly error: unknown } | undefined;
 }
 
-/** `paid`: the part of an answer that its provider finished, and that cannot be handed on. */
+/** `paidPart`: the part of an answer that its provider finished, and that cannot be handed on. */
 export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
   parts: readonly Asked[],
   run: (asked: Asked) => Promise<Part | NoAnswer>,
-  paid: Part,
+  paidPart: (asked: Asked) => Part,
 ): Promise<RunParts<Part>> {
   let failure: AttemptFailure | undefined;
   let broken: RunParts<Part>['broken'];
@@ -30,7 +30,7 @@ export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
     });
     if (ended.kind === 'part') return ended;
     failure ??= ended.failure;
-    return ended.failure.refusedAnswer && paid;
+    return ended.failure.refusedAnswer && paidPart(asked);
   });
   return { done, failure, broken };
 }

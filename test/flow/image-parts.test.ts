@@ -1,0 +1,97 @@
+// Images that their provider makes one by one: a part that is paid and cannot be handed on.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const maxBytes = 3 * 1024 * 1024;
+/** The wait for memory is as good as over. */
+const fastClock: Clock = {
+  nowMs: systemClock.nowMs,
+  after: (delayMs, callback) => systemClock.after(delayMs / 50, callback),
+};
+const tooLong = 600_000;
+const micro = 1_000_000n;
+const free = { input_price_per_million: '0', output_price_per_million: '0' };
+const byImage = { ...free, output_price_per_image: '0.03', apis: ['images'], max_output_tokens: 2_000 };
+const byToken = {
+  input_price_per_million: '1',
+  output_price_per_million: '30',
+  apis: ['images'],
+  max_output_tokens: 2_000,
+};
+const upstream = 'gemini-2.5-flash-image';
+
+describe('images in parts', () => {
+  let provider: ScriptedProvider;
+  let gateway: Harness;
+  let answers: readonly number[] = [];
+
+  const budget = createMemoryBudget(fastClock, { maxBytes });
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => {
+      const [characters = 0, ...rest] = answers;
+      answers = rest;
+      const data = 'a'.repeat(characters);
+      const parts = [{ inlineData: { mimeType: 'image/png', data } }];
+      const counts = { promptTokenCount: 10, candidatesTokenCount: 1_290, totalTokenCount: 1_300 };
+      sendJson(
+        outgoing,
+        JSON.stringify({ candidates: [{ content: { parts }, finishReason: 'STOP' }], usageMetadata: counts }),
+      );
+    });
+    gateway = await startHarness({
+      models: {
+        image: [{ provider: 'google', upstream, more: byImage }],
+        token: [
+          { provider: 'google', upstream, more: byToken },
+          { provider: 'other', upstream: 'echo', more: { ...byToken, output_price_per_million: '90' } },
+        ],
+      },
+      providers: {
+        google: { kind: 'google', apis: ['images', 'generate-content'], base_url: provider.url },
+        other: { apis: ['images'] },
+      },
+      replace: () => ({ memory: budget }),
+    });
+  });
+  afterAll(async () => {
+    await gateway.settled();
+    await expectBalancedBooks(gateway);
+    expect(gateway.composition.memory.keptBytes()).toBe(0);
+    await gateway.stop();
+    await provider.stop();
+  });
+
+  async function chargeOf(model: string, n: number, lengths: readonly number[]): Promise<bigint> {
+    answers = lengths;
+    // Another call leaves so much to large ones.
+    const other = budget.open();
+    await other.reserve((maxBytes * 2) / 3 - 300_000);
+    const { available } = await gateway.credit();
+    const response = await gateway.postTo('/images/generations', { model, prompt: 'p', n });
+    const { message } = await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(message).toContain('memory');
+    await gateway.settled();
+    other.end();
+    return available - (await gateway.credit()).available;
+  }
+
+  it('that find no memory are charged by the image, those that were made and no others, and asked of nobody else', async () => {
+    expect(await chargeOf('image', 1, [tooLong])).toBe(30_000n * micro);
+    expect(await chargeOf('image', 2, [100, tooLong])).toBe(60_000n * micro);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('that find no memory are estimated at the bound of each where they are priced by the token', async () => {
+    const bound = 2_000n * 30n * micro;
+    const charged = await chargeOf('token', 2, [100, tooLong]);
+    expect(charged).toBeGreaterThanOrEqual(2n * bound);
+    expect(charged).toBeLessThan(2n * bound + 1_000n * micro);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+});
