@@ -14,7 +14,7 @@ export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export { type KeptBody, keepBody } from './kept-body.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
-export { type LongValues, putBackValues, takeOutValues } from './long-values.ts';
+export { countValues, type LongValues, putBackValues, takeOutValues } from './long-values.ts';
 export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';
 export { endMarkerEvent, ParsedEvent, parseEvent } from './parsed-event.ts';
 export { type PartUse, unknownPart } from './part-use.ts';

@@ -65,6 +65,9 @@ export async function takeOutValues(text: string, looked: LongValues): Promise<W
   return { text: parts.join('') + text.slice(from), values };
 }
 
+/** How many values were removed from this text, or a part of it. */
+export const countValues = (text: string, looked: LongValues): number => [...valueStarts(text, looked)].length;
+
 /** `text`: of `takeOutValues`, with other fields rewritten. */
 export function putBackValues({ text, values }: WithoutValues, looked: LongValues): string {
   // Not joined: that would copy 60 MB here, and they are copied once more where they are written.

@@ -129,7 +129,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
   const isAsked = received.isStream === request.stream;
-  const sent = isAsked ? received : await inAskedForm(received, { api: own, stream: request.stream, choices });
+  const sent = isAsked ? received : await inAskedForm(received, { interfaceId: request.interfaceId, choices });
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);

@@ -13,6 +13,7 @@ import {
 } from '../../wire/index.ts';
 import {
   type AnswerCost,
+  countValues,
   type JsonAnswer,
   type LongValues,
   membersOf,
@@ -77,6 +78,19 @@ export function readImagesUsage(usage: unknown): UsageReport | undefined {
 }
 
 const cachedIn = (details: unknown): number => (isJsonObject(details) ? toCount(details.cached_tokens) : 0) ?? 0;
+
+/** The items of `data` as they came. `answer`: of `readImagesAnswer`. */
+export function* imageItems(answer: JsonAnswer): Generator<string> {
+  const { json, values } = answer as ImagesAnswer;
+  const list = findMember(json, 'data');
+  let place = 0;
+  for (const item of list === undefined ? [] : json.inside(list)) {
+    const text = json.slice(item);
+    const end = place + countValues(text, base64Images);
+    yield putBackValues({ text, values: values.slice(place, end) }, base64Images);
+    place = end;
+  }
+}
 
 /** `answer`: of `readImagesAnswer`. */
 export function writeImages(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {

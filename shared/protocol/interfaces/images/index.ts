@@ -5,6 +5,8 @@ import { openImageReader, openImageWriter } from './image-events.ts';
 import { readImagesAnswer, writeImages } from './images-answer.ts';
 import { imageFormFields, imagesSchema, readEdit, readGeneration } from './images-request.ts';
 
+export { imageItems } from './images-answer.ts';
+
 const common = {
   schema: imagesSchema,
   promptMember: 'prompt',

@@ -1,6 +1,13 @@
 // The two forms of an answer in one format: a whole JSON text, and events.
-import type { EventReader, ReadAnswer } from '../../../protocol/interfaces/index.ts';
+import type { InterfaceId } from '../../../foundation/constants/index.ts';
+import type { EventReader, JsonAnswer, ReadAnswer } from '../../../protocol/interfaces/index.ts';
 import { type EventText, type JsonText, rewriteMembers } from '../../../protocol/wire/index.ts';
+
+export interface AskedAnswer {
+  readonly interfaceId: InterfaceId;
+  /** Of the request. */
+  readonly choices: number;
+}
 
 export interface AnswerForm {
   /** Judges a stream as it would be judged where one was asked for. `choices`: of the request. */
@@ -8,7 +15,7 @@ export interface AnswerForm {
   /** Judges a whole answer in the same way. */
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** The events of a whole answer that was read. */
-  readonly spread: (json: JsonText) => Iterable<EventText>;
+  readonly spread: (answer: JsonAnswer) => Iterable<EventText>;
   readonly openFold: () => StreamFold;
 }
 

@@ -24,7 +24,7 @@ import { addPieces } from './join-pieces.ts';
 export const chatForm: AnswerForm = {
   openReader: chatCompletions.openEventReader,
   readAnswer: chatCompletions.readAnswer,
-  spread: chunksOf,
+  spread: ({ json }) => chunksOf(json),
   openFold: foldChunks,
 };
 

@@ -1,27 +1,31 @@
 // Turns a relayed answer into its other form: a whole one into events, events into a whole one.
-import { type ProviderApi, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import { type InterfaceId, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import { type EventText, findMember, readEvents, toEventLine } from '../../../protocol/wire/index.ts';
 import { type NoAnswer, type ReceivedAnswer, readStream } from '../../providers/index.ts';
-import type { AnswerForm } from './answer-form.ts';
+import type { AnswerForm, AskedAnswer } from './answer-form.ts';
 import { chatForm } from './chat-form.ts';
+import { imageEditForm, imageForm } from './image-form.ts';
 import { messageForm } from './message-form.ts';
 import { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
 import { responseForm } from './response-form.ts';
 
-/** Interfaces that are relayed. Embeddings never stream. */
-const answerForms: Readonly<Partial<Record<ProviderApi, AnswerForm>>> = {
+/** Interfaces that are relayed, and may stream. */
+const answerForms: Readonly<Partial<Record<InterfaceId, AnswerForm>>> = {
   'chat-completions': chatForm,
   messages: messageForm,
   responses: responseForm,
+  compact: responseForm,
+  images: imageForm,
+  'image-edits': imageEditForm,
 };
 
 export async function inOtherForm(
   sent: ReceivedAnswer,
-  { api, choices }: { readonly api: ProviderApi; readonly choices: number },
+  { interfaceId, choices }: AskedAnswer,
 ): Promise<ReceivedAnswer | NoAnswer> {
-  const form = answerForms[api];
+  const form = answerForms[interfaceId];
   if (form === undefined) return unreadableAnswer;
   return sent.isStream ? asWhole(sent, form, choices) : asStream(sent, form);
 }
@@ -31,7 +35,7 @@ async function asStream(sent: ReceivedAnswer, form: AnswerForm): Promise<Receive
   if (text === undefined) return unreadableAnswer;
   const read = await form.readAnswer(text);
   if (read.kind !== 'answer') return failureOfAnswer(read, sent.describe);
-  return { ...sent, isStream: true, body: bytesOf(form.spread(read.answer.json)), endCame: () => {} };
+  return { ...sent, isStream: true, body: bytesOf(form.spread(read.answer)), endCame: () => {} };
 }
 
 async function* bytesOf(events: Iterable<EventText>): AsyncGenerator<Uint8Array, void, undefined> {

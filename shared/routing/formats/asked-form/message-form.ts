@@ -22,7 +22,7 @@ import {
 export const messageForm: AnswerForm = {
   openReader: messages.openEventReader,
   readAnswer: messages.readAnswer,
-  spread: eventsOf,
+  spread: ({ json }) => eventsOf(json),
   openFold: foldEvents,
 };
 

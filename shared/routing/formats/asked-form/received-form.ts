@@ -1,5 +1,5 @@
 // An answer as it came, JSON or a stream, whatever was asked for and whatever its type says.
-import { type ProviderApi, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { readText } from '../../../foundation/outgoing/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../../providers/index.ts';
 
@@ -7,11 +7,6 @@ export interface AskedForm {
   /** Format of the provider. */
   readonly api: ProviderApi;
   readonly stream: boolean;
-}
-
-export interface AskedAnswer extends AskedForm {
-  /** Of the request. */
-  readonly choices: number;
 }
 
 type Sent = CandidateAnswer & { readonly kind: 'answer' };
@@ -24,7 +19,7 @@ export function receivingSend(send: Send, { api, stream }: AskedForm): Receiving
     const isBinary = api === 'converse' && !sent.contentType.includes('json');
     if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
     // In place of JSON all of it becomes one answer.
-    return byFirstBytes(stream ? sent : { ...sent, body: atMost(upstreamBodyMaxBytes, sent.body) }, api);
+    return byFirstBytes(stream ? sent : { ...sent, body: atMost(maxBytesOf(api), sent.body) }, api);
   };
 }
 
@@ -36,13 +31,16 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   const body = withFirst(first, bytes);
   if (!isJson) return { ...sent, isStream: true, body };
   // Reserved as the bytes of one event, until the call ends.
-  const text = await readText(body, upstreamBodyMaxBytes);
+  const text = await readText(body, maxBytesOf(api));
   // Everything came.
   sent.drain();
   if (text !== undefined) return byText({ ...sent, drain: () => {} }, text, api);
-  const refusedAnswer = { usage: undefined, outputBytes: upstreamBodyMaxBytes };
+  const refusedAnswer = { usage: undefined, outputBytes: maxBytesOf(api) };
   return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
 }
+
+/** Images are long, and not read. */
+const maxBytesOf = (api: ProviderApi): number => (api === 'images' ? largeBodyMaxBytes : upstreamBodyMaxBytes);
 
 function byText(sent: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
   const isEvents = text !== undefined && eventStart.test(text);

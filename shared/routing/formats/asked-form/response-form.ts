@@ -8,7 +8,7 @@ import { type AnswerForm, itemsOf, type StreamFold, stringAt, withFields } from 
 export const responseForm: AnswerForm = {
   openReader: responses.openEventReader,
   readAnswer: responses.readAnswer,
-  spread: eventsOf,
+  spread: ({ json }) => eventsOf(json),
   openFold: foldEvents,
 };
 

@@ -1,0 +1,92 @@
+// A whole answer of images, and its events.
+
+import { imageEdits, imageItems, images } from '../../../protocol/interfaces/images/index.ts';
+import { answerJson, type JsonAnswer } from '../../../protocol/interfaces/index.ts';
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  parseJson,
+} from '../../../protocol/wire/index.ts';
+import { sumUsage } from '../../billing/index.ts';
+import { type AnswerForm, type StreamFold, stringAt, withFields } from './answer-form.ts';
+
+const formOf = (prefix: string, { openEventReader, readAnswer }: typeof images): AnswerForm => ({
+  openReader: openEventReader,
+  readAnswer,
+  spread: (answer) => eventsOf(answer, `${prefix}.completed`),
+  openFold: foldEvents,
+});
+
+export const imageForm = formOf('image_generation', images);
+export const imageEditForm = formOf('image_edit', imageEdits);
+
+/** Fields of each event, and of a whole answer beside its images. An event has each: the words of one that leaves it open. */
+const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
+
+const textOf = (json: JsonText, name: string): string | undefined => {
+  const value = findMember(json, name);
+  return value === undefined ? undefined : json.slice(value);
+};
+
+/** Of an image before the last, which reports what all of them used. */
+const noUsage = JSON.stringify({
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+});
+
+function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
+  const { json } = answer;
+  const items = [...imageItems(answer)];
+  const shared = Object.entries(sharedFields).map(
+    ([name, open]) => `"${name}":${textOf(json, name) ?? JSON.stringify(open)}`,
+  );
+  const created = `"created_at":${textOf(json, 'created') ?? 0}`;
+  const usage = textOf(json, 'usage');
+  for (const [place, item] of items.entries()) {
+    const used = usage === undefined ? [] : [`"usage":${place === items.length - 1 ? usage : noUsage}`];
+    const fields = [`"type":"${type}"`, item.trim().slice(1, -1), created, ...shared, ...used];
+    yield { name: type, text: `{${fields.filter((field) => field.trim() !== '').join(',')}}` };
+  }
+}
+
+/** Fields of an event that are none of its image. */
+const fieldsOfEvents = ['type', 'created_at', 'usage', ...Object.keys(sharedFields)];
+const withoutEventFields = Object.fromEntries(fieldsOfEvents.map((name) => [name, undefined]));
+
+/** Each image comes whole with an event of its own; partial ones are no part of an answer. */
+function foldEvents(): StreamFold {
+  const data: string[] = [];
+  const used: JsonObject[] = [];
+  let head: readonly string[] = [];
+
+  function add(text: string): void {
+    const json = answerJson(text);
+    if (stringAt(json, findMember(json, 'type'))?.endsWith('.completed') !== true) return;
+    data.push(withFields(json, 0, withoutEventFields));
+    const usage = parseJson(textOf(json, 'usage') ?? 'null');
+    if (isJsonObject(usage)) used.push(usage);
+    head = [
+      `"created":${textOf(json, 'created_at') ?? 0}`,
+      ...Object.keys(sharedFields).flatMap((name) => fieldOf(json, name)),
+    ];
+  }
+
+  return {
+    add,
+    async whole() {
+      const usage = sumUsage(used);
+      const sum = usage === undefined ? [] : [`"usage":${JSON.stringify(usage)}`];
+      return `{${[...head, `"data":[${data.join(',')}]`, ...sum].join(',')}}`;
+    },
+  };
+}
+
+function fieldOf(json: JsonText, name: string): string[] {
+  const text = textOf(json, name);
+  return text === undefined ? [] : [`"${name}":${text}`];
+}

@@ -1,0 +1,195 @@
+// Images in the other form, whole although events were asked for, or events although a whole answer was: served in the form
+// that was asked for, as OpenAI's SDK reads it, for one bill.
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const micro = 1_000_000n;
+const byToken = { input_price_per_million: '5', output_price_per_million: '40', max_output_tokens: 10_000 };
+const byImage = {
+  ...{ input_price_per_million: '0', output_price_per_million: '0', max_output_tokens: 10_000 },
+  output_price_per_image: '0.04',
+};
+const shared = { background: 'opaque', output_format: 'webp', quality: 'low', size: '512x512' };
+const usageOf = (images: number): Json => ({
+  input_tokens: 10 * images,
+  input_tokens_details: { image_tokens: 4 * images, text_tokens: 6 * images },
+  output_tokens: 200 * images,
+  total_tokens: 210 * images,
+});
+const whole = (images: readonly string[], usage?: Json): string =>
+  JSON.stringify({ created: 7, ...shared, data: images.map((b64_json) => ({ b64_json })), ...(usage && { usage }) });
+const events = (prefix: string, images: readonly string[], usage?: Json): string =>
+  images
+    .flatMap((b64_json) => [
+      { type: `${prefix}.partial_image`, partial_image_index: 0, b64_json: 'cGFydA==', created_at: 7, ...shared },
+      { type: `${prefix}.completed`, b64_json, created_at: 7, ...shared, ...(usage && { usage }) },
+    ])
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('');
+const failing = ['failing-0', 'failing-1', 'failing-2', 'failing-3'];
+const pictures = ['b25l', 'dHdv'];
+
+describe('images in the other form', () => {
+  let provider: ScriptedProvider;
+  let gateway: Harness;
+  let client: OpenAI;
+  let answered = { type: '', text: '' };
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': answered.type });
+      outgoing.end(answered.text);
+    });
+    gateway = await startHarness({
+      models: {
+        tokens: [{ provider: 'acme', upstream: 'm', more: byToken }],
+        images: [{ provider: 'acme', upstream: 'm', more: byImage }],
+        // Two failures of one provider would cool it.
+        ...Object.fromEntries(
+          failing.map((id) => [
+            id,
+            [
+              { provider: id, upstream: 'm', more: byToken },
+              { provider: 'other', upstream: 'echo', more: { ...byToken, output_price_per_million: '90' } },
+            ],
+          ]),
+        ),
+      },
+      providers: {
+        ...Object.fromEntries(['acme', ...failing].map((id) => [id, { apis: ['images'], base_url: provider.url }])),
+        other: { apis: ['images'] },
+      },
+    });
+    client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  });
+  afterAll(async () => {
+    await gateway.settled();
+    await expectBalancedBooks(gateway);
+    expect(gateway.composition.memory.keptBytes()).toBe(0);
+    await gateway.stop();
+    await provider.stop();
+  });
+
+  async function charged<Answer>(ask: () => Promise<Answer>): Promise<{ answer: Answer; cost: bigint; calls: number }> {
+    await gateway.settled();
+    const [{ available }, before] = [await gateway.credit(), provider.bodies.length];
+    const answer = await ask();
+    await gateway.settled();
+    const cost = available - (await gateway.credit()).available;
+    return { answer, cost, calls: provider.bodies.length - before };
+  }
+  const collect = async (stream: AsyncIterable<unknown>) => {
+    const all: Json[] = [];
+    for await (const event of stream) all.push(event as Json);
+    return all;
+  };
+  const image = () => toFile(Buffer.from('one'), 'one.png', { type: 'image/png' });
+  const asked = { prompt: 'p', n: 2 };
+  const stream = { ...asked, stream: true } as const;
+
+  it.each([
+    ['image_generation', 'application/json', async (model: string) => client.images.generate({ model, ...stream })],
+    [
+      'image_edit',
+      'text/event-stream',
+      async (model: string) => client.images.edit({ model, image: await image(), ...stream }),
+    ],
+  ] as const)(
+    'are events of %s where they come whole as %s, and their usage counts once',
+    async (prefix, type, ask) => {
+      answered = { type, text: whole(pictures, usageOf(2)) };
+      const { answer, cost, calls } = await charged(async () => collect(await ask('tokens')));
+      expect(answer).toEqual(
+        pictures.map((b64_json, place) => ({
+          ...{ type: `${prefix}.completed`, b64_json, created_at: 7, ...shared },
+          usage: place === 1 ? usageOf(2) : usageOf(0),
+        })),
+      );
+      expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
+    },
+  );
+
+  it.each([
+    ['image_generation', 'text/event-stream', async (model: string) => client.images.generate({ model, ...asked })],
+    [
+      'image_edit',
+      'application/json',
+      async (model: string) => client.images.edit({ model, image: await image(), ...asked }),
+    ],
+  ] as const)('are whole where they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
+    answered = { type, text: events(prefix, pictures, usageOf(1)) };
+    const { answer, cost, calls } = await charged(() => ask('tokens'));
+    const data = pictures.map((b64_json) => ({ b64_json }));
+    expect(answer).toMatchObject({ created: 7, ...shared, data, usage: { ...usageOf(2), cost_usd: '0.0161' } });
+    expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
+  });
+
+  it('cost by the image what came, where no usage is reported', async () => {
+    answered = { type: 'application/json', text: whole(pictures) };
+    const streamed = await charged(async () => collect(await client.images.generate({ model: 'images', ...stream })));
+    expect(streamed.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
+    answered = { type: 'text/event-stream', text: events('image_generation', ['b25l']) };
+    const made = await charged(() => client.images.generate({ model: 'images', ...asked }));
+    expect(made.answer.data).toEqual([{ b64_json: 'b25l' }]);
+    expect([streamed.cost, made.cost]).toEqual([80_000n * micro, 40_000n * micro]);
+  });
+
+  it('say what a provider leaves open as open, and keep what else they say of an image', async () => {
+    const data = [{ b64_json: 'b25l', revised_prompt: 'A "cat"' }, { url: 'https://images.example/2' }];
+    answered = { type: 'application/json', text: JSON.stringify({ created: 7, data }) };
+    const told = await collect(await client.images.generate({ model: 'images', ...stream }));
+    const open = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto', created_at: 7 };
+    expect(told).toEqual(data.map((item) => ({ type: 'image_generation.completed', ...item, ...open })));
+  });
+
+  it('of tens of megabytes go through in both forms', async () => {
+    const large = 'A'.repeat(8 * 1024 * 1024);
+    answered = { type: 'application/json', text: whole([large, large, large]) };
+    const told = await collect(await client.images.generate({ model: 'images', prompt: 'p', n: 3, stream: true }));
+    expect(told.map(({ b64_json }) => (b64_json as string).length)).toEqual([large.length, large.length, large.length]);
+    answered = { type: 'text/event-stream', text: events('image_generation', [large, large, large]) };
+    const made = await client.images.generate({ model: 'images', prompt: 'p', n: 3 });
+    expect(made.data?.map(({ b64_json }) => b64_json?.length)).toEqual([large.length, large.length, large.length]);
+  });
+
+  it.each([
+    ['failing-0', 'application/json', '{"error":{"message":"overloaded","type":"server_error","code":"server_error"}}'],
+    ['failing-1', 'application/json', whole(pictures).slice(0, -5)],
+    ['failing-2', 'text/event-stream', 'event: error\ndata: {"type":"error","error":{"message":"overloaded"}}\n\n'],
+    ['failing-3', 'text/event-stream', events('image_generation', pictures).slice(0, 60)],
+  ])(
+    'that fail in the other form are asked of the next provider, and pay nothing: %s, %s',
+    async (model, type, text) => {
+      answered = { type, text };
+      gateway.simulator.clear();
+      const { answer, cost, calls } = await charged(async () => {
+        const body = { model, prompt: 'p', stream: type === 'application/json' };
+        const response = await gateway.postTo('/images/generations', body);
+        await response.text();
+        return response;
+      });
+      expect([answer.status, answer.headers.get('x-gw-provider')]).toEqual([200, 'other']);
+      expect([calls, gateway.simulator.calls.length]).toEqual([1, 1]);
+      const record = (await gateway.records()).toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs).at(-1);
+      expect(record).toMatchObject({ provider: 'other', costPicoUsd: cost });
+    },
+  );
+
+  it('are replayed in the form that was asked for', async () => {
+    answered = { type: 'application/json', text: whole(pictures, usageOf(2)) };
+    const body = { model: 'tokens', prompt: 'p', n: 2, stream: true };
+    const texts = [];
+    for (let times = 0; times < 2; times += 1) {
+      const response = await gateway.postTo('/images/generations', body, { 'idempotency-key': 'images-1' });
+      texts.push([response.headers.get('content-type'), await response.text()]);
+      await gateway.settled();
+    }
+    expect(texts[1]).toEqual(texts[0]);
+    expect(texts[0]?.[0]).toContain('text/event-stream');
+  });
+});
