@@ -84,6 +84,7 @@ describe('the correlation of a request', () => {
   it('is taken in every well-formed combination', async () => {
     const good = [
       { 'x-gw-trace-id': traceId, traceparent, 'x-gw-span-id': 'good-1', 'x-gw-parent-span-id': 'p' },
+      { 'x-gw-trace-id': traceId.toUpperCase(), traceparent },
       { traceparent, 'x-gw-parent-span-id': 'p' },
       { 'x-gw-session-id': 'same', 'x-session-id': 'same' },
       { 'x-session-id': '!#$%&~{}'.padEnd(256, 'x') },

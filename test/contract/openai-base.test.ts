@@ -242,4 +242,16 @@ describe('what frameworks send', () => {
     const refused = (await (await postTo('/v1', hello('acme/echo'), headers)).json()) as { error: string };
     expect(refused.error).toBe('invalid_correlation');
   });
+
+  it('a malformed traceparent is no input of a retry, which gets the stored answer whatever it sends there', async () => {
+    gateway.simulator.clear();
+    const key = { 'idempotency-key': 'odd-trace' };
+    const answers: string[] = [];
+    for (const traceparent of ['nonsense', 'odd-1', 'odd-2']) {
+      answers.push(await (await post(hello('acme/echo'), { ...key, traceparent })).text());
+    }
+    answers.push(await (await post(hello('acme/echo'), key)).text());
+    expect(new Set(answers).size).toBe(1);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
 });

@@ -246,7 +246,7 @@ describe('the routes', () => {
       const response = await send('POST', base + path);
       const text = await response.text();
       expect([base, response.status]).toEqual([base, 404]);
-      expect(text).toMatch(new RegExp(`does not offer (what is below )?/${first}`));
+      expect(text).toMatch(new RegExp(`does not offer (this path below )?/${first}[, /]`));
       expect(text).not.toContain('must end in');
     }
   });

@@ -232,11 +232,12 @@ describe('usage in the last chunk with a choice, below /openai/v1', () => {
   };
 
   it.each([
-    ['alone', [said, finished({ usage }), done]],
-    ['with a chunk of usage behind', [said, finished({ usage }), chunk({ usage }), done]],
-  ])('is the merged one there, and no other follows: %s', async (_how, pieces) => {
+    ['alone', [said, finished({ usage }), done], {}],
+    ['with a chunk of usage behind', [said, finished({ usage }), chunk({ usage }), done], {}],
+    ['for a client that asks for it by both names', [said, finished({ usage }), done], { usage: { include: true } }],
+  ])('is the merged one there, and no other follows: %s', async (_how, pieces, more) => {
     answer = stream(...pieces);
-    const chunks = await ask({ stream_options: { include_usage: true } });
+    const chunks = await ask({ stream_options: { include_usage: true }, ...more });
     const reported = chunks.filter((one) => one.usage);
     expect(reported).toHaveLength(1);
     expect(reported[0]?.choices[0]?.finish_reason).toBe('stop');

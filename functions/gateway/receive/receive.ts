@@ -8,12 +8,13 @@ import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import {
   functionBodyMaxBytes,
+  headerNames,
   requestBudgetMs,
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { FormText } from '../../../shared/protocol/forms/index.ts';
-import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import type { GatewayRequest, HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { betasIn, type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
@@ -110,13 +111,17 @@ function readCall(
     attribution,
     tags,
     passedOn,
-    fingerprint: once(() => fingerprint(clientInterface.id, json, headers, passedOn)),
+    fingerprint: once(() => fingerprint(clientInterface.id, json, heededHeaders(headers, scope), passedOn)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
     streamDeadline: startDeadline(clock, arrivedAtMs, times.streamBudgetMs),
   };
 }
+
+/** Without a `traceparent` that its base URL ignores. */
+const heededHeaders = (headers: HeaderValues, { correlation: { traceparent } }: RequestScope): HeaderValues =>
+  traceparent === undefined ? { ...headers, [headerNames.traceparent]: [] } : headers;
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -68,7 +68,7 @@ export function readCorrelation(
   if (session !== undefined && sessionAlias !== undefined && session !== sessionAlias) {
     faults.push(`${headerNames.sessionId} and ${headerNames.sessionIdAlias} disagree`);
   }
-  if (w3cTraceId !== undefined && sentTraceId !== undefined && w3cTraceId !== sentTraceId) {
+  if (w3cTraceId !== undefined && sentTraceId !== undefined && w3cTraceId !== sentTraceId.toLowerCase()) {
     faults.push(`${headerNames.traceparent} and ${headerNames.traceId} disagree`);
   }
   if (parentSpanId !== undefined && sentTraceId === undefined && w3cTraceId === undefined) {

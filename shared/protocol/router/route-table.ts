@@ -146,7 +146,7 @@ export function describePaths(table: RouteTable, path: string): string {
   const what =
     known === undefined
       ? `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else).`
-      : `This gateway does not offer ${known === below ? known : `what is below ${known}`}, whether below ${basePaths[1]} or ${basePaths[0]}.`;
+      : `This gateway does not offer ${known === below ? known : `this path below ${known}`}, whether below ${basePaths[1]} or ${basePaths[0]}.`;
   return `${what} There are: ${pathsOf(table)}`;
 }
 

@@ -47,7 +47,7 @@ export function openChunkWriter(
   { mergesUsageChunk, endsBrokenStreamWithDone }: StreamWriting,
 ): StreamWriter {
   const asksMergedUsage = includeMergedUsage || (includeUsage && mergesUsageChunk);
-  const mergesLastChunk = includeUsage && mergesUsageChunk && !includeMergedUsage;
+  const mergesLastChunk = includeUsage && mergesUsageChunk;
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
   /**
