@@ -77,6 +77,9 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/call-records': rules,
   },
   {
+    'shared/configuration/settings': 'Rows alone: a page in a browser and every function read them.',
+  },
+  {
     'shared/configuration/value-forms': 'Forms of single values that operators write: knows no key and no workspace.',
     'shared/configuration/model-list': 'Kinds of providers and the shipped list: knows no catalogue and no file.',
     'shared/accounting/credit': rules,

@@ -1,8 +1,7 @@
 // Limits and rules of a key as options of `keys create`, `keys rotate` and `keys update`.
-import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { duration } from '../../../shared/configuration/value-forms/index.ts';
-import { type ContentKeep, contentKeeps } from '../../../shared/foundation/constants/index.ts';
+import { type ContentKeep, contentKeeps, spendLimitResets } from '../../../shared/foundation/constants/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
 import { input, type LaterValue, type LineInput } from '../args/call-command.ts';

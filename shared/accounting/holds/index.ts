@@ -13,13 +13,7 @@ export { type Counters, createCounters } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs, type SettlementOptions } from './item-writer.ts';
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
 export { concurrencyOf, hasOwnLimits } from './key-admission.ts';
-export {
-  keyAttributes,
-  keySlots,
-  readKeySpending,
-  type SpendLimitReset,
-  spendLimitResets,
-} from './key-limits.ts';
+export { keyAttributes, keySlots, readKeySpending } from './key-limits.ts';
 export {
   currentSecret,
   formerSecrets,

@@ -1,6 +1,7 @@
 // The item of an API key as admission uses it: the operator writes status and limits, requests write the counters
 // beside them. A key gets no balance: its spend limit is configuration of the same item, and its balance is minus its
 // reserved and spent amounts. So a changed limit counts from the next request on, and needs no other write.
+import type { SpendLimitReset } from '../../foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import { absent, type Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readHeld, readTimed, timedName } from './counter.ts';
@@ -27,10 +28,6 @@ export const keyAttributes = {
 
 const balanceAttribute = 'balance_pico_usd';
 const spentAttribute = 'spent_pico_usd';
-
-/** When the spend that counts against the limit starts again. Weeks begin on Monday. */
-export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
-export type SpendLimitReset = (typeof spendLimitResets)[number];
 
 interface KeyLimits {
   readonly requestsPerMinute: number | null;

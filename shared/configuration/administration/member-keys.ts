@@ -1,14 +1,8 @@
 // Keys that people make for themselves, within the limits that the owners of a workspace set.
 import { parseUsd } from '../../foundation/money/index.ts';
-import { readDuration } from '../../foundation/time/index.ts';
-import {
-  fromWrittenKey,
-  type KeyLimits,
-  type KeyRecord,
-  noLimits,
-  type WrittenKey,
-  writtenKey,
-} from '../keys/index.ts';
+import { instantOf, readDuration } from '../../foundation/time/index.ts';
+import { fromWrittenKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
+import { keySettings, type MemberLimit, type Setting } from '../settings/index.ts';
 import { written } from '../value-forms/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
@@ -19,7 +13,7 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 interface Bounds {
   /** Keys of one person at once. */
   readonly max: number;
-  readonly limits: KeyLimits & Pick<WrittenKey, 'expires_at'>;
+  readonly limits: Partial<Pick<WrittenKey, MemberLimit | 'expires_at'>>;
 }
 
 /** Throws ChangeFailed where members may not make keys in this workspace. */
@@ -28,12 +22,9 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
     const message = `workspace ${id} lets members make no keys: one of its owners sets member_keys`;
     throw new ChangeFailed('forbidden', message);
   }
-  const { max, expires_in: expiresIn, ...limits } = allowed;
+  const { max, expires_in: expiresIn = null, ...limits } = allowed;
   const lengthMs = expiresIn === null ? null : (readDuration(expiresIn, ['h', 'd', 'w']) ?? 0);
-  return {
-    max,
-    limits: { ...noLimits, ...limits, expires_at: lengthMs === null ? null : new Date(nowMs + lengthMs).toISOString() },
-  };
+  return { max, limits: { ...limits, expires_at: lengthMs === null ? null : instantOf(nowMs + lengthMs) } };
 }
 
 /** For a new key: absent settings get the upper limit. Throws ChangeFailed above it. */
@@ -44,16 +35,17 @@ export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
 
 /** For a change: absent settings keep their values. Throws ChangeFailed. */
 export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
-  if (changes.contentLog !== undefined) {
-    throw new ChangeFailed('forbidden', 'content_log of a key is set by an editor', { param: 'content_log' });
-  }
   const wanted = writtenKey(changes);
-  const { spend_limit_reset: reset, ...ordered } = limits;
-  for (const [member, most] of Object.entries(ordered)) {
+  for (const [param, { role }] of Object.entries<Setting>(keySettings)) {
+    if (role === undefined || wanted[param as keyof WrittenKey] === undefined) continue;
+    throw new ChangeFailed('forbidden', `${param} of a key is set by an ${role}`, { param });
+  }
+  const { spend_limit_reset: reset = null, ...ordered } = limits;
+  for (const [member, most = null] of Object.entries(ordered)) {
     if (exceeds(wanted[member as keyof typeof ordered], most)) refuse(member, most);
   }
   // A limit that starts again more often lets more be spent.
-  if (limits.spend_limit_usd !== null && ![undefined, reset].includes(wanted.spend_limit_reset)) {
+  if (limits.spend_limit_usd != null && ![undefined, reset].includes(wanted.spend_limit_reset)) {
     refuse('spend_limit_reset', reset);
   }
 }

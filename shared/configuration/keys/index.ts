@@ -3,16 +3,13 @@ export { authenticate, type KeyReader, readCredential, refuseEndedKey, refuseKey
 export { type ContentLog, contentLogFault, effectiveContentLog } from './content-log.ts';
 export { holdersOf, takesName } from './key-names.ts';
 export { isKeyExpired, type KeyRecord, modelsOfKey, recordOf as readKeyRecord, type WantedKey } from './key-record.ts';
-export { keyChanges, keyLimits, keyName, keySchema } from './key-schema.ts';
+export { keyChanges, keyName, keySchema, type WrittenKey } from './key-schema.ts';
 export {
   fromWrittenKey,
   initialKey,
-  type KeyLimits,
   type KeySettings,
-  noLimits,
   readKeySetting,
   readKeySettings,
-  type WrittenKey,
   writtenKey,
 } from './key-settings.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';

@@ -4,12 +4,8 @@
 //   workspace, name
 //   secret_sha256         the secret itself is stored nowhere
 //   status                active | revoked
-//   requests_per_minute, concurrency, spend_limit_usd
-//                         limits, which admission counts in attributes of its own beside them
-//   expires_at_ms, models, spend_limit_reset
-//                         what it may be used for, and until when; null or absent: no such rule
-//   tags                  on each of its calls; null or absent: none
-//   content_log           narrows that of its workspace; null or absent: does not
+//   requests_per_minute, models, tags, …
+//                         a setting each (setting-rows.ts); null or absent: none. Admission counts beside them
 //   owner                 who made it for themselves; null or absent: an operator made it
 //   public_id             of its text; absent: that is the first
 //   former_secrets        texts that rotations replaced, each with public id, hash, status and end

@@ -1,6 +1,6 @@
 // Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
 import { WriteRefused } from '../../storage/store/index.ts';
-import { type ContentLog, noLimits } from '../keys/index.ts';
+import type { ContentLog } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
 import type {
   MemberKeys,
@@ -52,7 +52,7 @@ function mergeMemberKeys(
   changes: NonNullable<WorkspaceChanges['member_keys']> | null,
 ): MemberKeys | null {
   if (changes === null) return null;
-  return { max: memberKeysDefault, ...noLimits, expires_in: null, ...stored, ...written(changes) };
+  return { max: memberKeysDefault, ...stored, ...written(changes) };
 }
 
 /** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */

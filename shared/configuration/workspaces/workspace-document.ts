@@ -9,27 +9,24 @@ export interface PresetDocument {
   designated: string;
 }
 
-export interface WorkspaceDocument
-  extends Omit<WorkspaceSettings, 'concurrency' | 'tpm' | 'guardrails' | 'member_keys' | 'content_log'> {
+/** Settings that every stored workspace has. Others are absent or null where they do not apply. */
+type Always = 'spend_limit_usd' | 'models' | 'data_policy' | 'function_concurrency' | 'features';
+type Sometimes = {
+  [Name in Exclude<keyof WorkspaceSettings, Always | 'member_keys'>]?: WorkspaceSettings[Name] | undefined;
+};
+
+export interface WorkspaceDocument extends Pick<WorkspaceSettings, Always>, Sometimes {
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
   /** Items of its credit: one for about 150 concurrent calls. May grow, never shrink. Default: 1. */
   credit_shards?: number | undefined;
-  /** Limit of calls in flight. Null or absent: only the limits of the service and of keys apply. */
-  concurrency?: WorkspaceSettings['concurrency'] | undefined;
-  /** Tokens per minute. Null or absent: no limit. */
-  tpm?: WorkspaceSettings['tpm'] | undefined;
-  /** Ids of guardrails that check all its calls. Null or absent: none. */
-  guardrails?: WorkspaceSettings['guardrails'] | undefined;
   presets: PresetDocument[];
-  /** Limits of the keys that members make for themselves. Null or absent: none may. */
-  member_keys?: WorkspaceSettings['member_keys'] | undefined;
-  /** Which bodies of calls are kept. Null or absent: none. */
-  content_log?: WorkspaceSettings['content_log'] | undefined;
+  member_keys?: MemberKeys | null | undefined;
 }
 
-export type MemberKeys = NonNullable<WorkspaceSettings['member_keys']>;
+/** Limits of the keys that members make for themselves. An absent or null one does not apply. */
+export type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max: number };
 
 /** A preset as a gateway file writes it: absent fields keep their stored values. */
 export interface PresetChanges {

@@ -1,7 +1,8 @@
 // Settings of a workspace as operators write them. The gateway file, changes over HTTP, the documents of the management
 // interface and their description use this schema.
 import * as z from 'zod/mini';
-import { keyLimits } from '../keys/index.ts';
+import { keySchema } from '../keys/index.ts';
+import { type MemberLimit, memberLimits, workspaceSettings as rows } from '../settings/index.ts';
 import {
   contentLog,
   guardrailIds,
@@ -10,6 +11,7 @@ import {
   modelChoice,
   positiveInteger,
   regions,
+  shapeOf,
   usd,
 } from '../value-forms/index.ts';
 
@@ -24,33 +26,43 @@ export const policySchema = z.strictObject({
 });
 const features = z.strictObject({ byok: z.boolean(), presets: z.boolean() });
 
+const memberShape = Object.fromEntries(memberLimits.map((name) => [name, keySchema.shape[name]])) as Pick<
+  typeof keySchema.shape,
+  MemberLimit
+>;
 export const memberKeysSchema = z.strictObject({
   max: positiveInteger,
-  ...keyLimits.shape,
+  ...memberShape,
   expires_in: z.nullable(matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w')),
 });
 
 /** The stored form, complete. */
 export const workspaceSettings = z.object({
-  spend_limit_usd: z.nullable(usd),
-  models: modelChoice,
+  ...shapeOf(rows, {
+    count: limit,
+    usd: z.nullable(usd),
+    models: modelChoice,
+    ids: z.nullable(guardrailIds),
+    contentLog: z.nullable(contentLog),
+  }),
   data_policy: policySchema,
-  concurrency: limit,
-  tpm: limit.check(z.describe('Tokens per minute. Null: no limit.')),
-  function_concurrency: limit,
   features,
-  guardrails: z.nullable(guardrailIds).check(z.describe('They check all its calls. Null: none.')),
   member_keys: z.nullable(memberKeysSchema),
-  content_log: z.nullable(contentLog).check(z.describe('Which bodies of calls are kept. Null: none.')),
 });
 
 export type WorkspaceSettings = z.output<typeof workspaceSettings>;
 
-/** Complete settings of a stored workspace: settings that did not exist when it was stored are null. */
-export const settingsOf = (workspace: { readonly [Name in keyof WorkspaceSettings]?: unknown }): WorkspaceSettings =>
-  Object.fromEntries(
-    Object.keys(workspaceSettings.shape).map((name) => [name, workspace[name as keyof WorkspaceSettings] ?? null]),
-  ) as WorkspaceSettings;
+type Stored<Settings> = { readonly [Name in keyof Settings]?: unknown };
+
+/** Complete settings of a stored workspace: those that did not exist when it was stored are null. */
+export const settingsOf = (workspace: Stored<WorkspaceSettings>): WorkspaceSettings => {
+  const settings = filled(workspaceSettings, workspace) as WorkspaceSettings;
+  const { member_keys: members } = settings;
+  return { ...settings, member_keys: members && { ...members, ...filled(memberKeysSchema, members) } };
+};
+
+const filled = (schema: z.ZodMiniObject, stored: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, stored[name] ?? null]));
 
 /** The written form: absent settings keep their values. */
 export const workspaceChanges = z.partial(

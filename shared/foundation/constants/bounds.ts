@@ -24,6 +24,10 @@ export const ownStopMaxCharacters = 256;
 /** OpenAI's chat completions take no more. */
 export const openAiStopsMax = 4;
 
+/** When the spend that counts against a limit starts again. Weeks begin on Monday. */
+export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
+export type SpendLimitReset = (typeof spendLimitResets)[number];
+
 /** Time that a silent provider leaves to each candidate after it. */
 export const reservePerCandidateMs = 10_000;
 /** Defaults of a provider entry. */
