@@ -4,6 +4,7 @@ import type { ManagementDependencies } from '../../../functions/operator/depende
 import { perform } from '../../../functions/operator/perform.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
+import { keySettings } from '../../../shared/configuration/settings/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import {
   addCallCommands,
@@ -19,9 +20,10 @@ import { readId, readKeyName, readOwner, readText, UsageError } from '../args/op
 import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openManagement } from '../target/stores.ts';
-import { expiresForm, keyOptions, readExpires, readGrace } from './key-options.ts';
+
 import { keyNote, readNamedKey, toNamedKey, workspaceOfName } from './named-key.ts';
 import { addReconcile } from './reconcile.ts';
+import { expiresForm, readExpires, readGrace, settingFields, settingOptions } from './setting-options.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys with their limits and what they have spent');
@@ -88,35 +90,20 @@ const member = (
   ...column,
 });
 
+const spending: readonly Field<Key>[] = [
+  member('spent_usd', { title: 'spent USD', align: 'decimal' }),
+  member('held_usd', { title: 'reserved USD', align: 'decimal' }),
+];
+
 /** No more of a key than its public id. */
 export const keyFields: readonly Field<Key>[] = [
   member('workspace', { title: 'workspace', isFlexible: true }),
   member('name', { title: 'name', isFlexible: true }),
   member('public_id', { title: 'public id' }),
   member('status', { title: 'status', shown: ({ state }) => state }),
-  member('rpm', { title: 'rpm', align: 'right' }),
-  member('tpm', { title: 'tpm', align: 'right', leftOut: 2 }),
-  member('concurrency', { title: 'concurrent', align: 'right', leftOut: 2 }),
-  member('content_log'),
-  member('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
-  member('spend_limit_reset', { title: 'reset' }),
-  member('spent_usd', { title: 'spent USD', align: 'decimal' }),
-  member('held_usd', { title: 'reserved USD', align: 'decimal' }),
-  member('expires_at', { title: 'expires' }),
-  {
-    member: 'models',
-    title: 'models',
-    isFlexible: true,
-    value: ({ models }) => (models === 'all' ? null : models),
-  },
-  member('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
-  {
-    member: 'guardrails',
-    title: 'guardrails',
-    isFlexible: true,
-    leftOut: 1,
-    value: ({ guardrails }) => (guardrails.length === 0 ? null : guardrails),
-  },
+  ...settingFields<Key>(keySettings).flatMap((field) =>
+    field.member === 'expires_at' ? [...spending, field] : [field],
+  ),
   member('owner'),
   member('replaced_by'),
 ];
@@ -147,7 +134,7 @@ const keyCommands: CallCommands<'keys'> = {
         isRequired: true,
       }),
       { ...name, summary: 'what people call it; no other active key of the workspace has it', isRequired: true },
-      ...keyOptions('left out'),
+      ...settingOptions(keySettings, 'left out'),
     ],
     example: '--workspace team-a --name nightly --rpm 60 --spend-limit 5.00',
     notes: ['The key is stored as a hash only: copy it now, it cannot be shown again.'],
@@ -169,7 +156,7 @@ const keyCommands: CallCommands<'keys'> = {
   },
   'keys update': {
     summary: 'change the name, the limits or the rules of a key',
-    takes: [...keyInputs, name, ...keyOptions('none')],
+    takes: [...keyInputs, name, ...settingOptions(keySettings, 'none')],
     example: 'ci --workspace team-a --rpm 120 --expires 2099-01-01',
     notes: [
       keyNote,

@@ -1,13 +1,22 @@
 // `workspaces list | show | create | update`: workspaces with their credit, limits, models and policy. `credits add`
 // adds to the credit of one.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { addCallCommands, type CallCommands, input, type LineInput, search, shownList } from '../args/call-command.ts';
+import { workspaceSettings } from '../../../shared/configuration/settings/index.ts';
+import {
+  addCallCommands,
+  type CallCommands,
+  input,
+  type LineInput,
+  type LineRequest,
+  search,
+  shownList,
+} from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readUsd } from '../args/option-values.ts';
+import { readId, readUsd, UsageError } from '../args/option-values.ts';
 import type { CommandOutcome } from '../args/session.ts';
 import { type Field, memberLines } from '../output/table.ts';
 import { creditFields } from './credits.ts';
-import { checkMemberKeys, workspaceOptions } from './workspace-options.ts';
+import { settingFields, settingOptions } from './setting-options.ts';
 
 export const addWorkspaces = (program: CommandLine): void =>
   addCallCommands<'workspaces'>(
@@ -35,13 +44,20 @@ function textOf(value: unknown): string {
 
 const workspaceFields: readonly Field<Workspace>[] = [
   ...creditFields.filter(({ member }) => member !== 'under_spend_limit_usd'),
-  { title: 'tpm', align: 'right', leftOut: 2, value: ({ tpm }) => tpm },
-  { title: 'concurrent', align: 'right', leftOut: 2, value: ({ concurrency }) => concurrency },
-  { title: 'concurrent functions', align: 'right', leftOut: 1, value: (one) => one.function_concurrency },
-  { title: 'models', isFlexible: true, value: ({ models }) => models },
+  ...settingFields<Workspace>(workspaceSettings).filter(({ title }) => title !== undefined),
 ];
 
 const workspace: LineInput = input('WORKSPACE', 'names.id', readId);
+
+/** `--member-keys none`: members make no keys at all. Throws UsageError where others would limit them. */
+function checkMemberKeys({ body }: LineRequest): void {
+  const { max, ...limits } = (body.member_keys ?? {}) as Record<string, unknown>;
+  if (max !== null) return;
+  if (Object.keys(limits).length > 0) {
+    throw new UsageError('--member-keys none leaves no key that the others could limit');
+  }
+  body.member_keys = null;
+}
 
 const workspaceCommands: CallCommands<'workspaces'> = {
   'workspaces list': {
@@ -61,14 +77,14 @@ const workspaceCommands: CallCommands<'workspaces'> = {
     takes: [
       { ...workspace, place: 'body.id' },
       input('--credit <USD>', 'body.credit_usd', readUsd, 'what it may spend at first; left out: nothing'),
-      ...workspaceOptions,
+      ...settingOptions(workspaceSettings, 'none'),
     ],
     example: 'team-b --credit 25.00 --zdr on',
     checks: checkMemberKeys,
     shows: (answer) => shown(answer),
   },
   'workspaces update': {
-    takes: [workspace, ...workspaceOptions],
+    takes: [workspace, ...settingOptions(workspaceSettings, 'none')],
     example: 'team-a --spend-limit 100.00',
     notes: ['What is not named stays. Changes count within seconds. credits add changes the credit.'],
     checks: checkMemberKeys,

@@ -15,16 +15,16 @@ export interface Column {
 
 /** Names with their values. */
 type Pairs = Tags | { readonly [name: string]: string | number | undefined };
-type Cell = string | number | bigint | boolean | readonly string[] | Pairs | null | undefined;
+export type CellValue = string | number | bigint | boolean | readonly string[] | Pairs | null | undefined;
 
 /** One field of a row: in the JSON document and in the table. */
 export interface Field<Row> extends Partial<Column> {
   /** Name in JSON; undefined for a column of the table only. */
   readonly member?: string;
   /** Value; null in JSON where it is undefined. */
-  readonly value: (row: Row) => Cell;
+  readonly value: (row: Row) => CellValue;
   /** Text in the table, where it differs from JSON. */
-  readonly shown?: (row: Row) => Cell;
+  readonly shown?: (row: Row) => CellValue;
 }
 
 /** Only fields with a title. */
@@ -34,7 +34,7 @@ export function fieldTable<Row>(fields: readonly Field<Row>[], rows: readonly Ro
   return table(columns, rows.map(cellsOf), style);
 }
 
-export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<string, Cell> =>
+export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<string, CellValue> =>
   Object.fromEntries(
     fields.flatMap(({ member, value }) => (member === undefined ? [] : [[member, value(row) ?? null]])),
   );
@@ -54,7 +54,7 @@ export function memberLines(document: object, textOf: (value: unknown) => string
 const flexibleWidthMin = 12;
 
 /** A title line and one line per row, all within the terminal. Null and undefined are shown as -. */
-export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): string[] {
+export function table(columns: readonly Column[], rows: readonly (readonly CellValue[])[], style: Style): string[] {
   const sized = columns.map((column, index): SizedColumn => {
     const texts = alignCells(
       column,
@@ -108,12 +108,12 @@ function leaveOut(columns: readonly SizedColumn[], available: number): readonly 
   );
 }
 
-function clean(cell: Cell): string {
+function clean(cell: CellValue): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   return (isPairs(cell) ? formatTags(cell as Tags) || '-' : (cell ?? '-')).toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
 }
 
-const isPairs = (cell: Cell): cell is Pairs => typeof cell === 'object' && cell !== null && !Array.isArray(cell);
+const isPairs = (cell: CellValue): cell is Pairs => typeof cell === 'object' && cell !== null && !Array.isArray(cell);
 
 function alignCells({ align }: Column, cells: readonly string[]): string[] {
   if (align !== 'decimal') return [...cells];

@@ -1,2 +1,2 @@
 export { type MemberLimit, memberLimits } from './member-limits.ts';
-export { keySettings, type Setting, workspaceSettings } from './setting-rows.ts';
+export { keySettings, type Setting, type SettingKind, type SettingRows, workspaceSettings } from './setting-rows.ts';

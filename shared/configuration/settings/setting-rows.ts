@@ -1,9 +1,13 @@
 // Settings of keys and workspaces, a row each, by their names in a gateway file. Schemas, items, options, columns and forms
 // are made from these rows, in their order.
 
+/** Kinds of values. Each reader of the rows has one map of them. */
+export type SettingKind =
+  | ('count' | 'usd' | 'reset' | 'instant' | 'validity' | 'models' | 'ids' | 'tags' | 'contentLog')
+  | ('demand' | 'collection' | 'regions' | 'switch');
+
 export interface Setting {
-  /** Kind of its values. Each reader of the tables has one map from kinds to what it does with them. */
-  readonly kind: string;
+  readonly kind: SettingKind;
   /** In records of keys, where it has another name there. */
   readonly name?: string;
   /** Of the items of keys, where it has another name there. */
@@ -33,7 +37,7 @@ export interface Setting {
   readonly listed?: string;
 }
 
-type Settings = Readonly<Record<string, Setting>>;
+export type SettingRows = Readonly<Record<string, Setting>>;
 
 export const keySettings = {
   rpm: {
@@ -131,7 +135,7 @@ export const keySettings = {
     placeholder: 'those of the workspace alone',
     note: 'Ids with commas between them, which check its calls beside those of the workspace.',
   },
-} as const satisfies Settings;
+} as const satisfies SettingRows;
 
 /** A point is before a field of a setting. */
 export const workspaceSettings = {
@@ -252,4 +256,4 @@ export const workspaceSettings = {
     title: 'Each ends after',
     placeholder: 'never; or such as 30d',
   },
-} as const satisfies Settings;
+} as const satisfies SettingRows;

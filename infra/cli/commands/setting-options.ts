@@ -1,11 +1,15 @@
-// Limits and rules of a key as options of `keys create`, `keys rotate` and `keys update`.
+// Settings of keys and workspaces as options and columns, by the kind of their values.
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
+import { keySettings, type SettingKind, type SettingRows } from '../../../shared/configuration/settings/index.ts';
 import { duration } from '../../../shared/configuration/value-forms/index.ts';
 import { type ContentKeep, contentKeeps, spendLimitResets } from '../../../shared/foundation/constants/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
 import { input, type LaterValue, type LineInput } from '../args/call-command.ts';
 import {
+  none,
+  type ParseOption,
+  readAs,
   readChoice,
   readMoreTags,
   readOrNone,
@@ -14,8 +18,9 @@ import {
   readUsd,
   UsageError,
 } from '../args/option-values.ts';
+import type { CellValue, Field } from '../output/table.ts';
 
-export const expiresForm = '2027-01-01, 2027-01-01T12:00:00Z, or a length of time such as 90d';
+export const expiresForm = keySettings.expires_at.option[1];
 const instantShape = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** An instant, once the time of the command is known. */
@@ -39,10 +44,8 @@ export function readGrace(name: string, text: string): string {
   throw new UsageError(`${name} is a length of time of at most a year: 90s, 15m, 24h, 7d`);
 }
 
-export const readReset = readOrNone(readChoice([...spendLimitResets, 'none']));
-
 /** `30d`, or `30d:0.1` for a tenth of the calls. */
-export const readContentLog = readOrNone((name: string, text: string) => {
+const readContentLog = readOrNone((name: string, text: string) => {
   const [written = '', share, ...more] = text.split(':');
   const keep = contentKeeps.find((one): one is ContentKeep => one === written);
   const isShare = share === undefined || /^(0(\.\d+)?|1(\.0+)?)$/.test(share);
@@ -54,12 +57,12 @@ export const readContentLog = readOrNone((name: string, text: string) => {
   );
 });
 
-export function readModels(name: string, text: string): string[] | 'all' {
+function readModels(name: string, text: string): string[] | 'all' {
   return text === 'all' ? 'all' : idsIn(text, `${name} is all, or ids of models with commas between them`);
 }
 
 /** `none`: an empty list. */
-export const readIds = (name: string, text: string): string[] =>
+const readIds = (name: string, text: string): string[] =>
   text === 'none' ? [] : idsIn(text, `${name} is none, or ids with commas between them`);
 
 function idsIn(text: string, advice: string): string[] {
@@ -79,51 +82,62 @@ function readKeyTags(name: string, text: string, former: unknown): Tags {
   throw new UsageError(`${name} gives a key at most ${tagsMax} tags`);
 }
 
-/** `absent`: how a line says that there is no such limit or rule. */
-export function keyOptions(absent: 'left out' | 'none'): readonly LineInput[] {
-  const orNone = absent === 'none' ? readOrNone : <Value>(read: (name: string, text: string) => Value) => read;
-  return [
-    input('--rpm <N>', 'body.rpm', orNone(readPositiveInteger), `requests per minute; ${absent}: no limit`),
-    input('--tpm <N>', 'body.tpm', orNone(readPositiveInteger), `tokens per minute; ${absent}: no limit`),
-    input(
-      '--concurrency <N>',
-      'body.concurrency',
-      orNone(readPositiveInteger),
-      `calls in flight; ${absent}: the default of the service`,
-    ),
-    input(
-      '--spend-limit <USD>',
-      'body.spend_limit_usd',
-      orNone(readUsd),
-      `what the key may spend; ${absent}: no limit`,
-    ),
-    input(
-      '--spend-limit-reset <P>',
-      'body.spend_limit_reset',
-      readReset,
-      `when the spend limit resets: daily, weekly or monthly (UTC); ${absent}: never`,
-    ),
-    input('--expires <WHEN>', 'body.expires_at', readExpires, `${expiresForm}; ${absent}: never`),
-    input(
-      '--models <IDS>',
-      'body.models',
-      readModels,
-      `ids with commas between them; ${absent === 'none' ? 'all' : absent}: all of the workspace`,
-    ),
-    input(
-      '--content-log <KEEP>',
-      'body.content_log',
-      readContentLog,
-      `keeps less of its calls than the workspace does: 7d, or 7d:0.1 for a tenth of them; ${absent}: as the workspace`,
-    ),
-    input(
-      '--guardrails <IDS>',
-      'body.guardrails',
-      readIds,
-      `ids with commas between them, beside those of the workspace; ${absent}: no others`,
-    ),
-    input('--tag <NAME=VALUE>', 'body.tags', undefined, `on each of its calls; may be repeated; ${absent}: no tags`, {
-      readAll: readKeyTags,
-    }),
-  ];
+const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
+/** Switching a policy off removes it. */
+const readDemand = readAs(readSwitch, (isOn) => isOn || none);
+
+function readRegions(name: string, text: string): string[] {
+  const regions = text.split(',').map((region) => region.trim());
+  if (regions.every((region) => /^[a-z][a-z0-9-]{1,31}$/.test(region))) return regions;
+  throw new UsageError(`${name} takes codes of regions or countries in lower case, as in eu,us`);
 }
+
+function readValidity(name: string, text: string): string {
+  if (/^[1-9]\d{0,4}[hdw]$/.test(text)) return text;
+  throw new UsageError(`${name} is none, or a length of time such as 12h, 30d or 8w`);
+}
+
+const readers: { readonly [Kind in SettingKind]: ParseOption | undefined } = {
+  count: readOrNone(readPositiveInteger),
+  usd: readOrNone(readUsd),
+  reset: readOrNone(readChoice([...spendLimitResets, 'none'])),
+  instant: readExpires,
+  validity: readOrNone(readValidity),
+  models: readModels,
+  ids: readIds,
+  tags: undefined,
+  contentLog: readContentLog,
+  demand: readDemand,
+  collection: readOrNone(readChoice(['allow', 'deny', 'none'])),
+  regions: readOrNone(readRegions),
+  switch: readSwitch,
+};
+
+/** `absent`: how a line says that a setting does not apply. */
+export const settingOptions = (rows: SettingRows, absent: 'left out' | 'none'): readonly LineInput[] =>
+  Object.entries(rows).map(
+    ([
+      name,
+      {
+        kind,
+        option: [flags, help],
+        absent: meaning,
+      },
+    ]) => {
+      const word = absent === 'none' && kind === 'models' ? 'all' : absent;
+      const summary = meaning === undefined ? help : `${help}; ${word}: ${meaning}`;
+      return input(flags, `body.${name}`, readers[kind], summary, kind === 'tags' ? { readAll: readKeyTags } : {});
+    },
+  );
+
+/** `all` and an empty list are null where the row says what none means. */
+export const settingFields = <Row extends object>(rows: SettingRows): readonly Field<Row>[] =>
+  Object.entries(rows).map(([member, { column, absent }]) => ({
+    member,
+    ...column,
+    value: (row) => {
+      const value = row[member as keyof Row] as CellValue;
+      const isNone = value === 'all' || (Array.isArray(value) && value.length === 0);
+      return isNone && absent !== undefined ? null : value;
+    },
+  }));
