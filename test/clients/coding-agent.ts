@@ -1,14 +1,15 @@
 // Common parts of the scripts that drive a coding agent: the agent from npm under .cache/, a gateway with models that
 // behave and models that fail, and one line for each result. No request leaves this machine.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
+import { Skipped } from '../../infra/verify/verify-step.ts';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import useOneFolderForTheRun from '../support/temporary-folder.ts';
 import { formats, providersOfFormats } from './client-gateway.ts';
+import { installPackages } from './npm-packages.ts';
 import { formatRows } from './readme-table.ts';
 
 export interface CodingAgent {
@@ -49,19 +50,6 @@ const startGateway = (speaks: InterfaceId): Promise<Harness> =>
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poorKey }] }],
   });
 
-/** Installed at its first use. Throws Skipped where it cannot be. */
-async function install({ packageName, version, program }: CodingAgent): Promise<string> {
-  const folder = join(projectRoot, '.cache', `${packageName.split('/').at(-1)}-${version}`);
-  const path = join(folder, 'node_modules/.bin', program);
-  if (existsSync(path)) return path;
-  // Its own script links the program of this platform.
-  const asked = ['install', '--prefix', folder, '--no-save', `${packageName}@${version}`];
-  const installed = await tryCommand('npm', asked);
-  if (installed.code === 0 && existsSync(path)) return path;
-  rmSync(folder, { recursive: true, force: true });
-  throw new Skipped(`cannot be installed here: ${installed.output.trim().split('\n').at(-1) ?? 'no reason given'}`);
-}
-
 /** By what it shows. `program`: its path. */
 export type AgentChecks = Readonly<Record<string, (program: string, gateway: Harness) => Promise<void>>>;
 
@@ -92,7 +80,10 @@ const [only = ''] = process.argv.slice(2);
 
 async function runChecks(agent: CodingAgent, checks: AgentChecks): Promise<void> {
   useOneFolderForTheRun();
-  const program = await install(agent);
+  const folder = await installPackages(agent.packageName.split('/').at(-1) ?? '', {
+    [agent.packageName]: agent.version,
+  });
+  const program = join(folder, 'node_modules/.bin', agent.program);
   const gateway = await startGateway(agent.speaks);
   try {
     for (const [title, check] of Object.entries(checks).filter(([title]) => title.includes(only))) {

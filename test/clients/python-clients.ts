@@ -13,6 +13,7 @@ import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
 import { runInterfaces } from './python-interfaces.ts';
 import { runPlayground } from './python-playground.ts';
+import { runRetrieval } from './python-retrieval.ts';
 import { clientRows, formatRows, readsAs, requestRows, thinkingRows } from './readme-table.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
 
@@ -171,16 +172,20 @@ const runs: readonly (readonly [name: string, run: () => Promise<string>])[] = [
   ...sets.map((set) => [set, () => runSet(set)] as const),
   ['anthropic', runAnthropic],
   ['interfaces', runInterfaces],
+  ['retrieval', runRetrieval],
   ['playground', runPlayground],
 ];
 const [only] = process.argv.slice(2);
-for (const [name, run] of hasPython ? runs : []) {
-  if (only !== undefined && only !== name) continue;
-  try {
-    process.stdout.write(`ok       ${name}: ${await run()}\n`);
-  } catch (error) {
-    const isSkipped = error instanceof Skipped;
-    if (!isSkipped) process.exitCode = 1;
-    process.stdout.write(`${isSkipped ? 'skipped' : 'FAILS  '}  ${name}: ${(error as Error).message}\n`);
-  }
+const asked = runs.filter(([name]) => only === undefined || only === name);
+if (asked.length === 0) throw new Error(`"${only}" is none of ${runs.map(([name]) => name).join(', ')}`);
+const count = { ok: 0, skipped: 0, FAILS: 0 };
+for (const [name, run] of hasPython ? asked : []) {
+  const [result, words] = await run().then(
+    (said) => ['ok', said] as const,
+    (error: Error) => [error instanceof Skipped ? 'skipped' : 'FAILS', error.message] as const,
+  );
+  count[result] += 1;
+  process.stdout.write(`${result.padEnd(8)} ${name}: ${words}\n`);
 }
+if (count.FAILS > 0) process.exitCode = 1;
+process.stdout.write(`${count.ok} of ${asked.length} ok, ${count.skipped} skipped, ${count.FAILS} failed\n`);

@@ -1,0 +1,49 @@
+// Retrieval by LangChain and LlamaIndex for Python.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { runCommand } from '../../infra/verify/verify-step.ts';
+import { baseUrlOf } from './client-gateway.ts';
+import { virtualEnvironment } from './python-environment.ts';
+import {
+  checkRetrieval,
+  passages,
+  retrievalQuestion,
+  type SeenRetrieval,
+  startRetrievalGateway,
+  type VectorSourceName,
+  vectorSourceNames,
+} from './retrieval.ts';
+
+/** By the requirements that they are among. */
+const frameworks = { langchain: 'requirements-openai-3.txt', 'llama-index': 'requirements-openai-2.txt' };
+
+type SeenBySource<T> = Readonly<Record<VectorSourceName, T>>;
+
+export async function runRetrieval(): Promise<string> {
+  const gateway = await startRetrievalGateway();
+  try {
+    const asked = { key: gateway.key, sources: vectorSourceNames, passages, question: retrievalQuestion };
+    const env = {
+      GW_CLIENTS: JSON.stringify({ base_url: baseUrlOf(gateway, '/openai/v1'), ...asked }),
+      PYTHONDONTWRITEBYTECODE: '1',
+    };
+    const see = async <T>(name: string, requirements: string): Promise<SeenBySource<T>> => {
+      const program = join(import.meta.dirname, 'python/check_retrieval.py');
+      const output = await runCommand(await virtualEnvironment(requirements), [program, name], { env });
+      return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as SeenBySource<T>;
+    };
+    for (const [name, requirements] of Object.entries(frameworks)) {
+      gateway.simulator.clear();
+      const seen = await see<SeenRetrieval>(name, requirements);
+      for (const source of vectorSourceNames) await checkRetrieval(gateway, source, seen[source]);
+    }
+    gateway.simulator.clear();
+    const { acme, ...translated } = await see<string>('langchain, defaults', frameworks.langchain);
+    assert.equal(acme, `${passages.length} vectors`, 'numbers of tokens are relayed');
+    for (const said of Object.values(translated)) assert.match(said, /has no words for token_ids \(input\)/);
+    assert.ok(gateway.simulator.calls.every(({ provider }) => provider === 'acme'));
+    return `${Object.keys(frameworks).join(', ')} at ${vectorSourceNames.join(', ')}`;
+  } finally {
+    await gateway.stop();
+  }
+}
