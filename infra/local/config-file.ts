@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   formatProblem,
-  type GatewayFile,
   type Problem,
+  type ReadFile,
   readGatewayFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 
@@ -24,7 +24,7 @@ export class InvalidGatewayFile extends Error {
 }
 
 /** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
-export function readConfigFile(path: string): GatewayFile {
+export function readConfigFile(path: string): ReadFile {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -35,8 +35,8 @@ export function readConfigFile(path: string): GatewayFile {
 }
 
 /** Throws InvalidGatewayFile. */
-export function checkGatewayFile(name: string, text: string): GatewayFile {
+export function checkGatewayFile(name: string, text: string): ReadFile {
   const result = readGatewayFile(text);
-  if (result.ok) return result.file;
+  if (result.ok) return result;
   throw new InvalidGatewayFile(name, result.problems);
 }

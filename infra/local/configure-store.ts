@@ -4,9 +4,9 @@ import {
   ApplyInterrupted,
   type ApplyReport,
   destructiveChanges,
-  type GatewayFile,
   GatewayFileRefused,
   planGatewayFile,
+  type ReadFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { checkGatewayFile, InvalidGatewayFile } from './config-file.ts';
@@ -18,7 +18,7 @@ const demoName = 'the demo';
 
 interface NamedFile {
   readonly name: string;
-  readonly content: GatewayFile;
+  readonly content: ReadFile;
 }
 
 export interface Start {
@@ -57,7 +57,8 @@ export async function configure(start: Start, file: NamedFile | undefined): Prom
 async function applyFile({ composition, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {
   const { randomness, clock } = composition;
   const nowMs = clock.nowMs();
-  const options = { file: content, stores: composition, readVariable, randomness, nowMs, keepsRevoked: true };
+  const { file, lineOf } = content;
+  const options = { file, lineOf, stores: composition, readVariable, randomness, nowMs, keepsRevoked: true };
   const plan = await planGatewayFile(options).catch((error: unknown) => {
     throw error instanceof GatewayFileRefused ? new InvalidGatewayFile(name, error.problems) : error;
   });

@@ -126,6 +126,36 @@ describe('the configuration', () => {
     expect((await replace(stringify(file), '"another"', '?dry_run=true')).status).toBe(412);
   });
 
+  it('is refused with each fault at its place and line in the file that was sent, whatever of it is unchanged', async () => {
+    team().content_log = { keep: '7d' };
+    team().keys.push({ name: 'wide', spend_limit_reset: 'daily', content_log: { keep: '30d' } });
+    team().functions.unshift({ id: 'alone', kind: 'prompt', revisions: [] });
+    const [revision] = team().functions[1].revisions;
+    const wrong = { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'thing' } } };
+    team().functions[1].revisions.push({ ...revision, id: 'r2', state: 'draft', response_format: wrong });
+    const sent = stringify(file);
+    const lineOf = (written: string) => sent.slice(0, sent.indexOf(written)).split('\n').length;
+    for (const query of ['', '?dry_run=true']) {
+      const { status, body } = await replace(sent, etag, query);
+      expect([status, body.error]).toEqual([400, 'invalid_request']);
+      expect(body.message.split('; ')).toEqual([
+        `workspaces[1].keys[1].content_log.keep: must not be longer than that of the workspace, 7d (line ${lineOf('keep: 30d')})`,
+        expect.stringMatching(
+          new RegExp(
+            `^workspaces\\[1\\]\\.functions\\[1\\]\\.revisions\\[1\\]\\.response_format: .+ \\(line ${lineOf('response_format:')}\\)$`,
+          ),
+        ),
+      ]);
+    }
+    expect(await read()).toEqual({ etag, text });
+    team().keys[1].content_log = { keep: '1d' };
+    team().functions[1].revisions.pop();
+    const { body } = await replace(stringify(file), etag, '?dry_run=true');
+    expect(body.data.notes).toEqual([
+      'workspaces[1].keys[1].spend_limit_reset has no effect on a key without spend_limit_usd',
+    ]);
+  });
+
   it('becomes what the file says: a new key works, what is taken away is gone, and the person is named', async () => {
     const at = gateway.logLines.length;
     team().concurrency = 9;

@@ -50,6 +50,7 @@ export async function planReplacement(
   const plan = await module
     .planGatewayFile({
       file: read.file,
+      lineOf: read.lineOf,
       // A stored value that cannot be read, as a former release may have stored it, counts as different.
       readBefore: { file: stored.ok ? stored.file : { ...read.file, workspaces: [], access: undefined }, catalogue },
       stores: deps,

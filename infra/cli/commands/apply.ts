@@ -6,10 +6,10 @@ import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import {
   ApplyInterrupted,
   destructiveChanges,
-  type GatewayFile,
   type GatewayFilePlan,
   GatewayFileRefused,
   planGatewayFile,
+  type ReadFile,
   type ReadResult,
   readGatewayFile,
   restoredKeys,
@@ -57,11 +57,10 @@ async function apply(
 ): Promise<CommandOutcome> {
   const read = await readFileAt(path);
   if (!read.ok) return problemsOutcome(path, read.problems);
-  const { file } = read;
   const opened = await session.open({ writes: !isDry, missing: isDry ? 'empty' : 'made' });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
-  const compared = await planFile(session, opened, file).catch(refusalOf);
+  const compared = await planFile(session, opened, read).catch(refusalOf);
   if (compared instanceof GatewayFileRefused) return problemsOutcome(path, compared.problems);
   const plan = { ...compared, notes: [...compared.notes, ...(await credentialNotes(session, opened, compared))] };
   if (isDry) return applyOutcome({ ...plan, isDry, createdKeys: [] });
@@ -110,11 +109,12 @@ async function readFileAt(path: string): Promise<ReadResult> {
   return readGatewayFile(text);
 }
 
-async function planFile(session: Session, opened: OpenTarget, file: GatewayFile): Promise<GatewayFilePlan> {
+async function planFile(session: Session, opened: OpenTarget, { file, lineOf }: ReadFile): Promise<GatewayFilePlan> {
   const { variables, randomness, clock } = session;
   const planOn = (store: Store) =>
     planGatewayFile({
       file,
+      lineOf,
       readVariable: (name) => variables[name],
       randomness,
       nowMs: clock.nowMs(),

@@ -19,7 +19,7 @@ import {
   toIssues,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, oncePerPlace, type Problem, toProblem } from './problems.ts';
+import { checkWith, inOrder, type LineOf, oncePerPlace, type Problem, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
 // `access`: roles on the management interface.
@@ -125,9 +125,12 @@ export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ..
 
 // The whole file is checked before anything of it is used: syntax first, then every section's form and every reference
 // between them in one pass, so that all problems are reported at once.
-export type ReadResult =
-  | { readonly ok: true; readonly file: GatewayFile }
-  | { readonly ok: false; readonly problems: Problem[] };
+export interface ReadFile {
+  readonly file: GatewayFile;
+  readonly lineOf: LineOf;
+}
+
+export type ReadResult = ({ readonly ok: true } & ReadFile) | { readonly ok: false; readonly problems: Problem[] };
 
 /** Reads the YAML text of a gateway file. Never throws. */
 export function readGatewayFile(text: string): ReadResult {
@@ -135,9 +138,7 @@ export function readGatewayFile(text: string): ReadResult {
   if (source.kind === 'unreadable') return { ok: false, problems: source.issues.map((issue) => toProblem(issue)) };
   const checked = checkWith(gatewayFileSchema, source.value);
   const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
-  if (checked.ok && issues.length === 0) return { ok: true, file: checked.value };
+  if (checked.ok && issues.length === 0) return { ok: true, file: checked.value, lineOf: source.lineOf };
   const problems = oncePerPlace(issues).map((issue) => toProblem(issue, source.lineOf(issue.path)));
-  return { ok: false, problems: problems.sort((a, b) => orderOf(a) - orderOf(b)) };
+  return { ok: false, problems: inOrder(problems) };
 }
-
-const orderOf = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;

@@ -2,7 +2,7 @@ export type { MemberChange } from './changed-members.ts';
 export type { FilledMembers } from './complete-providers.ts';
 export { destructiveChanges, restoredKeys } from './describe-changes.ts';
 export { exportGatewayFile, gatewayFileText } from './export-gateway-file.ts';
-export { type GatewayFile, type ReadResult, readGatewayFile } from './gateway-file.ts';
+export { type GatewayFile, type ReadFile, type ReadResult, readGatewayFile } from './gateway-file.ts';
 export { type ListDifference, listDifferences, withListValues } from './list-differences.ts';
 export * from './plan-gateway-file.ts';
 export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';

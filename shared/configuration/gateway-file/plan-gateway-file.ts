@@ -22,9 +22,9 @@ import {
   type PlannedChange,
   type Planning,
 } from './planning.ts';
-import { formatProblem, type Problem, toProblem } from './problems.ts';
+import { formatProblem, inOrder, type Problem, toProblem } from './problems.ts';
 import { withModelIds } from './with-model-ids.ts';
-import { withoutUnchanged } from './without-unchanged.ts';
+import { withoutUnchanged, writtenPlace } from './without-unchanged.ts';
 
 export interface GatewayFilePlan {
   /** The new catalogue. */
@@ -87,7 +87,7 @@ export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayF
   const modelList = asked.modelList ?? (await loadModelList());
   const options = { ...asked, modelList, region: asked.region ?? asked.readVariable?.('AWS_REGION') };
   const { readBefore } = options;
-  const planning: Planning = { ...options, issues: [], notes: [] };
+  const planning: Planning = { ...options, issues: [], notes: [], placeOf: (path) => path };
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
   const { document: catalogue, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
   planning.issues.push(...faults);
@@ -103,12 +103,17 @@ export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayF
   const named = withModelIds(options.file, catalogue.models);
   const file =
     readBefore === undefined ? named : withoutUnchanged(named, withModelIds(readBefore.file, catalogue.models));
+  const placeOf: Planning['placeOf'] = (path) => writtenPlace(path, file, named);
+  const rest: Planning = { ...planning, file, issues: [], placeOf };
   for (const [index, workspace] of file.workspaces.entries()) {
-    steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
+    steps.push(...(await planWorkspace(rest, workspace, ['workspaces', index])));
   }
-  steps.push(...(await planKeySteps({ ...planning, file })), ...(await planAccess({ ...planning, file })));
-  const { issues, notes } = planning;
-  if (issues.length > 0) throw new GatewayFileRefused(issues.map((issue) => toProblem(issue)));
+  steps.push(...(await planKeySteps(rest)), ...(await planAccess(rest)));
+  const { notes } = planning;
+  const issues = [...planning.issues, ...rest.issues.map((issue) => ({ ...issue, path: placeOf(issue.path) }))];
+  if (issues.length > 0) {
+    throw new GatewayFileRefused(inOrder(issues.map((issue) => toProblem(issue, options.lineOf?.(issue.path)))));
+  }
   const changes = steps.flatMap(({ planned }) => planned);
   return { catalogue, changes, filled, notes, apply: () => carryOut(steps, notes) };
 }
@@ -177,8 +182,9 @@ const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument)
 });
 
 async function planKeySteps(planning: Planning): Promise<ApplyStep[]> {
-  const { file, stores, randomness, nowMs, keepsRevoked = false } = planning;
-  const plan = await planKeys({ file, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked });
+  const { file, placeOf, stores, randomness, nowMs, keepsRevoked = false } = planning;
+  const asked = { file, placeOf, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked };
+  const plan = await planKeys(asked);
   planning.issues.push(...plan.issues);
   planning.notes.push(...plan.notes);
   return plan.keys.map(({ former, wanted, createdText }): ApplyStep => {

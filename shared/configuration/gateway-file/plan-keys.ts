@@ -31,6 +31,7 @@ export interface KeyPlan {
 
 export interface KeyPlanOptions {
   readonly file: GatewayFile;
+  readonly placeOf: (path: Path) => Path;
   readonly keys: KeyStore;
   readonly randomness: Randomness;
   readonly cell?: string | undefined;
@@ -41,6 +42,7 @@ export interface KeyPlanOptions {
 
 export async function planKeys({
   file,
+  placeOf,
   keys,
   randomness,
   cell,
@@ -78,7 +80,7 @@ export async function planKeys({
     const limitOf = ({ former, wanted: { spendLimitUsd = former?.spendLimitUsd ?? null } }: PlannedKey) =>
       spendLimitUsd;
     if (written.spend_limit_reset != null && found.some((one) => limitOf(one) === null)) {
-      notes.push(`${formatPath(path)}.spend_limit_reset has no effect on a key without spend_limit_usd`);
+      notes.push(`${formatPath(placeOf(path))}.spend_limit_reset has no effect on a key without spend_limit_usd`);
     }
   }
   return { keys: planned, issues, notes };

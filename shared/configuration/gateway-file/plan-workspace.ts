@@ -18,7 +18,7 @@ export async function planWorkspace(planning: Planning, workspace: WorkspaceInFi
   ].flatMap((step) => step ?? []);
 }
 
-async function planSettings({ stores, issues, notes }: Planning, workspace: WorkspaceInFile, path: Path) {
+async function planSettings({ stores, issues, notes, placeOf }: Planning, workspace: WorkspaceInFile, path: Path) {
   const changes = settingsOf(workspace);
   const former = await stores.workspaceStore.read(workspace.id);
   const next = await attempt(issues, path, async () => mergeWorkspace(former, changes));
@@ -32,7 +32,8 @@ async function planSettings({ stores, issues, notes }: Planning, workspace: Work
     const place = [...path, 'keys', index, 'content_log', fault?.member ?? ''];
     if (fault !== undefined) issues.push({ path: place, message: fault.message });
   }
-  notes.push(...withoutEffect(former, next, workspace).map((line) => `${formatPath(path)}.${line}`));
+  const placeOfKey = (index: number) => formatPath(placeOf([...path, 'keys', index]).slice(path.length));
+  notes.push(...withoutEffect(former, next, workspace, placeOfKey).map((line) => `${formatPath(path)}.${line}`));
   const members = changedMembers(former, next);
   const change = former === undefined ? 'created' : changeOf(members);
   return {
@@ -46,6 +47,7 @@ function withoutEffect(
   former: WorkspaceDocument | undefined,
   next: WorkspaceDocument,
   { id, credit_usd, presets = [], byok, keys }: WorkspaceInFile,
+  placeOfKey: (index: number) => string,
 ): string[] {
   const isWritten = ({ state }: { readonly state?: 'absent' | undefined }) => state !== 'absent';
   const isOtherCredit =
@@ -53,7 +55,7 @@ function withoutEffect(
   const isUsable = (model: string) => next.models === 'all' || next.models.includes(model);
   const excluded = keys.flatMap(({ models }, index) =>
     Array.isArray(models) && models.some((model) => !isUsable(model))
-      ? [`keys[${index}].models names models that the workspace itself may not use: add them to its own models`]
+      ? [`${placeOfKey(index)}.models names models that the workspace itself may not use: add them to its own models`]
       : [],
   );
   return [

@@ -7,7 +7,7 @@ import type { ModelList } from '../model-list/index.ts';
 import type { UnusableRevisions } from '../stored-functions/index.ts';
 import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
-import type { Issue, Path } from './problems.ts';
+import type { Issue, LineOf, Path } from './problems.ts';
 
 /** A composition has them all. */
 export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' | 'workspaceStore' | 'keys' | 'access'> {
@@ -20,6 +20,8 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
 
 export interface FileApplyOptions {
   readonly file: GatewayFile;
+  /** Lines of problems. */
+  readonly lineOf?: LineOf | undefined;
   readonly stores: ConfigurationStores;
   /** Reads a variable that the file names, for keys of BYOK connections. If absent, none is read. */
   readonly readVariable?: ((name: string) => string | undefined) | undefined;
@@ -72,6 +74,8 @@ export interface Planning extends FileApplyOptions {
   readonly modelList: ModelList;
   readonly issues: Issue[];
   readonly notes: string[];
+  /** Path in the file as it was written, of one in `file`, from which unchanged items may be gone. */
+  readonly placeOf: (path: Path) => Path;
 }
 
 export const changeOf = (members: readonly MemberChange[]): ChangeKind =>

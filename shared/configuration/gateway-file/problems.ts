@@ -26,6 +26,15 @@ export const toProblem = ({ path, message }: Issue, line?: number): Problem => (
   ...(line === undefined ? {} : { line }),
 });
 
+/** From 1: the line of a path in the file. */
+export type LineOf = (path: Path) => number | undefined;
+
+/** In the order of the file; without a line, last. */
+export const inOrder = (problems: readonly Problem[]): Problem[] =>
+  problems.toSorted((a, b) => lineOrLast(a) - lineOrLast(b));
+
+const lineOrLast = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;
+
 /** The first issue of a place is the nearest to its cause: an id of a wrong form also names nothing. */
 export function oncePerPlace(issues: readonly Issue[]): Issue[] {
   const first = new Map<string, Issue>();

@@ -2,6 +2,7 @@
 // so others' changes while the file is being applied are not undone by fields that its writer only repeated.
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
+import type { Path } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 /** Catalogue sections are described whole, and stay. */
@@ -59,6 +60,26 @@ function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
   });
   return Object.fromEntries(entries);
 }
+
+/** Path in the written file of a path in what was left of it: an item of a list is found again by its name. */
+export function writtenPlace(path: Path, left: unknown, written: unknown): Path {
+  const [step, ...below] = path;
+  if (step === undefined) return [];
+  const inner = childOf(left, step);
+  const at = Array.isArray(written) ? placeIn(written, step, inner) : step;
+  return [at, ...writtenPlace(below, inner, childOf(written, at))];
+}
+
+const childOf = (value: unknown, step: PropertyKey): unknown =>
+  (value as Record<PropertyKey, unknown> | undefined)?.[step];
+
+function placeIn(written: readonly unknown[], step: PropertyKey, item: unknown): PropertyKey {
+  const name = nameOf(item);
+  const index = name === undefined ? -1 : written.findIndex((one) => nameOf(one) === name);
+  return index === -1 ? step : index;
+}
+
+const nameOf = (item: unknown): unknown => (isMapping(item) ? (item.id ?? item.name ?? item.provider) : undefined);
 
 /** Compares the order of fields too, which counts in texts of functions. */
 const isSame = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);

@@ -10,7 +10,7 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import type { Issue, Path } from './problems.ts';
+import type { Issue, LineOf, Path } from './problems.ts';
 
 /** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above that. */
 const gatewayFileMaxBytes = 4 * 1024 * 1024;
@@ -28,8 +28,8 @@ export type YamlSource =
       readonly value: unknown;
       /** Values that JSON cannot express; the form can still be checked. */
       readonly issues: Issue[];
-      /** From 1: the line of the field, or of the nearest one around it that is written. */
-      readonly lineOf: (path: Path) => number | undefined;
+      /** Of a field that is not written: the nearest one around it that is. */
+      readonly lineOf: LineOf;
     };
 
 /** Never throws. */
