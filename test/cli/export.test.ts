@@ -157,6 +157,83 @@ describe('export', () => {
     );
   });
 
+  it('leaves out what names a model, provider or guardrail that is gone, says so, and changes nothing where it came from', async () => {
+    const price = { input_price_per_million: '1', output_price_per_million: '1', context_length: 1_000 };
+    const modelOf = (id: string, provider: string) => ({ id, providers: [{ provider, ...price }] });
+    const providerOf = (id: string) => ({ id, base_url: 'http://127.0.0.1:9/v1' });
+    const wordsOf = (id: string) => ({ id, kind: 'http', url: 'https://guard.example/check' });
+    const revisionOf = (id: string, model: string, more = {}) => ({
+      id,
+      state: 'activated',
+      model,
+      messages: [{ role: 'user', content: '{{input}}' }],
+      ...more,
+    });
+    const before = {
+      providers: [providerOf('stays'), providerOf('goes')],
+      models: [modelOf('kept', 'stays'), modelOf('gone', 'goes')],
+      guardrails: [wordsOf('words'), wordsOf('lost')],
+      workspaces: [
+        {
+          id: 'team',
+          models: ['kept', 'gone'],
+          features: { byok: true },
+          keys: [
+            { name: 'any' },
+            { name: 'limited', models: ['gone'] },
+            { name: 'other', models: ['kept'] },
+            { name: 'unchecked', guardrails: ['lost', 'words'] },
+          ],
+          byok: { connections: ['goes', 'stays'].map((provider) => ({ provider, key: { env: 'ACME_BYOK' } })) },
+          functions: [
+            {
+              id: 'label',
+              kind: 'prompt',
+              active: 'r2',
+              revisions: [
+                revisionOf('r1', 'gone', { fallback_models: ['gone'] }),
+                revisionOf('r2', 'kept', { fallback_models: ['gone'] }),
+                revisionOf('r3', 'kept'),
+              ],
+            },
+          ],
+        },
+      ],
+    };
+    expect((await apply('before.yaml', before)).code).toBe(0);
+    const after = {
+      providers: [providerOf('stays')],
+      models: [modelOf('kept', 'stays')],
+      guardrails: [wordsOf('words')],
+    };
+    expect((await apply('after.yaml', after, '--yes')).code).toBe(0);
+    const { out, error } = await operate(`export ${local.option}`);
+    const missing = 'is left out, and stays as it is stored: there is no';
+    expect(error.split('\n').sort()).toEqual([
+      `note: byok connection to goes of team ${missing} provider "goes" in providers`,
+      `note: key limited of team ${missing} model "gone" in models`,
+      `note: key unchecked of team ${missing} guardrail "lost" in guardrails`,
+      `note: revision r1 of function label of team ${missing} model "gone" in models`,
+      `note: revision r2 of function label of team ${missing} model "gone" in models`,
+      `note: the list of models of team ${missing} model "gone" in models`,
+    ]);
+    const [team] = (parse(out) as { workspaces: { [name: string]: unknown }[] }).workspaces;
+    expect(team).not.toHaveProperty('models');
+    expect(team).toMatchObject({
+      keys: [{ name: 'any' }, { name: 'other', models: ['kept'] }],
+      byok: { connections: [{ provider: 'stays' }] },
+      functions: [{ id: 'label', revisions: [{ id: 'r3' }] }],
+    });
+    const again = await apply('exported.yaml', out, '--dry-run');
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/dry run, nothing was written: \d+ unchanged$/)]);
+    const other = await startLocalStore();
+    try {
+      expect((await operate(`apply -f ${other.write('exported.yaml', out)} ${other.option}`)).code).toBe(0);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('keeps the rules of a key: what expires, may call some models only or has tags does so where the file is applied', async () => {
     const rules = {
       expires_at: '2030-01-01T00:00:00.000Z',

@@ -11,6 +11,7 @@ import { loadModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { catalogueInFile } from './catalogue-in-file.ts';
+import { leaveOutMissing } from './without-missing.ts';
 import { yamlText } from './yaml-text.ts';
 
 export interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 'access'> {
@@ -44,6 +45,7 @@ export async function exportGatewayFile(
       functions: await Promise.all(own.map((record) => functionInFile(record, stores))),
     });
   }
+  notes.push(...leaveOutMissing({ workspaces }, catalogue));
   const access = await stores.access.read();
   const written =
     catalogue === undefined
