@@ -49,7 +49,9 @@ describe('apply', () => {
     const presets = ['one', 'two'].map((slug) => ({ slug }));
     const { code, out, error } = await operate(applyLine(gatewayFile({ workspace: { presets } })));
     expect(out.split('\n')).toEqual(
-      [0, 1].map((index) => `workspaces[0].presets[${index}].versions: is required for a new preset`),
+      [43, 44].map(
+        (line, index) => `workspaces[0].presets[${index}].versions: is required for a new preset (line ${line})`,
+      ),
     );
     expect([code, error]).toEqual([1, expect.stringMatching(/is not valid: 2 problems, nothing was done$/)]);
   });

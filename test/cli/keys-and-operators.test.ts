@@ -211,6 +211,7 @@ describe('rotation', () => {
       readonly name: string;
       readonly public_id: string;
       readonly status: string;
+      readonly state: string;
       readonly rpm: number | null;
       readonly models: readonly string[] | null;
       readonly spent_usd: string | null;
@@ -231,6 +232,8 @@ describe('rotation', () => {
       expect(lines[1]).toBe('key ci of team (shown once):');
       expect([await statusWith(former), await statusWith(next)]).toEqual([200, 200]);
       expect((await listed('ci')).map(({ rpm }) => rpm)).toEqual([50, 50]);
+      const states = (await listed('ci')).map(({ status, state }) => `${status} ${state}`);
+      expect(states.sort()).toEqual(['active active', 'active ending']);
       const shown = async () => /(\w+)/.exec((await gw('keys list')).out.split(`${publicIdOf(former)} `)[1] ?? '')?.[1];
       aheadMs += 23.9 * hourMs;
       expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([200, 200, 'ending']);

@@ -97,7 +97,8 @@ function toClientError(error: unknown): unknown {
   if (!(error instanceof ChangeFailed)) return error;
   const { failure, message, param = failure === 'taken' ? 'name' : undefined } = error;
   if (failure === 'unanswered') return fail(codes.unanswered, { message: unanswered, cause: error });
-  return fail(codes[failure], { message, param });
+  const isNamed = param === undefined || message.startsWith(param);
+  return fail(codes[failure], { message: isNamed ? message : `${param}: ${message}`, param });
 }
 
 // Names of a change's targets in the log line of its request, followed by the number of further ones.

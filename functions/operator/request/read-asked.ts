@@ -48,8 +48,11 @@ function readQuery(query: string, schema: z.ZodMiniObject) {
   if (twice !== undefined) {
     throw fail('invalid_request', { message: 'a parameter of the query is sent twice', param: twice.slice(0, 64) });
   }
-  return checkMembers(schema, Object.fromEntries(sent));
+  return checkMembers(schema, Object.fromEntries(sent), { faultsShown });
 }
+
+/** Of one request. */
+const faultsShown = 20;
 
 /** Enough for most changes. */
 const bodyMaxBytesDefault = 64 * 1024;
@@ -64,7 +67,7 @@ async function readBytes(http: GatewayRequest, memory: CallMemory, maxBytes = bo
 function checkBody(bytes: Buffer, schema: z.ZodMiniObject) {
   const body = readUnambiguousBody(bytes);
   if (body.kind === 'unreadable') throw body.error;
-  return checkMembers(schema, body.value);
+  return checkMembers(schema, body.value, { faultsShown });
 }
 
 const tooLarge = (maxBytes: number) =>

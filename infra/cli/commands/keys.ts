@@ -101,6 +101,7 @@ export const keyFields: readonly Field<Key>[] = [
   member('name', { title: 'name', isFlexible: true }),
   member('public_id', { title: 'public id' }),
   member('status', { title: 'status', shown: ({ state }) => state }),
+  member('state'),
   ...settingFields<Key>(keySettings).flatMap((field) =>
     field.member === 'expires_at' ? [...spending, field] : [field],
   ),

@@ -62,13 +62,12 @@ export async function modelIdsOf<Other>(
 ): Promise<{ readonly models?: readonly string[] }> {
   if (!Array.isArray(models)) return {};
   const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
-  const idOf = (name: string): string => {
+  const idOf = (name: string, index: number): string => {
     const [id = name, ...others] = idsWritten(name, known, own === 'all' ? undefined : own);
-    if (others.length > 0) {
-      throw new ChangeFailed('invalid', `${name} may be one of several models: ${[id, ...others].join(', ')}`);
-    }
+    const fault = (message: string) => new ChangeFailed('invalid', message, { param: `models[${index}]` });
+    if (others.length > 0) throw fault(`${name} may be one of several models: ${[id, ...others].join(', ')}`);
     if (known.has(id)) return id;
-    throw new ChangeFailed('invalid', `there is no model ${name} in the catalogue`);
+    throw fault(`there is no model ${name} in the catalogue`);
   };
   return { models: models.map(idOf) };
 }
@@ -80,8 +79,10 @@ export async function checkGuardrails(
 ): Promise<void> {
   if (ids === null || ids.length === 0) return;
   const known = (await catalogues.read())?.guardrails?.map(({ id }) => id) ?? [];
-  const unknown = ids.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no guardrail ${unknown} in the gateway file`);
+  const index = ids.findIndex((id) => !known.includes(id));
+  if (index === -1) return;
+  const message = `there is no guardrail ${ids[index]} in the gateway file`;
+  throw new ChangeFailed('invalid', message, { param: `guardrails[${index}]` });
 }
 
 type Stores = Pick<OperatorStores, 'workspaceStore'>;

@@ -21,7 +21,9 @@ export type KeyChanges = {
 /** Throws ChangeFailed for an end that is over. */
 export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>, { expiresAtMs }: KeyChanges): void {
   if (expiresAtMs !== undefined && isKeyExpired({ expiresAtMs }, clock.nowMs())) {
-    throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now');
+    throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now', {
+      param: 'expires_at',
+    });
   }
 }
 

@@ -51,7 +51,8 @@ export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
 }
 
 const refuse = (member: string, most: unknown): never => {
-  throw new ChangeFailed('forbidden', `${member} of a member's key is at most ${most ?? 'none'} in this workspace`);
+  const message = `${member} of a member's key is at most ${most ?? 'none'} in this workspace`;
+  throw new ChangeFailed('forbidden', message, { param: member });
 };
 
 type Limit = number | string | null;

@@ -6,7 +6,16 @@ import { parsePricePerMillion, parseUsd } from '../../foundation/money/index.ts'
 import { promptCaches, type unitPriceMembers } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
 import { exact, limit, text } from '../value-forms/index.ts';
-import { chosenBy, epochSeconds, mapping, positiveInteger, providerId, secretReference, waitMs } from './fields.ts';
+import {
+  besideFaults,
+  chosenBy,
+  epochSeconds,
+  mapping,
+  positiveInteger,
+  providerId,
+  secretReference,
+  waitMs,
+} from './fields.ts';
 import { guardrail } from './guardrail-schema.ts';
 import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
@@ -49,7 +58,7 @@ const imagePrices = z
       const message = 'must be SIZE/QUALITY, SIZE or default, such as 1024x1024/high';
       context.addIssue({ code: 'custom', path: [name], message });
     }
-  });
+  }, besideFaults);
 const imageName = /^[A-Za-z0-9:._-]{1,32}(\/[A-Za-z0-9._-]{1,32})?$/;
 
 const unitPrices = {
@@ -71,13 +80,13 @@ const priceTiers = z
   )
   .max(16, { error: 'must be at most 16 tiers' })
   .superRefine((tiers, context) => {
-    for (const [index, { above_prompt_tokens: bound }] of tiers.entries()) {
-      const before = tiers[index - 1]?.above_prompt_tokens ?? 0;
-      if (bound > before) continue;
+    for (const [index, tier] of tiers.entries()) {
+      const [bound, before] = [tier?.above_prompt_tokens, tiers[index - 1]?.above_prompt_tokens ?? 0];
+      if (!(bound <= before)) continue;
       const message = `must be above the bound of the tier before it, ${before}: bounds rise`;
       context.addIssue({ code: 'custom', path: [index, 'above_prompt_tokens'], message });
     }
-  });
+  }, besideFaults);
 
 const promptCache = z.enum(promptCaches, { error: 'must be auto, off, or be left out' });
 
@@ -158,10 +167,10 @@ const alerts = mapping('service.alerts', {
     .max(10, { error: 'must be at most 10 shares' })
     .superRefine((shares, context) => {
       for (const [index, percent] of shares.entries()) {
-        if (index === 0 || percent > (shares[index - 1] ?? 0)) continue;
+        if (index === 0 || !(percent <= (shares[index - 1] ?? 0))) continue;
         context.addIssue({ code: 'custom', path: [index], message: 'must be above the share before it' });
       }
-    })
+    }, besideFaults)
     .default([50, 80, 100]),
   secret: secretReference.optional(),
 });

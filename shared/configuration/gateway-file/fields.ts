@@ -52,10 +52,19 @@ function unknownMember(name: string, path: Path, known: readonly string[]): stri
   if (path[0] === 'providers' && credentialMember.test(name)) {
     return `is not known here; ${authAdvice}`;
   }
-  const places = placesByMember.get(name)?.filter((place) => place !== '') ?? [];
+  const places = [...new Set(placesByMember.get(name))].filter((place) => place !== '');
   const isElsewhere = places.length > 0 && nearestName(name, known) === undefined;
   return `is not known here; ${isElsewhere ? `it is a member of ${places.join(' and ')}` : suggest(name, known)}`;
 }
+
+/** For a rule over several parts of a value: it also runs where some part is wrong, so that one fault hides no other. */
+export const besideFaults = {
+  when: ({ value }: { readonly value: unknown }) => isMapping(value) || Array.isArray(value),
+};
+
+/** Names of the fields at fault, for a rule that reads others. */
+export const faultyFields = ({ issues }: z.core.ParsePayload): ReadonlySet<unknown> =>
+  new Set(issues.map(({ path }) => path?.[0]));
 
 /** One of several forms, chosen by the written value, so that the problems are those of the intended form. */
 export const chosenBy = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>

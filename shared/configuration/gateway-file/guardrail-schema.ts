@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { type GuardrailDocument, guardrailDirections } from '../catalogue/index.ts';
 import { exact } from '../value-forms/index.ts';
-import { chosenBy, mapping, plainId, positiveInteger } from './fields.ts';
+import { besideFaults, chosenBy, mapping, plainId, positiveInteger } from './fields.ts';
 import { auth, awsRegion, faultOfUrl } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -76,7 +76,7 @@ const unitPrices = z.record(z.string(), unitPrice).superRefine((prices, context)
     const message = 'is no member of the usage of a check, such as contentPolicyUnits';
     context.addIssue({ code: 'custom', path: [name], message });
   }
-});
+}, besideFaults);
 
 const bedrock = mapping('guardrails[]', {
   ...rules,

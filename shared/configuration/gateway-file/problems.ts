@@ -85,6 +85,8 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') return `must be ${typeNames[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input);
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}`;
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message;
   // Known names, for `toIssues`.
   if (issue.code === 'unrecognized_keys') return namesOf(issue.inst);
   return undefined;

@@ -1,6 +1,7 @@
 // Headers that a provider entry names: the one that carries its credential, and constant ones.
 import * as z from 'zod';
 import { headerNames } from '../../foundation/constants/index.ts';
+import { besideFaults } from './fields.ts';
 import { credentialAdvice, looksLikeCredential } from './problems.ts';
 
 /** Headers that the gateway sets itself, or that belong to one connection. */
@@ -58,12 +59,12 @@ export const constantHeaders = z
     const seen = new Set<string>();
     for (const [name, value] of Object.entries(written)) {
       const lower = name.toLowerCase();
-      const message = seen.has(lower) ? 'is there twice: case does not matter' : faultOfHeader(lower, value);
+      const message = seen.has(lower) ? 'is there twice: case does not matter' : faultOfHeader(lower, String(value));
       seen.add(lower);
       if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
     }
     if (seen.size > headersMax) context.addIssue({ code: 'custom', message: `must be at most ${headersMax} headers` });
-  })
+  }, besideFaults)
   .transform((written) =>
     Object.fromEntries(Object.entries(written).map(([name, value]) => [name.toLowerCase(), value])),
   );

@@ -17,7 +17,17 @@ import {
 import { type ProviderKind, providerKindNames, providerKinds } from '../model-list/index.ts';
 import { text } from '../value-forms/index.ts';
 import { policySchema } from '../workspaces/index.ts';
-import { chosenBy, mapping, providerId, referenceForm, region, secretReference, timeoutMs } from './fields.ts';
+import {
+  besideFaults,
+  chosenBy,
+  faultyFields,
+  mapping,
+  providerId,
+  referenceForm,
+  region,
+  secretReference,
+  timeoutMs,
+} from './fields.ts';
 import { authAdvice } from './problems.ts';
 import { changeFaults, drops, renames } from './provider-changes.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
@@ -149,8 +159,14 @@ type WrittenProvider = z.infer<typeof writtenProvider>;
 
 export const provider = writtenProvider
   .superRefine((written, context) => {
-    for (const { path, message } of faultsOf(written)) context.addIssue({ code: 'custom', path: [...path], message });
-  })
+    const faulty = faultyFields(context);
+    // These fields decide what the others may say.
+    if (faulty.has('kind') || faulty.has('auth') || faulty.has('apis')) return;
+    const right = Object.fromEntries(Object.entries(written).filter(([name]) => !faulty.has(name)));
+    for (const { path, message } of faultsOf(right as WrittenProvider)) {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    }
+  }, besideFaults)
   .transform(withKind);
 
 interface Fault {

@@ -1,4 +1,4 @@
-// What an export leaves out: parts of workspaces that name a model, provider or guardrail that is gone. A file with them
+// Leaves out of an export the parts of workspaces that name a model, provider or guardrail that is gone. A file with them
 // would be refused; left out, they stay as they are stored.
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import { guardrailReferenceIssues, modelReferenceIssues } from './check-references.ts';

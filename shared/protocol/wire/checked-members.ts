@@ -46,20 +46,25 @@ interface CheckOptions {
   readonly code?: 'invalid_request' | 'invalid_response_schema';
   /** Path of the fields. */
   readonly prefix?: readonly PropertyKey[];
+  /** How many faults are named. Default: the first alone. */
+  readonly faultsShown?: number;
 }
 
-/** Throws for the first that does not fit, `provider.only[0]: must be a text`. Values of the client are never repeated. */
+/** Throws for what does not fit, `provider.only[0]: must be a text`. Values of the client are never repeated. */
 export function checkMembers<Checked extends Schema>(
   schema: Checked,
   members: unknown,
-  { code = 'invalid_request', prefix = [] }: CheckOptions = {},
+  { code = 'invalid_request', prefix = [], faultsShown = 1 }: CheckOptions = {},
 ): z.output<Checked> {
   const checked = z.safeParse(schema, members, { error: describeIssue });
   if (checked.success) return checked.data;
-  const issue = deepestOf(checked.error.issues);
-  const unknownName = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const param = toPath([...prefix, ...(issue?.path ?? []), ...unknownName]);
-  throw fail(code, { message: `${param || 'body'}: ${issue?.message}`, param: param || undefined });
+  const faults = checked.error.issues.slice(0, faultsShown).flatMap((issue) => {
+    const { path, message, ...deepest } = deepestOf([issue]) ?? issue;
+    const unknownNames = deepest.code === 'unrecognized_keys' ? deepest.keys.map((name) => [name]) : [[]];
+    return unknownNames.map((name) => ({ param: toPath([...prefix, ...path, ...name]), message }));
+  });
+  const lines = faults.slice(0, faultsShown).map(({ param, message }) => `${param || 'body'}: ${message}`);
+  throw fail(code, { message: lines.join('; '), param: faults[0]?.param || undefined });
 }
 
 const nameMaxCharacters = 64;

@@ -184,6 +184,27 @@ it('shows all problems at once, of shape and of reference, each place once', () 
   expect(paths).toHaveLength(5);
 });
 
+it('shows the problems of rules over several fields beside those of the fields', () => {
+  const provider =
+    'kind: bedrock\n    credentials: [{ env: A }]\n    idle_timeout_ms: 0\n    headers: { Cookie: x, a: 1 }';
+  const tier = (above: number, price: string) =>
+    `{ above_prompt_tokens: ${above}, input_price_per_million: ${price}, output_price_per_million: "1" }`;
+  const entry = `price_tiers: [${tier(9, '"1"')}, ${tier(8, '1')}]\n        image_prices: { "a b": "1", default: 1 }`;
+  let text = spoiled('reasoning_style: effort', provider);
+  text = text.replace(/^ {4}auth: .*\n/m, '').replace('rate_limit_rpm: 600', entry);
+  expect(pathsOf(text)).toEqual([
+    'providers[0].accepts_byok_header',
+    'providers[0].credentials',
+    'providers[0].idle_timeout_ms',
+    'providers[0].headers.a',
+    'providers[0].headers.Cookie',
+    'models[0].providers[0].price_tiers[1].input_price_per_million',
+    'models[0].providers[0].price_tiers[1].above_prompt_tokens',
+    'models[0].providers[0].image_prices.default',
+    'models[0].providers[0].image_prices["a b"]',
+  ]);
+});
+
 it('does not take a file without providers or models for an empty catalogue', () => {
   expect(readGatewayFile('workspaces: []')).toEqual({
     ok: false,
