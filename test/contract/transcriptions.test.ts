@@ -131,6 +131,14 @@ describe('the price of a file', () => {
     await expectBalancedBooks(gateway);
   });
 
+  it('is that of its bytes where its head says less than so many bytes can be', async () => {
+    const forged = Buffer.concat([twoSeconds, Buffer.alloc(200_000)]);
+    const asked = { fields: { model: 'silent' }, file: forged };
+    const seconds = BigInt(Math.ceil(forged.length / 1_000));
+    expect((await recordOf(await post(asked)))?.costPicoUsd).toBe(seconds * perSecond);
+    await expectBalancedBooks(gateway);
+  });
+
   it('is that of reported tokens where these have a price', async () => {
     const record = await recordOf(await post({ fields: { model: 'tokens' } }));
     expect(record?.costPicoUsd).toBe(40n * 6_000_000n + 6n * 10_000_000n);

@@ -1,5 +1,6 @@
 // Files of audio are measured with bounded work, whatever they say of themselves.
 import { describe, expect, it } from '#jest';
+import { spokenPieces } from '../../../infra/local/simulator/formats/openai-speech.ts';
 import { audioSeconds } from '../../../shared/protocol/interfaces/transcriptions/audio-length.ts';
 
 /** Counts the pieces that are taken of a file. */
@@ -40,7 +41,103 @@ const hostile: readonly (readonly [string, Buffer, string])[] = [
 const frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0]), Buffer.alloc(413)]);
 const thousandFrames = Buffer.concat(new Array(1_000).fill(frame));
 
+const u32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+const atom = (type: string, ...parts: Buffer[]) => {
+  const inner = Buffer.concat(parts);
+  return Buffer.concat([u32(8 + inner.length), Buffer.from(type, 'latin1'), inner]);
+};
+
+/** 24,000 samples a second of 16 bits. */
+function wav(seconds: number, bytes: number): Buffer {
+  const head = Buffer.from(spokenPieces('one', 'wav')[0] as Buffer);
+  head.writeUInt32LE(48_000 * seconds, 40);
+  return Buffer.concat([head, Buffer.alloc(bytes)]);
+}
+
+/** A first frame that counts frames and bytes. */
+function mp3(seconds: number, bytes: number): Buffer {
+  const first = Buffer.concat([frame]);
+  first.write('Xing', 36);
+  first.writeUInt32BE(3, 40);
+  first.writeUInt32BE(Math.round((seconds * 44_100) / 1_152), 44);
+  first.writeUInt32BE(bytes, 48);
+  return Buffer.concat([first, ...new Array(Math.ceil(bytes / frame.length)).fill(frame)]);
+}
+
+/** A track of this codec, and one of pictures. */
+function mp4(codec: string, hasPictures: boolean, seconds: number, bytes: number): Buffer {
+  const times = (scale: number) => [Buffer.alloc(12), u32(scale), u32(seconds * scale)];
+  const trackOf = (name: string, handler: string) => {
+    const entry = Buffer.concat([u32(36), Buffer.from(name), Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), Buffer.alloc(20)]);
+    entry.set([0, 2, 0, 16, 0, 0, 0, 0, 0xac, 0x44], 24);
+    const samples = atom('stbl', atom('stsd', Buffer.alloc(4), u32(1), entry));
+    const handled = atom('hdlr', Buffer.alloc(8), Buffer.from(handler), Buffer.alloc(13));
+    const media = atom('mdia', atom('mdhd', ...times(44_100), Buffer.alloc(4)), handled, atom('minf', samples));
+    return atom('trak', atom('tkhd', Buffer.alloc(12), Buffer.from(handler), Buffer.alloc(68)), media);
+  };
+  return Buffer.concat([
+    atom('ftyp', Buffer.from('M4A \0\0\0\0M4A mp42', 'latin1')),
+    atom(
+      'moov',
+      atom('mvhd', ...times(1_000), Buffer.alloc(80)),
+      trackOf(codec, 'soun'),
+      ...(hasPictures ? [trackOf('avc1', 'vide')] : []),
+    ),
+    atom('mdat', Buffer.alloc(bytes)),
+  ]);
+}
+
+/** 44,100 samples a second of two channels and 16 bits. */
+function flac(seconds: number, bytes: number): Buffer {
+  const stream = Buffer.alloc(34);
+  stream.set([16, 0, 16, 0]);
+  const samples = BigInt(Math.round(seconds * 44_100));
+  stream.writeBigUInt64BE((44_100n << 44n) | (1n << 41n) | (15n << 36n) | samples, 10);
+  return Buffer.concat([Buffer.from('fLaC'), Buffer.from([0x80, 0, 0, 34]), stream, Buffer.alloc(bytes)]);
+}
+
+/** Opus, in pages that count samples. */
+function ogg(seconds: number, bytes: number): Buffer {
+  const page = (flags: number, samples: number, data: Buffer) => {
+    const segments = [...new Array(Math.floor(data.length / 255)).fill(255), data.length % 255];
+    const head = Buffer.alloc(27);
+    head.write('OggS');
+    head[5] = flags;
+    head.writeBigUInt64LE(BigInt(Math.round(samples)), 6);
+    head[26] = segments.length;
+    return Buffer.concat([head, Buffer.from(segments), data]);
+  };
+  const pieces = Math.ceil(bytes / 60_000);
+  const audio = Array.from({ length: pieces }, (_, at) =>
+    page(at === pieces - 1 ? 4 : 0, (seconds * 48_000 * (at + 1)) / pieces, Buffer.alloc(bytes / pieces)),
+  );
+  const head = Buffer.from('OpusHead\x01\x02\0\0\x80\xbb\0\0\0\0\0', 'latin1');
+  return Buffer.concat([page(2, 0, head), page(0, 0, Buffer.from('OpusTags\x02\0\0\0gw\0\0\0\0', 'latin1')), ...audio]);
+}
+
 describe('the length of a file of audio', () => {
+  /** Bytes that ten seconds can have at most, and 64 KiB beside them. */
+  const beside = 64 * 1024 - 1_024;
+  it.each<[string, (seconds: number, bytes: number) => Buffer, string, number]>([
+    ['WAV', wav, 'audio/wav', 480_000],
+    ['MP3', mp3, 'audio/mpeg', 800_000],
+    ['M4A with AAC', (...sizes) => mp4('mp4a', false, ...sizes), 'audio/mp4', 800_000],
+    ['M4A with ALAC', (...sizes) => mp4('alac', false, ...sizes), 'audio/mp4', 1_764_000],
+    ['FLAC', flac, 'audio/flac', 1_764_000],
+    ['Ogg', ogg, 'audio/ogg', 780_000],
+    ['MP4 with video', (...sizes) => mp4('mp4a', true, ...sizes), 'video/mp4', 25_000_000],
+  ])('that %s says is taken where so many bytes can be as short, else there is none', async (_name, of, type, most) => {
+    expect(await audioSeconds(of(10, most), type)).toBeCloseTo(10, 1);
+    expect(await audioSeconds(of(10, most + beside - 8 * 1_024), type)).toBeCloseTo(10, 1);
+    const cheap = of(10, most + 2 * 64 * 1024);
+    expect(await audioSeconds(cheap, type)).toBeUndefined();
+    expect(await audioSeconds(of(1, most), type)).toBeUndefined();
+  });
+
   it.each(hostile)('is given up after a bounded number of reads: %s', async (_what, file, type) => {
     const { bytes, count } = counted(file);
     expect(await audioSeconds(bytes, type)).toBeUndefined();

@@ -1,24 +1,45 @@
 // The length of an audio file, read from its bytes. Loaded with the first file.
-import { parseBuffer } from 'music-metadata';
+import { type IFormat, parseBuffer } from 'music-metadata';
 
 /** Longer than this no file of 25 MiB is, whatever its head says. */
 const secondsMax = 24 * 60 * 60;
+/** No usual codec takes more for sound: MP3 320 kbit/s, Opus 510, AAC 576 for two channels, AC-3 640. */
+const lossyMaxBitsPerSecond = 640_000;
+/** Of pictures and sound: phones write 17 Mbit/s at 1080p and 60 pictures a second. */
+const videoMaxBitsPerSecond = 20_000_000;
+/** Titles and small pictures beside them. */
+const besideMaxBytes = 64 * 1024;
 /** Bounds of what is read of a file, which together takes some milliseconds: the parser never gives others a turn. */
 const readsMax = 8 * 1024;
 const readMaxBytes = 128 * 1024;
 const readsMaxBytes = 2 * 1024 * 1024;
 
-/** Undefined where its format is unknown, or does not say it. Of the file only what describes it is read. */
+/**
+ * Undefined where its format is unknown, or says none that a file of so many bytes can have: a wrong length would be
+ * cheap. Of the file only what describes it is read.
+ */
 export async function audioSeconds(bytes: Uint8Array, mediaType: string | undefined): Promise<number | undefined> {
   try {
     const audio = withoutTag(bytes);
     const known = { size: audio.byteLength, ...(mediaType === undefined ? {} : { mimeType: mediaType }) };
     const { format } = await parseBuffer(boundedReads(audio), known, { duration: false, skipCovers: true });
     const seconds = format.duration;
-    return seconds !== undefined && seconds > 0 && seconds < secondsMax ? seconds : undefined;
+    const isPossible = seconds !== undefined && seconds < secondsMax && fits(audio.byteLength, seconds, format);
+    return isPossible ? seconds : undefined;
   } catch {
     return undefined;
   }
+}
+
+const bitsPerByte = 8;
+
+/** Whether the format can need so many bytes for so many seconds. */
+const fits = (bytes: number, seconds: number, format: IFormat): boolean =>
+  (bytes - besideMaxBytes) * bitsPerByte <= seconds * maxBitsPerSecond(format) && seconds > 0;
+
+function maxBitsPerSecond({ hasVideo, lossless, sampleRate = 0, numberOfChannels = 0, bitsPerSample = 0 }: IFormat) {
+  if (hasVideo === true) return videoMaxBitsPerSecond;
+  return lossless === true ? sampleRate * numberOfChannels * bitsPerSample : lossyMaxBitsPerSecond;
 }
 
 const tagHeadBytes = 10;
