@@ -57,12 +57,15 @@ export async function openCallGuard(
         return { ...provided, stream: { ...stream, opening: [], rest: resumed(first, rest), refusal } };
       }
       const { answer } = provided;
-      const checked = await guard.checkAnswer(answer.json);
+      const { text, isPlain } = answer;
+      const checked = await guard.checkAnswer(isPlain ? await rescanned(JSON.stringify({ text })) : answer.json);
       if (checked.kind === 'failed') return guardrailUnavailable(checked);
       if (checked.text === undefined) return provided;
-      const json = await rescanned(checked.text);
       const finishReasons = checked.isBlocked ? ['content_filter'] : answer.finishReasons;
-      return { ...provided, answer: { ...answer, text: json.text, json, finishReasons } };
+      const left = isPlain
+        ? { text: (JSON.parse(checked.text) as { text: string }).text }
+        : { text: checked.text, json: await rescanned(checked.text) };
+      return { ...provided, answer: { ...answer, ...left, finishReasons } };
     },
     async checkText(text) {
       const checked = await guard.checkAnswer(answerJson(text));

@@ -163,10 +163,10 @@ export interface AnswerDetails {
 }
 
 export interface JsonAnswer extends AnswerDetails {
-  /** Text that is sent and stored. */
+  /** Text that is sent and stored: JSON, parsed as far as the interface reads it, or plain. */
   readonly text: string;
-  /** Parsed as far as the interface reads it. */
   readonly json: JsonText;
+  readonly isPlain?: true;
   readonly usage: UsageReport | undefined;
   /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
   readonly outputBytes: number;

@@ -23,6 +23,7 @@ export const streamEnds: Readonly<Record<string, () => BlockedStreamEnd>> = {
   'chat-completions': chatEnd,
   messages: messageEnd,
   responses: responseEnd,
+  transcriptions: transcriptionEnd,
 };
 
 function chatEnd(): BlockedStreamEnd {
@@ -160,6 +161,22 @@ function responseEnd(): BlockedStreamEnd {
         },
       ];
     },
+  };
+}
+
+/** Its last event has the whole text. */
+function transcriptionEnd(): BlockedStreamEnd {
+  let said = '';
+  const event = (more: object): BlockedStreamEvent => ({ text: JSON.stringify(more) });
+  return {
+    see(json) {
+      if (wordAt(json, 'type') === 'transcript.text.delta') said += wordAt(json, 'delta') ?? '';
+    },
+    message(delta) {
+      said += delta;
+      return [event({ type: 'transcript.text.delta', delta })];
+    },
+    end: (usage) => [event({ type: 'transcript.text.done', text: said, ...(usage === undefined ? {} : { usage }) })],
   };
 }
 

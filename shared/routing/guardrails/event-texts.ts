@@ -13,6 +13,7 @@ export const textsOfEvent: Readonly<Record<string, ReadEventTexts>> = {
   'chat-completions': chatTexts,
   messages: messageTexts,
   responses: responseTexts,
+  transcriptions: responseTexts,
 };
 
 const itemsIn = (json: JsonText, list: number | undefined): number[] =>

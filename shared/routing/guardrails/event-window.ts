@@ -5,6 +5,7 @@ import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
 import type { BlockedStreamEnd } from './blocked-stream.ts';
 import type { CheckedText, CheckedTexts } from './check-texts.ts';
 import type { ReadEventTexts, TextOfEvent } from './event-texts.ts';
+import { withoutSpelling } from './find-texts.ts';
 
 export interface EventWindowOptions {
   readonly memory: CallMemory;
@@ -176,13 +177,6 @@ function masked(
     return now === undefined || now === text ? [] : [[value, JSON.stringify(now)]];
   });
   if (changes.length === 0) return event;
-  // They spell the same text.
-  for (let value = 0; value < json.next(0); value += 1) {
-    if (json.name(value) === 'logprobs') changes.push([value, json.isArray(value) ? '[]' : 'null']);
-  }
-  const text = replaceValues(
-    json,
-    changes.sort(([a], [b]) => a - b),
-  );
+  const text = replaceValues(json, withoutSpelling(json, changes));
   return Object.create(event, { text: { value: text, enumerable: true } }) as AnswerEvent;
 }

@@ -1,7 +1,16 @@
 // The texts in a request or an answer, with their places.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { findMember, type JsonText } from '../../protocol/wire/index.ts';
-import { callFields, callObjects, closedFields, isOfAnswer, isSetting, namingFields } from './text-fields.ts';
+import {
+  callFields,
+  callObjects,
+  closedFields,
+  isOfAnswer,
+  isSetting,
+  namingFields,
+  type SpellingFields,
+  spellingFieldsOf,
+} from './text-fields.ts';
 
 export interface FoundText {
   /** Its value in the JSON. */
@@ -94,4 +103,17 @@ function encodedFieldOf(json: JsonText, object: number, name: string): string | 
   const type = findMember(json, 'type', object);
   const word = type === undefined ? '' : json.slice(type).slice(1, -1);
   return Object.hasOwn(encodedFields, word) ? encodedFields[word] : undefined;
+}
+
+/** Without these an answer would spell what is masked in it. Sorted, with the changes of its texts. */
+export function withoutSpelling(
+  json: JsonText,
+  changes: readonly (readonly [value: number, text: string])[],
+  names: SpellingFields = spellingFieldsOf(),
+): (readonly [value: number, text: string])[] {
+  const spelling: [number, string][] = [];
+  for (let value = 0; value < json.next(0); value += 1) {
+    if (names.has(json.name(value))) spelling.push([value, json.isArray(value) ? '[]' : 'null']);
+  }
+  return [...changes, ...spelling].toSorted(([a], [b]) => a - b);
 }

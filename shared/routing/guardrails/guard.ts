@@ -16,9 +16,10 @@ import {
   type TextChecks,
 } from './check-texts.ts';
 import { textsOfEvent } from './event-texts.ts';
-import { type FoundText, textsOfAnswer, textsOfRequest } from './find-texts.ts';
+import { type FoundText, textsOfAnswer, textsOfRequest, withoutSpelling } from './find-texts.ts';
 import { type GuardedStreamOptions, guardStream } from './guard-stream.ts';
 import { type HttpGuardrailDependencies, httpGuardrail } from './http-guardrail.ts';
+import { type SpellingFields, spellingFieldsOf } from './text-fields.ts';
 
 export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardrailDependencies {
   readonly guardrails: readonly GuardrailDocument[];
@@ -39,7 +40,7 @@ export interface Guard {
   readonly ids: readonly string[];
   /** Rejects where there is no memory for the texts. */
   checkRequest(json: JsonText): Promise<GuardedRequest>;
-  /** Of the interface of chat completions, Messages or Responses; others hold no texts. Rejects as the other. */
+  /** Of chat completions, Messages, Responses or transcriptions; other answers are not checked. Rejects as the other. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
   /** The same stream where nothing is checked. `reader`: of its interface, at its start. */
   checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
@@ -93,7 +94,7 @@ export async function openGuard({
       const isBlocked = checked.kind === 'blocked';
       const text = isBlocked
         ? blockedAnswer(interfaceId, json, checked.message)
-        : maskedText(json, found, checked.texts);
+        : maskedText(json, found, checked.texts, spellingFieldsOf(interfaceId));
       return { kind: 'passed', text, isBlocked };
     } finally {
       part.keepOnly(0);
@@ -146,12 +147,13 @@ export async function gather(texts: Iterable<FoundText>): Promise<FoundText[]> {
 }
 
 /** Undefined where nothing was changed. */
-export function maskedText(json: JsonText, found: readonly FoundText[], texts: readonly string[]): string | undefined {
+function maskedText(json: JsonText, found: readonly FoundText[], texts: readonly string[], spelling?: SpellingFields) {
   const replaced = found.flatMap(({ value, text, isCall }, at): [number, string][] => {
     const masked = texts[at];
     return isCall || masked === undefined || masked === text ? [] : [[value, JSON.stringify(masked)]];
   });
-  return replaced.length === 0 ? undefined : replaceValues(json, replaced);
+  if (replaced.length === 0) return undefined;
+  return replaceValues(json, spelling === undefined ? replaced : withoutSpelling(json, replaced, spelling));
 }
 
 function hasTokens(json: JsonText): boolean {

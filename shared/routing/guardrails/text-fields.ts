@@ -50,9 +50,22 @@ const answerFacts = namesIn(
   'id object created created_at model usage system_fingerprint service_tier provider type role x_groq gw',
 );
 
+/** Its task, and its text again, word by word. */
+const transcriptionFacts = namesIn('task words');
+
 /** A response repeats the settings of its request. */
 export const isOfAnswer = (interfaceId: InterfaceId, name: string): boolean =>
-  interfaceId === 'responses' ? name === 'output' || name === 'output_text' : !answerFacts.has(name);
+  interfaceId === 'responses'
+    ? name === 'output' || name === 'output_text'
+    : !answerFacts.has(name) && !(interfaceId === 'transcriptions' && transcriptionFacts.has(name));
+
+/** Lists that spell texts of an answer, as tokens or words. */
+export type SpellingFields = ReadonlySet<string>;
+const spelling: SpellingFields = namesIn('logprobs');
+const spellingOfTranscription: SpellingFields = namesIn('logprobs words tokens');
+
+export const spellingFieldsOf = (interfaceId?: InterfaceId): SpellingFields =>
+  interfaceId === 'transcriptions' ? spellingOfTranscription : spelling;
 
 /** Arguments of a tool call: a string of JSON, or an object. */
 export const callFields = namesIn('arguments partial_json');

@@ -13,10 +13,6 @@ import {
   withCostHeader,
 } from '../index.ts';
 
-interface TranscriptionAnswer extends JsonAnswer {
-  readonly isText?: true;
-}
-
 const factsShape = membersOf({ error: {}, model: {}, text: {}, duration: {} });
 const noJson = jsonTextOf({});
 
@@ -36,14 +32,8 @@ export async function readTranscription(text: string): Promise<ReadAnswer> {
 function readText(text: string): ReadAnswer {
   // No provider answers with a page, and silence is a text of its own.
   if (/^\s*<(!doctype|html)/i.test(text)) return { kind: 'unreadable' };
-  const answer: TranscriptionAnswer = {
-    text,
-    json: noJson,
-    usage: undefined,
-    outputBytes: Buffer.byteLength(text),
-    isText: true,
-  };
-  return { kind: 'answer', answer };
+  const outputBytes = Buffer.byteLength(text);
+  return { kind: 'answer', answer: { text, json: noJson, isPlain: true, usage: undefined, outputBytes } };
 }
 
 const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, input: undefined, output: undefined };
@@ -66,6 +56,6 @@ const reportedLength = (seconds: unknown, members = {}): UsageReport | undefined
 
 export function writeTranscription(answer: JsonAnswer, cost: AnswerCost): WrittenAnswer {
   const written = withCostHeader(answer, cost);
-  if ((answer as TranscriptionAnswer).isText !== true) return written;
+  if (answer.isPlain !== true) return written;
   return { ...written, headers: { ...written.headers, 'content-type': 'text/plain; charset=utf-8' } };
 }
