@@ -46,6 +46,8 @@ const differencesOf = (
   members.flatMap((member) => {
     const [one, other] = [listed[member], second[member]];
     if (one === undefined || other === undefined || Number(one) === Number(other)) return [];
+    // Priced by something else than tokens.
+    if (Number(one) === 0) return [];
     return [{ kind, name, member: `${member}${where}`, listed: one, second: other }];
   });
 

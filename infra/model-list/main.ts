@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { runScript } from '../run-script.ts';
-import { type LitellmModel, readLitellm } from './read-litellm.ts';
+import type { LitellmList } from './litellm-row.ts';
+import { readLitellm } from './read-litellm.ts';
 import { writeListDocument } from './write-list.ts';
 
 const run = promisify(execFile);
@@ -19,7 +20,7 @@ const listMaxBytes = 64 * 1024 * 1024;
 const fetchLimitMs = 300_000;
 
 interface Fetched {
-  readonly list: Readonly<Record<string, LitellmModel>>;
+  readonly list: LitellmList;
   readonly version: string;
 }
 

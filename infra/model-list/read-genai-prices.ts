@@ -17,6 +17,7 @@ const providerIds: Partial<Record<ProviderKind, string>> = {
   google: 'google',
   vertex: 'google',
   bedrock: 'aws',
+  cohere: 'cohere',
   groq: 'groq',
   mistral: 'mistral',
   deepseek: 'deepseek',
@@ -118,6 +119,12 @@ function pricesInForce(prices: ModelInfo['prices'], nowMs: number): ModelPrice {
 const openrouterVendors =
   /^(openai|anthropic|google|deepseek|mistralai|x-ai|meta-llama|qwen|moonshotai|z-ai|minimax|amazon|cohere|nvidia)\/[^:]+$/;
 
+/** Of models that answer with text, or with vectors. */
+const textApis: ReadonlySet<string> = new Set([
+  ...['chat-completions', 'messages', 'responses', 'converse', 'generate-content'],
+  'embeddings',
+]);
+
 /**
  * Models of OpenRouter: prices and context from here, abilities from the row of the same model, at its maker or at
  * another host. A model whose abilities no row has is dropped.
@@ -125,6 +132,7 @@ const openrouterVendors =
 export function openrouterModels(known: readonly ListedModel[], nowMs: number): ListedModel[] {
   const byPlainName = new Map<string, ListedModel>();
   for (const model of known) {
+    if (!model.apis.some((api) => textApis.has(api))) continue;
     const plain = plainName(model.name);
     const former = byPlainName.get(plain);
     // Of several hosts, the one with the fewest abilities.

@@ -8,3 +8,6 @@ export function usdText(usd: number): string {
   const millionths = Math.ceil(Number((usd * 1_000_000).toFixed(3)));
   return (millionths / 1_000_000).toFixed(6).replace(/0{1,4}$/, '');
 }
+
+/** Formats with as many decimals as the list has, twelve at most, as prices of images, characters and seconds may have. */
+export const exactUsdText = (usd: number): string => usd.toFixed(12).replace(/0{1,10}$/, '');

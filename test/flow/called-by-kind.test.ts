@@ -37,7 +37,11 @@ const signature = expect.stringMatching(
   /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\/aws4_request/,
 );
 
-const documented: Readonly<Record<ProviderKind, Documented>> = {
+/** Its chat completions have another address. */
+type ChatKind = Exclude<ProviderKind, 'cohere'>;
+const chatKinds = providerKindNames.filter((kind): kind is ChatKind => kind !== 'cohere');
+
+const documented: Readonly<Record<ChatKind, Documented>> = {
   openai: { ...plain, body: newerBound },
   azure: { ...plain, key: ['api-key', 'the-key'], body: newerBound },
   anthropic: {
@@ -85,8 +89,8 @@ const ownEmbeddings: Readonly<Partial<Record<ProviderKind, Pick<Documented, 'pat
 };
 const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'];
 
-const serving = (api: 'responses' | 'embeddings') =>
-  providerKindNames.filter((kind) => providerKinds[kind].apis.includes(api));
+const serving = (api: 'responses' | 'embeddings' | 'rerank') =>
+  chatKinds.filter((kind) => providerKinds[kind].apis.includes(api));
 
 describe('a provider that says its kind alone', () => {
   let harness: Harness;
@@ -139,15 +143,15 @@ describe('a provider that says its kind alone', () => {
     expect(harness.simulator.calls).toHaveLength(1);
     return harness.simulator.calls[0];
   }
-  const chat = (kind: ProviderKind, more: Json = {}) => received('/chat/completions', hello(`m-${kind}`, more));
+  const chat = (kind: ChatKind, more: Json = {}) => received('/chat/completions', hello(`m-${kind}`, more));
   const keyOf = ({ headers = {} }: Partial<LoggedRequest> = {}) =>
     Object.entries(headers).filter(([name]) => keyHeaders.includes(name));
-  const expectKeyOf = (kind: ProviderKind, call: LoggedRequest | undefined) => {
+  const expectKeyOf = (kind: ChatKind, call: LoggedRequest | undefined) => {
     const { key } = documented[kind];
     expect(keyOf(call)).toEqual(key === undefined ? [] : [key]);
   };
 
-  it.each(providerKindNames)('%s is called at its path, with its key in its header and its own body', async (kind) => {
+  it.each(chatKinds)('%s is called at its path, with its key in its header and its own body', async (kind) => {
     const { path, streamPath, body, streamBody } = documented[kind];
     const call = await chat(kind);
     expect(call).toMatchObject({ method: 'POST', path: `/${kind}/v1${path}`, query: '' });
@@ -173,6 +177,21 @@ describe('a provider that says its kind alone', () => {
     const { path, body } = ownEmbeddings[kind] ?? { path: '/embeddings', body: { model: 'echo', input: 'Hello' } };
     expect(call?.path).toBe(`/${kind}/v1${path}`);
     expect(call?.body).toEqual(body);
+    expectKeyOf(kind, call);
+  });
+
+  it('cohere answers Rerank, as documented, and nothing else', async () => {
+    expect(providerKinds.cohere).toMatchObject({ baseUrl: 'https://api.cohere.com/v2', apis: ['rerank'] });
+    const asked = { query: 'Hello', documents: ['one', 'two'] };
+    const call = await received('/rerank', { model: 'm-cohere', ...asked });
+    expect(call).toMatchObject({ path: '/cohere/v1/rerank', body: { model: 'echo', ...asked } });
+    expect(keyOf(call)).toEqual([['authorization', 'Bearer the-key']]);
+  });
+
+  it.each(serving('rerank').filter((kind) => kind !== 'bedrock'))('%s answers Rerank, as documented', async (kind) => {
+    const asked = { query: 'Hello', documents: ['one', 'two'] };
+    const call = await received('/rerank', { model: `m-${kind}`, ...asked });
+    expect(call).toMatchObject({ path: `/${kind}/v1/rerank`, body: { model: 'echo', ...asked } });
     expectKeyOf(kind, call);
   });
 

@@ -6,6 +6,7 @@ export {
   type ListedModel,
   type ListedPrices,
   type ListedTier,
+  type ListedUnitPrices,
   listColumns,
   listedFeatures,
   listedModalities,

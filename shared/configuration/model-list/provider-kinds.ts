@@ -8,6 +8,7 @@ export const providerKindNames = [
   'google',
   'vertex',
   'bedrock',
+  'cohere',
   'groq',
   'mistral',
   'deepseek',
@@ -78,7 +79,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   },
   vertex: {
     example: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/google',
-    apis: ['generate-content', 'embeddings'],
+    apis: ['generate-content', 'embeddings', 'images'],
     auth: {
       form: 'written',
       example: '{ gcp: { env: NAME } }, with the JSON of a service account in the variable NAME',
@@ -88,6 +89,11 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
     baseUrl: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
     apis: ['converse', 'embeddings', 'rerank', 'images'],
     auth: { form: 'sigv4', service: 'bedrock' },
+  },
+  cohere: {
+    baseUrl: 'https://api.cohere.com/v2',
+    apis: ['rerank'],
+    auth: { form: 'bearer', env: 'COHERE_API_KEY' },
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',

@@ -13,7 +13,7 @@ import {
   providerKindNames,
   providerKinds,
 } from '../../../shared/configuration/model-list/index.ts';
-import { parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
+import { parsePricePerMillion, parseUsd } from '../../../shared/foundation/money/index.ts';
 
 const folder = new URL('../../../shared/configuration/model-list/', import.meta.url);
 const readText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
@@ -59,6 +59,34 @@ describe('the shipped model list', () => {
       },
     );
     expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['openai', 'gpt-image-1', 'images'],
+    ['openai', 'tts-1', 'speech'],
+    ['openai', 'whisper-1', 'transcriptions'],
+    ['openai', 'omni-moderation-latest', 'moderations'],
+    ['azure', 'dall-e-3', 'images'],
+    ['azure', 'tts-1', 'speech'],
+    ['azure', 'whisper', 'transcriptions'],
+    ['google', 'gemini-2.5-flash-image', 'images'],
+    ['vertex', 'gemini-2.5-flash-image', 'images'],
+    ['vertex', 'text-embedding-005', 'embeddings'],
+    ['bedrock', 'amazon.nova-canvas-v1:0', 'images'],
+    ['bedrock', 'cohere.rerank-v3-5:0', 'rerank'],
+    ['cohere', 'rerank-v3.5', 'rerank'],
+    ['groq', 'whisper-large-v3', 'transcriptions'],
+    ['mistral', 'voxtral-mini-latest', 'transcriptions'],
+    ['together', 'Salesforce/Llama-Rank-V1', 'rerank'],
+    ['fireworks', 'accounts/fireworks/models/qwen3-reranker-8b', 'rerank'],
+  ] as const)('has %s’s %s, which does %s, with a price in USD', (kind, name, api) => {
+    const { apis, units, prices, media } = list.find(kind, name) ?? {};
+    expect(apis).toContain(api);
+    const { image_prices: byImage = {}, ...others } = units ?? {};
+    const texts = [...Object.values(byImage), ...Object.values(others)];
+    expect(texts.filter((text) => parseUsd(text) === undefined || Number(text) === 0)).toEqual([]);
+    const tokens = [prices?.input, prices?.output, ...Object.values(media ?? {})].some((text) => Number(text) > 0);
+    expect(texts.length > 0 || tokens).toBe(api !== 'moderations');
   });
 
   it('names models as their providers do, not as its source does', () => {
@@ -199,7 +227,25 @@ describe('a list that others keep', () => {
   });
 
   it.each([
-    ['what is priced by something else than tokens', 'gpt-9', { litellm_provider: 'openai', mode: 'image_generation' }],
+    ['what no provider of the kind serves', 'orca-9', { litellm_provider: 'deepseek', mode: 'image_generation' }],
+    ['a film', 'gpt-9', { litellm_provider: 'openai', mode: 'video_generation' }],
+    ['what answers on a socket alone', 'gpt-9-realtime', { litellm_provider: 'openai', mode: 'audio_transcription' }],
+    [
+      'what has another path',
+      'gpt-9',
+      { litellm_provider: 'openai', mode: 'audio_speech', supported_endpoints: ['/v1/realtime'] },
+    ],
+    [
+      'what has a price of nothing',
+      'rerank-9',
+      { litellm_provider: 'cohere', mode: 'rerank', input_cost_per_token: 0, output_cost_per_token: 0 },
+    ],
+    [
+      'an image model whose form no package writes',
+      'imagen-9',
+      { litellm_provider: 'gemini', mode: 'image_generation' },
+    ],
+    ['vectors of a provider that makes none here', 'embed-9', { litellm_provider: 'cohere', mode: 'embedding' }],
     ['what has no price', 'gpt-9', { litellm_provider: 'openai', input_cost_per_token: undefined }],
     [
       'an answer of audio without a price of its tokens',
@@ -230,11 +276,121 @@ describe('a list that others keep', () => {
     });
   });
 
+  const task = (mode: string, model: object) => ({ mode, ...model });
+  it.each([
+    [
+      'gpt-image-9',
+      task('image_generation', {
+        litellm_provider: 'openai',
+        input_cost_per_token: 5e-6,
+        input_cost_per_image_token: 8e-6,
+        output_cost_per_image_token: 30e-6,
+        cache_read_input_token_cost: 1e-6,
+        cache_read_input_image_token_cost: 2e-6,
+      }),
+      // Without a price of its own, what is no image costs as one; a cached token costs as the dearest.
+      {
+        prices: { input: '5.00', output: '30.00', cachedInput: '2.00' },
+        media: { imageInput: '8.00' },
+        apis: ['images'],
+      },
+    ],
+    [
+      'gemini/gemini-9-image',
+      task('image_generation', {
+        litellm_provider: 'gemini',
+        input_cost_per_token: 1e-6,
+        output_cost_per_token: 3e-6,
+        output_cost_per_image_token: 60e-6,
+        output_cost_per_image: 0.05,
+        max_output_tokens: 9,
+        supported_endpoints: ['/v1/chat/completions', '/v1/images/generations'],
+      }),
+      {
+        apis: ['generate-content', 'images'],
+        media: { imageOutput: '60.00' },
+        units: { output_price_per_image: '0.05' },
+        maxOutputTokens: 9,
+      },
+    ],
+    [
+      'tts-9',
+      task('audio_speech', { litellm_provider: 'openai', input_cost_per_character: 15e-6 }),
+      { prices: { input: '0.00', output: '0.00' }, units: { input_price_per_character: '0.000015' }, apis: ['speech'] },
+    ],
+    [
+      // Two names of one price.
+      'whisper-9',
+      task('audio_transcription', {
+        litellm_provider: 'openai',
+        input_cost_per_second: 3.083e-5,
+        output_cost_per_second: 3e-5,
+      }),
+      { units: { input_price_per_second: '0.00003083' }, apis: ['transcriptions'], modalities: ['text', 'audio'] },
+    ],
+    [
+      'rerank-9',
+      task('rerank', { litellm_provider: 'cohere', input_cost_per_query: 0.0025, input_cost_per_token: 0 }),
+      { kind: 'cohere', units: { price_per_request: '0.0025' }, apis: ['rerank'] },
+    ],
+    [
+      'judge-9',
+      task('moderation', { litellm_provider: 'openai', input_cost_per_token: 0 }),
+      { prices: { input: '0.00', output: '0.00' }, apis: ['moderations'] },
+    ],
+    [
+      'text-embedding-9',
+      task('embedding', {
+        litellm_provider: 'vertex_ai-embedding-models',
+        input_cost_per_token: 1e-7,
+        max_input_tokens: 9,
+      }),
+      { kind: 'vertex', prices: { input: '0.10' }, apis: ['embeddings'] },
+    ],
+  ])('is read with %s, in the prices of what it makes', (name, model, expected) => {
+    expect(readLitellm({ [name]: model })).toMatchObject([expected]);
+  });
+
+  it('has prices of images by size and quality, each from a row of its own, the dearest where a quality is left out', () => {
+    const sized = (input_cost_per_image: number) =>
+      task('image_generation', { litellm_provider: 'openai', input_cost_per_image });
+    const whole = task('image_generation', {
+      litellm_provider: 'openai',
+      output_cost_per_image_token: 1e-5,
+      max_output_tokens: 5_000,
+    });
+    const rows = {
+      'low/1024-x-1024/gpt-image-9': sized(0.01),
+      // The list has the cheapest quality once more, by a former name and without one.
+      'standard/1024-x-1024/gpt-image-9': sized(0.01),
+      '1024-x-1024/gpt-image-9': sized(0.01),
+      'azure/hd/1024-x-1792/draw-9': task('image_generation', {
+        litellm_provider: 'azure',
+        input_cost_per_pixel: 7.19343e-8,
+      }),
+      'azure/standard/1024-x-1024/draw-8': task('image_generation', {
+        litellm_provider: 'azure',
+        input_cost_per_pixel: 0,
+      }),
+    };
+    const pricesOf = (more: object) =>
+      Object.fromEntries(
+        readLitellm({ 'gpt-image-9': whole, ...rows, ...more }).map(({ name, units }) => [name, units?.image_prices]),
+      );
+    const low = { '1024x1024/low': '0.01' };
+    expect(pricesOf({})).toEqual({ 'gpt-image-9': { ...low, default: '0.05' }, 'draw-9': { '1024x1792/hd': '0.132' } });
+    expect(pricesOf({ 'high/1024-x-1024/gpt-image-9': sized(0.2) })['gpt-image-9']).toEqual({
+      ...low,
+      '1024x1024/high': '0.20',
+    });
+  });
+
   it('is written in a form that is read again, and in the same order whatever its own was', () => {
     const rows = readLitellm({
       'gpt-9': { ...chat, litellm_provider: 'openai' },
       'claude-9': { ...chat, litellm_provider: 'anthropic' },
       'gpt-8': { ...chat, litellm_provider: 'openai', input_cost_per_audio_token: 9e-6 },
+      'tts-9': task('audio_speech', { litellm_provider: 'openai', input_cost_per_character: 15e-6 }),
     });
     const origin = { source: 'a test', nowMs };
     const written = writeListDocument(rows, origin);

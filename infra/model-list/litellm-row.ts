@@ -1,0 +1,77 @@
+// A row of LiteLLM's list: whose model it is, and amounts in the form of the gateway file.
+import type { ListedModel, ProviderKind } from '../../shared/configuration/model-list/index.ts';
+import { usdText } from './usd-text.ts';
+
+export type LitellmModel = Readonly<Record<string, unknown>>;
+export type LitellmList = Readonly<Record<string, LitellmModel>>;
+
+interface Origin {
+  readonly kind: ProviderKind;
+  /** Prefix of some or all of its names. */
+  readonly prefix: string;
+}
+
+/** Origins by their `litellm_provider`. */
+const origins: Readonly<Record<string, Origin>> = {
+  openai: { kind: 'openai', prefix: '' },
+  azure: { kind: 'azure', prefix: 'azure/' },
+  anthropic: { kind: 'anthropic', prefix: '' },
+  gemini: { kind: 'google', prefix: 'gemini/' },
+  'vertex_ai-language-models': { kind: 'vertex', prefix: 'vertex_ai/' },
+  'vertex_ai-embedding-models': { kind: 'vertex', prefix: 'vertex_ai/' },
+  bedrock: { kind: 'bedrock', prefix: 'bedrock/' },
+  bedrock_converse: { kind: 'bedrock', prefix: 'bedrock/' },
+  cohere: { kind: 'cohere', prefix: 'cohere/' },
+  groq: { kind: 'groq', prefix: 'groq/' },
+  mistral: { kind: 'mistral', prefix: 'mistral/' },
+  deepseek: { kind: 'deepseek', prefix: 'deepseek/' },
+  xai: { kind: 'xai', prefix: 'xai/' },
+  together_ai: { kind: 'together', prefix: 'together_ai/' },
+  fireworks_ai: { kind: 'fireworks', prefix: 'fireworks_ai/' },
+  'fireworks_ai-embedding-models': { kind: 'fireworks', prefix: 'fireworks_ai/' },
+  cerebras: { kind: 'cerebras', prefix: 'cerebras/' },
+  ollama: { kind: 'ollama', prefix: 'ollama/' },
+};
+
+/** Names in the form that each provider documents; others are aliases of the list itself. */
+const nameForms: Partial<Record<ProviderKind, RegExp>> = {
+  azure: /^[^/]+$/,
+  openai: /^[^/]+$/,
+  // Some names begin with a region, where prices differ by it.
+  bedrock: /^([a-z]{2}(-[a-z]+)+-\d\/)?[a-z0-9-]+\.[^/]+$/,
+  fireworks: /^accounts\/fireworks\/models\//,
+};
+
+export interface NamedRow {
+  readonly kind: ProviderKind;
+  readonly name: string;
+  /** In the form that its provider documents. */
+  readonly isName: boolean;
+}
+
+/** Undefined for a provider of no kind. */
+export function nameOf(listName: string, { litellm_provider: provider }: LitellmModel): NamedRow | undefined {
+  const origin = origins[String(provider)];
+  if (origin === undefined) return undefined;
+  const { kind, prefix } = origin;
+  const name = listName.startsWith(prefix) ? listName.slice(prefix.length) : listName;
+  return { kind, name, isName: nameForms[kind]?.test(name) !== false };
+}
+
+export const positive = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+
+export const costOf = (model: LitellmModel, member: string): number | undefined => {
+  const value = model[member];
+  return typeof value === 'number' && value >= 0 ? value : undefined;
+};
+
+export const perMillion = (cost: number): string => usdText(cost * 1_000_000);
+
+/** A cache price of nothing means that the list does not know it. */
+export const cachePrice = (cost: number | undefined): string | undefined =>
+  cost === undefined || cost === 0 ? undefined : perMillion(cost);
+
+export const endOf = ({ deprecation_date: date }: LitellmModel): Pick<ListedModel, 'endsOn'> => ({
+  endsOn: typeof date === 'string' ? date : undefined,
+});
