@@ -617,7 +617,7 @@ if (typeof browser === 'string') {
         concurrency: 4,
         spend_limit_usd: '9',
         data_policy: { zdr: true },
-        member_keys: { max: 3, rpm: 60, concurrency: null, expires_in: '30d' },
+        member_keys: { max: 3, rpm: 60, expires_in: '30d' },
         content_log: { keep: '7d', share: 0.5 },
       });
       await page.getByRole('button', { name: 'Credit of workspace search' }).click();

@@ -107,6 +107,7 @@ const readers: { readonly [Kind in SettingKind]: ParseOption | undefined } = {
   ids: readIds,
   tags: undefined,
   contentLog: readContentLog,
+  narrowedLog: readContentLog,
   demand: readDemand,
   collection: readOrNone(readChoice(['allow', 'deny', 'none'])),
   regions: readOrNone(readRegions),

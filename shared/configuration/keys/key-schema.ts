@@ -28,7 +28,7 @@ export const keySchema = z.object({
     instant: z.nullable(instant),
     models: modelChoice,
     tags,
-    contentLog: z.nullable(z.partial(contentLog)),
+    narrowedLog: z.nullable(z.partial(contentLog)),
     ids: guardrailIds,
   }),
 });

@@ -3,7 +3,7 @@
 
 /** Kinds of values. Each reader of the rows has one map of them. */
 export type SettingKind =
-  | ('count' | 'usd' | 'reset' | 'instant' | 'validity' | 'models' | 'ids' | 'tags' | 'contentLog')
+  | ('count' | 'usd' | 'reset' | 'instant' | 'validity' | 'models' | 'ids' | 'tags' | 'contentLog' | 'narrowedLog')
   | ('demand' | 'collection' | 'regions' | 'switch');
 
 export interface Setting {
@@ -113,7 +113,7 @@ export const keySettings = {
     note: 'On each call with this key, whatever a request says under the same names: team=search, feature=rerank.',
   },
   content_log: {
-    kind: 'contentLog',
+    kind: 'narrowedLog',
     name: 'contentLog',
     description: 'Which bodies of its calls are kept: never more than the workspace keeps. Null: as the workspace.',
     role: 'editor',

@@ -100,32 +100,3 @@ export const Choice = ({ title, options, name, initial, required, value, choose 
     </Field>
   );
 };
-
-export const SpendLimitField = (field: Pick<TextFieldProperties, 'initial'>) => (
-  <AmountField title="Spend limit in USD" name="spend_limit_usd" placeholder="no limit" {...field} />
-);
-
-type ModelsFieldProperties = Pick<TextFieldProperties, 'placeholder' | 'aria-describedby'> & {
-  readonly initial: 'all' | readonly string[] | undefined;
-};
-
-/** Empty: all. */
-export const ModelsField = ({ initial = 'all', ...field }: ModelsFieldProperties) => (
-  <TextField title="Models" name="models" initial={initial === 'all' ? '' : initial.join(', ')} {...field} />
-);
-
-/** When the spending that counts against a limit returns to 0. */
-export const ResetChoice = ({
-  name,
-  initial,
-}: {
-  readonly name: string;
-  readonly initial: string | null | undefined;
-}) => (
-  <Choice
-    title="Spend limit resets"
-    name={name}
-    initial={initial ?? ''}
-    options={[['', 'never'], 'daily', 'weekly', 'monthly']}
-  />
-);

@@ -1,5 +1,6 @@
 // Columns of a list of keys: the current state of each, and its actions.
 import type { ComponentChildren } from 'preact';
+import { keySettings, listedCounts } from '../../../../shared/configuration/settings/index.ts';
 import type { Key } from '../connection/documents.ts';
 import { Button } from '../parts/button.tsx';
 import { LastAlert } from '../parts/last-alert.tsx';
@@ -7,7 +8,6 @@ import { Link } from '../parts/link.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import type { TableColumn } from '../parts/table.tsx';
 import { timeOrNone } from '../parts/time.tsx';
-import { countLimits } from './key-fields.ts';
 
 export type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' | 'rotate'; readonly key: Key };
 
@@ -76,7 +76,7 @@ export const keyColumns = (
 function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): ComponentChildren {
   const limits = [
     spend_limit_usd !== null && `${usd(spend_limit_usd)} ${spend_limit_reset ?? ''}`.trim(),
-    ...countLimits.map(({ member, words }) => key[member] !== null && `${count(key[member])} ${words}`),
+    ...listedCounts(keySettings).map(({ name, listed }) => key[name] !== null && `${count(key[name])} ${listed}`),
   ].filter((limit) => limit !== false);
   if (limits.length === 0) return none;
   return (

@@ -1,5 +1,6 @@
 // Workspaces: their credit and its history, limits, policy and models. Owners change them.
 import { useState } from 'preact/hooks';
+import { listedCounts, workspaceSettings } from '../../../../shared/configuration/settings/index.ts';
 import type { Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -68,8 +69,9 @@ const columns = (
   },
   { title: 'Reserved', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
   { title: 'Spend limit', isNumber: true, show: ({ spend_limit_usd }) => usd(spend_limit_usd) },
-  { title: 'Tokens per minute', isNumber: true, show: ({ tpm }) => count(tpm) },
-  { title: 'Calls at once', isNumber: true, show: ({ concurrency }) => count(concurrency) },
+  ...listedCounts(workspaceSettings).map(
+    ({ name, listed }): TableColumn<Workspace> => ({ title: listed, isNumber: true, show: (one) => count(one[name]) }),
+  ),
   { title: 'Models', show: ({ models }) => (models === 'all' ? 'all' : models.join(', ')) },
   { title: 'Policy', show: ({ data_policy }) => policyText(data_policy) || none },
   {

@@ -1,0 +1,145 @@
+// Settings of keys and workspaces as fields of a form, by the kind of their values.
+import { type ComponentChildren, Fragment } from 'preact';
+import type { SettingKind, SettingRows } from '../../../../shared/configuration/settings/index.ts';
+import { contentKeeps, spendLimitResets } from '../../../../shared/foundation/constants/index.ts';
+import { AmountField, CheckField, Choice, CountField, TextField } from './field.tsx';
+import { formValues } from './form.tsx';
+import { tagPairs } from './shown-values.ts';
+
+/** Pairs with commas between them, no name twice. The gateway checks names and values. */
+const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,[^,=]+=[^,=]+)*`;
+
+interface FieldProperties {
+  readonly title: string;
+  readonly name: string;
+  readonly initial: string;
+  readonly placeholder: string;
+  readonly 'aria-describedby'?: string;
+}
+type Control = (field: FieldProperties, value: unknown) => ComponentChildren;
+
+const check: Control = ({ title, name, initial }) => (
+  <CheckField title={title} name={name} defaultChecked={initial !== ''} />
+);
+
+/** The parts of a content log have fields of their own, with `shareOfNone` in an empty one. */
+const contentLog =
+  (shareOfNone: string): Control =>
+  ({ title, name, placeholder }, value) => {
+    const { keep = '', share } = (value ?? {}) as { readonly keep?: string; readonly share?: number };
+    return (
+      <>
+        <Choice title={title} name={`${name}.keep`} initial={keep} options={[['', placeholder], ...contentKeeps]} />
+        <TextField
+          title="Of this share of the calls"
+          name={`${name}.share`}
+          pattern="0(\.\d+)?|1(\.0+)?"
+          form="A number from 0 to 1, such as 0.1"
+          initial={share}
+          placeholder={shareOfNone}
+        />
+      </>
+    );
+  };
+
+const controls: { readonly [Kind in SettingKind]: Control } = {
+  count: (field) => <CountField {...field} />,
+  usd: (field) => <AmountField {...field} />,
+  reset: ({ placeholder, ...field }) => <Choice {...field} options={[['', placeholder], ...spendLimitResets]} />,
+  instant: (field) => <TextField type="datetime-local" {...field} />,
+  validity: (field) => (
+    <TextField pattern="[1-9]\d{0,4}[hdw]" form="A length of time such as 12h, 30d or 8w" {...field} />
+  ),
+  models: (field) => <TextField {...field} />,
+  ids: (field) => <TextField {...field} />,
+  tags: (field) => (
+    <TextField pattern={tagsPattern} form="Pairs such as team=search, feature=rerank, each name once" {...field} />
+  ),
+  contentLog: contentLog('all'),
+  narrowedLog: contentLog('not narrowed'),
+  demand: check,
+  collection: check,
+  regions: (field) => <TextField {...field} />,
+  switch: check,
+};
+
+/** An instant in the field's form: `2026-11-22T20:15`, in the time zone of the reader. */
+const localForm = (instant: string): string => new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);
+
+/** Empty where the setting does not apply. */
+function textOf(kind: SettingKind, value: unknown): string {
+  if (value === null || value === undefined || value === 'all' || value === 'allow' || value === false) return '';
+  if (kind === 'tags') return tagPairs(value as Readonly<Record<string, string>>);
+  if (kind === 'instant') return localForm(String(value));
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+type Values = ReturnType<typeof formValues>;
+type Reader = (values: Values, name: string) => unknown;
+
+const readText: Reader = ({ text }, name) => text(name) || null;
+const readLog = ({ text, number }: Values, name: string) => {
+  const [keep, share] = [text(`${name}.keep`), number(`${name}.share`)];
+  return { ...(keep === '' ? {} : { keep }), ...(share === null ? {} : { share }) };
+};
+
+const readers: { readonly [Kind in SettingKind]: Reader } = {
+  count: ({ number }, name) => number(name),
+  usd: readText,
+  reset: readText,
+  instant: ({ text }, name) => (text(name) === '' ? null : new Date(text(name)).toISOString()),
+  validity: readText,
+  models: ({ list }, name) => (list(name).length === 0 ? 'all' : list(name)),
+  ids: ({ list }, name) => list(name),
+  tags: ({ list }, name) => Object.fromEntries(list(name).map((pair) => pair.split('='))),
+  // A share alone keeps nothing.
+  contentLog: (values, name) => (values.text(`${name}.keep`) === '' ? null : { share: 1, ...readLog(values, name) }),
+  narrowedLog: (values, name) => (Object.keys(readLog(values, name)).length === 0 ? null : readLog(values, name)),
+  demand: ({ has }, name) => has(name) || null,
+  collection: ({ has }, name) => (has(name) ? 'deny' : null),
+  regions: ({ list }, name) => (list(name).length === 0 ? null : list(name)),
+  switch: ({ has }, name) => has(name),
+};
+
+type Part = Readonly<Record<string, unknown>> | null | undefined;
+
+/** `data_policy.zdr`: a field of a setting. */
+const valueAt = (stored: object | undefined, name: string): unknown =>
+  name.split('.').reduce<unknown>((part, step) => (part as Part)?.[step], stored);
+
+interface SettingFieldsProperties {
+  readonly rows: SettingRows;
+  /** Undefined in a form that makes something. */
+  readonly stored: object | undefined;
+}
+
+export const SettingFields = ({ rows, stored }: SettingFieldsProperties) =>
+  Object.entries(rows).map(([name, { kind, title, placeholder, absent = '', note }]) => {
+    const value = valueAt(stored, name);
+    const field = { title, name, initial: textOf(kind, value), placeholder: placeholder ?? absent };
+    const id = `${name}-help`;
+    return (
+      <Fragment key={name}>
+        {controls[kind](note === undefined ? field : { ...field, 'aria-describedby': id }, value)}
+        {note !== undefined && (
+          <p id={id} class="muted">
+            {note}
+          </p>
+        )}
+      </Fragment>
+    );
+  });
+
+/** Differences of a form from what is stored: another operator may have changed the rest meanwhile. */
+export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored: object | undefined) {
+  const values = formValues(form);
+  const changed: Record<string, unknown> = {};
+  for (const [name, { kind }] of Object.entries(rows)) {
+    const [value, before] = [readers[kind](values, name), valueAt(stored, name)];
+    if (textOf(kind, value) === textOf(kind, before)) continue;
+    const [setting = '', field] = name.split('.');
+    changed[setting] = field === undefined ? value : { ...(changed[setting] as object), [field]: value };
+  }
+  return changed;
+}
