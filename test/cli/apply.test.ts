@@ -137,6 +137,49 @@ describe('a dry run', () => {
   });
 });
 
+describe('guardrails that a workspace or a key loses', () => {
+  const guardrail = (id: string) => ({
+    id,
+    kind: 'http',
+    url: `http://127.0.0.1:9/${id}`,
+    auth: 'none',
+    on: ['input'],
+  });
+  const guarded = (ofWorkspace: unknown, ofKey: unknown = ['words']) => ({
+    ...gatewayFile({ workspace: { guardrails: ofWorkspace }, key: { guardrails: ofKey } }),
+    guardrails: ['pii', 'words'].map(guardrail),
+  });
+
+  it.each([
+    ['one', ['words'], ['words'], 'guardrails: ["pii","words"] → ["words"]', 'guardrail pii of workspace team'],
+    [
+      'all',
+      [],
+      ['words'],
+      '["pii","words"] → []',
+      'guardrail pii of workspace team; guardrail words of workspace team',
+    ],
+    ['all, by null', null, ['words'], '→ null', 'guardrail pii of workspace team; guardrail words of workspace team'],
+    ['those of a key', ['pii', 'words'], [], 'guardrails: ["words"] → []', 'guardrail words of key ci of team'],
+  ])('are named by a dry run, and never lost unasked: %s', async (_which, ofWorkspace, ofKey, shown, named) => {
+    const line = applyLine(guarded(['pii', 'words']));
+    await operate(line);
+    const fewer = applyLine(guarded(ofWorkspace, ofKey));
+    const dry = await operate(`${fewer} --dry-run`);
+    expect(dry.out).toContain(shown);
+    expect(dry.out.split('\n').at(-1)).toBe('dry run, nothing was written: 1 changed, 2 unchanged');
+    const refused = await operate(fewer);
+    expect([refused.code, refused.out]).toEqual([2, '']);
+    expect(refused.error).toContain(`(${named})`);
+    expect((await operate(applyLine(guarded(['pii', 'words'])))).out).toBe('3 unchanged');
+  });
+
+  it('stay where the file does not name them', async () => {
+    await operate(applyLine(guarded(['pii', 'words'])));
+    expect((await operate(applyLine(guarded(undefined, undefined)))).out).toBe('3 unchanged');
+  });
+});
+
 describe('what takes something away', () => {
   const smaller = () => gatewayFile({ models: ['acme/small'], key: { status: 'revoked' } });
 
