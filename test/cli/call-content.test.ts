@@ -1,0 +1,83 @@
+// `gw calls show --content`: the bodies that a gateway kept in its folder, as an operator reads them there.
+import { afterAll, beforeAll, expect, it } from '#jest';
+import { startSimulator } from '../../infra/local/simulator/index.ts';
+import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+/** A title for the window, and a line that no gateway wrote. */
+const hostile = 'a\u001b]0;owned\u0007\nstatus            200';
+
+type Made = Readonly<Record<'id' | 'text' | 'sent', string>>;
+
+let local: LocalStore;
+let plain: Made;
+let stream: Made;
+let unkept: Made;
+beforeAll(async () => {
+  local = await startLocalStore();
+  const simulator = await startSimulator({ paceMs: 0 });
+  const apply = async (workspace: object) => {
+    const file = gatewayFile({ baseUrl: simulator.urlOf('acme'), workspace });
+    return operateJson<Applied>(`apply -f ${local.write('gateway.yaml', file)} --yes ${local.option}`);
+  };
+  const key = (await apply({ content_log: { keep: '7d' } })).created_keys[0]?.key;
+  /** Of a gateway that has stopped: all that it keeps is written. */
+  const calls = async (...bodies: object[]): Promise<Made[]> => {
+    const start = { port: 0, config: undefined, data: local.data, dynamodb: undefined };
+    const gateway = await startLocalGateway(start, () => {});
+    const made: Made[] = [];
+    for (const body of bodies) {
+      const sent = JSON.stringify({ messages: [{ role: 'user', content: hostile }], ...body });
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const response = await fetch(`${gateway.url}/chat/completions`, { method: 'POST', headers, body: sent });
+      made.push({ id: response.headers.get('x-request-id') ?? '', text: await response.text(), sent });
+    }
+    await gateway.stop();
+    return made;
+  };
+  [plain, stream] = (await calls({ model: 'acme/small' }, { model: 'acme/small', stream: true })) as [Made, Made];
+  await apply({ content_log: null });
+  [unkept] = (await calls({ model: 'acme/small' })) as [Made];
+  await simulator.stop();
+});
+afterAll(() => local.stop());
+
+interface Applied {
+  readonly created_keys: readonly { readonly key: string }[];
+}
+const show = (id: string, more = '') => operate(`calls show ${id}${more} ${local.option}`);
+
+it.each(['a whole answer', 'a stream'])('shows what the client sent and got, letter for letter: %s', async (which) => {
+  const { id, text, sent } = which === 'a stream' ? stream : plain;
+  const call = await operateJson<{ id: string; content: object }>(`calls show ${id} --content ${local.option}`);
+  expect(call).toMatchObject({
+    id,
+    content: { id, request: sent, answer: { status: 200, body: text }, sent: [], cut: false },
+  });
+});
+
+it('shows them to people in lines of their own, which nothing in a body steers or forges', async () => {
+  for (const { id } of [plain, stream]) {
+    const { code, out } = await show(id, ' --content');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^request of the client:\n\{\n {2}"messages": \[$/m);
+    expect(out).toMatch(/^answer, status 200:$/m);
+    expect(out).toContain('owned');
+    expect(out).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(out.match(/^status +200$/gm)).toHaveLength(1);
+  }
+});
+
+it('shows no body unasked', async () => {
+  const { out } = await show(plain.id);
+  expect(out).not.toContain('owned');
+  expect(await operateJson(`calls show ${plain.id} ${local.option}`)).not.toHaveProperty('content.request');
+});
+
+it('says of a call whose workspace keeps none that there is none', async () => {
+  expect((await show(unkept.id)).code).toBe(0);
+  const { code, out, error } = await show(unkept.id, ' --content');
+  expect([code, out]).toEqual([1, '']);
+  expect(error).toContain('No bodies of this call are kept: its workspace keeps none');
+});
