@@ -17,7 +17,7 @@ let unkept: Made;
 beforeAll(async () => {
   local = await startLocalStore();
   const simulator = await startSimulator({ paceMs: 0 });
-  const apply = async (workspace: object) => {
+  const apply = async (workspace: Record<string, unknown>) => {
     const file = gatewayFile({ baseUrl: simulator.urlOf('acme'), workspace });
     return operateJson<Applied>(`apply -f ${local.write('gateway.yaml', file)} --yes ${local.option}`);
   };

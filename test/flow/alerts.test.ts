@@ -1,6 +1,7 @@
 // Alerts of spending, as the operator's receiver gets them: once for each share and period, whatever the receiver does, and
 // never in the way of a call.
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';
 import { createAlerts, sendTestAlert } from '../../shared/accounting/alerts/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -449,6 +450,97 @@ describe('a receiver that does not take an alert', () => {
     await spend([100]);
     await eventually(() => received().length === 1);
     expect(received()[0]).toMatchObject({ percent: 80 });
+  });
+});
+
+/** More keys of the workspace, each with a limit of its own. */
+const keysNamed = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `key-${at}`, key: newKey() }));
+const withKeys = (
+  keys: readonly { readonly name: string; readonly key: string }[],
+  more: Record<string, unknown> = {},
+) => ({
+  service: { alerts },
+  workspace: { credit_usd: '1000', keys: keys.map((one) => ({ ...one, spend_limit_usd: '1.2' })) },
+  ...more,
+});
+const as = (key = '') => ({ authorization: `Bearer ${key}` });
+
+it('is one of at most a hundred that a process has under way: the next is not marked, and stays due', async () => {
+  const keys = keysNamed(101);
+  const parts = withKeys(keys, { clock: withoutNextTry(systemClock) });
+  const { harness, received } = await start(parts, ['silent']);
+  const isMarked = async (at: number) => (await harness.keyItem(keys[at]?.key)).alert !== undefined;
+  for (const { key } of keys) {
+    expect((await call(harness, 600, as(key))).status).toBe(200);
+    await harness.settled();
+  }
+  await eventually(() => received().length === 100);
+  expect(new Set(received().map(({ key }) => key))).toEqual(new Set(keys.slice(0, 100).map(({ name }) => name)));
+  expect([await isMarked(99), await isMarked(100)]).toEqual([true, false]);
+  const next = await harness.open({ clock: withoutNextTry(systemClock) });
+  await call(next, 100, as(keys[100]?.key));
+  await next.settled();
+  await eventually(() => received().length === 101);
+  expect(received()[100]).toMatchObject({ key: 'key-100', percent: 50 });
+});
+
+describe('alerts that are in flight when their process stops', () => {
+  const keys = keysNamed(2);
+  const isWaitOfStop = (delayMs: number) => delayMs === 1_500;
+  const spendOfEach = async (gateway: ServedGateway, tokens: number) => {
+    for (const { key } of keys) expect((await call(gateway, tokens, as(key))).status).toBe(200);
+    await gateway.settled();
+  };
+  const marks = ({ keyItem }: Harness) => Promise.all(keys.map(async ({ key }) => (await keyItem(key)).alert));
+  const delivered = (mark: unknown) =>
+    (mark as { percent?: number }).percent === 50 && !Object.hasOwn(mark as object, 'tries');
+  const idsOf = (received: readonly Record<string, unknown>[]) => received.map(({ id }) => id).toSorted();
+
+  it('are delivered where the receiver answers, and no other process sends them again', async () => {
+    // Only the answers end the wait.
+    const clock: Clock = {
+      ...withoutNextTry(systemClock),
+      after: (delayMs, callback) =>
+        isWaitOfStop(delayMs) ? () => {} : withoutNextTry(systemClock).after(delayMs, callback),
+    };
+    const { harness } = await start(withKeys(keys, { clock }));
+    const held: ServerResponse[] = [];
+    const receiver = await startScriptedProvider((outgoing) => held.push(outgoing));
+    stops.push(() => receiver.stop());
+    process.env[urlName] = receiver.url;
+    await spendOfEach(harness, 600);
+    await eventually(() => held.length === 2);
+    const stopped = harness.composition.alerts.close();
+    for (const outgoing of held) outgoing.end('ok');
+    await stopped;
+    expect((await marks(harness)).map(delivered)).toEqual([true, true]);
+    const next = await harness.open({ clock });
+    await spendOfEach(next, 100);
+    await next.composition.alerts.close();
+    expect(receiver.bodies).toHaveLength(2);
+  });
+
+  it('are sent by the next process’s next calls where it does not, with their ids', async () => {
+    let nowMs = systemClock.nowMs();
+    const clock: Clock = {
+      nowMs: () => nowMs,
+      after: (delayMs, callback) => withoutNextTry(systemClock).after(isWaitOfStop(delayMs) ? 0 : delayMs, callback),
+    };
+    const { harness, received } = await start(withKeys(keys, { clock }), ['silent', 'silent', taken]);
+    await spendOfEach(harness, 600);
+    await eventually(() => received().length === 2);
+    await harness.composition.alerts.close();
+    expect(await marks(harness)).toMatchObject([{ tries: 1 }, { tries: 1 }]);
+    const next = await harness.open({ clock });
+    await spendOfEach(next, 100);
+    expect(received()).toHaveLength(2);
+    nowMs += 15_000;
+    await spendOfEach(next, 100);
+    await eventually(() => received().length === 4);
+    expect(idsOf(received().slice(2))).toEqual(idsOf(received().slice(0, 2)));
+    await next.composition.alerts.close();
+    expect(received()).toHaveLength(4);
+    expect((await marks(harness)).map(delivered)).toEqual([true, true]);
   });
 });
 
