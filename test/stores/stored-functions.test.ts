@@ -113,7 +113,7 @@ describe('applying a function', () => {
       { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { pattern: '(' } } } },
       /response_format.*\/pattern/,
     ],
-    ['an option', { options: { temperature: 'hot' } }, /options: temperature/],
+    ['an option', { options: { temperature: 'hot' } }, /options\.temperature: must be a number/],
     ['a case', { cases: [{ input: 'x', expect: { schema: { minimum: 'x' } } }] }, /cases\[0\]\.expect\.schema/],
     ['too much', { messages: [message('system', systemRandomness.bytes(600_000).toString('base64'))] }, /bytes/],
   ])('refuses a revision that no call could use for %s, and writes nothing', async (_title, change, place) => {

@@ -1,9 +1,16 @@
 // Changes of a workspace in the file: its settings, its BYOK connections, its functions.
+
 import { parseUsd } from '../../foundation/money/index.ts';
 import { writeWorkspace } from '../administration/index.ts';
 import { readConnection } from '../byok/index.ts';
 import { contentLogFault } from '../keys/index.ts';
-import { mergeWorkspace, type PresetDocument, type WorkspaceDocument } from '../workspaces/index.ts';
+import {
+  mergeWorkspace,
+  type PresetDocument,
+  presetFault,
+  type WorkspaceChanges,
+  type WorkspaceDocument,
+} from '../workspaces/index.ts';
 import { changedMembers } from './changed-members.ts';
 import { connectionMembers, functionMembers } from './describe-changes.ts';
 import { settingsOf, type WorkspaceInFile } from './gateway-file.ts';
@@ -33,6 +40,7 @@ async function planSettings({ stores, issues, notes, placeOf }: Planning, worksp
     if (fault !== undefined) issues.push({ path: place, message: fault.message });
   }
   const placeOfKey = (index: number) => formatPath(placeOf([...path, 'keys', index]).slice(path.length));
+  notes.push(...unusablePresets(changes, [...path, 'presets']));
   notes.push(...withoutEffect(former, next, workspace, placeOfKey).map((line) => `${formatPath(path)}.${line}`));
   const members = changedMembers(former, next);
   const change = former === undefined ? 'created' : changeOf(members);
@@ -81,6 +89,17 @@ function presetIssues(preset: PresetDocument | undefined, path: Path): Issue[] {
   const missing = `there is no version ${quote(preset.designated)} in the file or stored`;
   return [{ path: [...path, 'designated'], message: `${missing}; ${suggest(preset.designated, versions)}` }];
 }
+
+/** A note, since a call may name another version, and one that was stored before must not keep a file from being applied. */
+const unusablePresets = ({ presets = [] }: WorkspaceChanges, path: Path): string[] =>
+  presets.flatMap(({ versions = [] }, index) =>
+    versions.flatMap(({ config }, at) => {
+      const fault = presetFault(config);
+      if (fault === undefined) return [];
+      const place = formatPath([...path, index, 'versions', at, 'config', ...fault.path]);
+      return [`${place}: ${fault.message}; calls with this preset are refused`];
+    }),
+  );
 
 async function planConnections(planning: Planning, { id, byok: { connections } }: WorkspaceInFile, path: Path) {
   const { stores, readVariable, issues, notes } = planning;

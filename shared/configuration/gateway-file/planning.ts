@@ -1,5 +1,6 @@
 // Common types of a plan's parts: inputs, changes, and how a store's refusal becomes a problem of the file.
 import type { Randomness } from '../../foundation/ids/index.ts';
+import type { WriteRefused } from '../../storage/store/index.ts';
 import { isRefusal, type OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
@@ -97,8 +98,10 @@ export async function attempt<Value>(
     return await plan();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const { faults } = error as Partial<UnusableRevisions>;
-    const found = faults ?? [{ path: [], message: error.message }];
+    const { faults, path: below = [] } = error as Partial<
+      Pick<UnusableRevisions, 'faults'> & Pick<WriteRefused, 'path'>
+    >;
+    const found = faults ?? [{ path: below, message: error.message }];
     issues.push(...found.map((fault) => ({ path: [...path, ...fault.path], message: fault.message })));
     return undefined;
   }

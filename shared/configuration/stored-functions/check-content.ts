@@ -3,6 +3,7 @@
 import { GatewayError } from '../../errors/index.ts';
 import { readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import { checkResponseSchema } from '../../protocol/json-schema/index.ts';
+import { memberFault } from '../../protocol/wire/index.ts';
 import type { FunctionDocument, ModelCall, RevisionContent } from './function-document.ts';
 import { toRequest } from './request.ts';
 import { contentOf } from './revision-content.ts';
@@ -55,9 +56,14 @@ async function callFaults(path: ContentFault['path'], call: ModelCall): Promise<
   const options = readChatRequest(toRequest({ ...call, response_format: undefined }, call.messages, {}).body);
   const format = readChatRequest(toRequest({ ...call, options: {} }, call.messages, {}).body);
   return [
-    ...(options instanceof GatewayError ? [{ path: [...path, 'options'], message: options.message }] : []),
+    ...(options instanceof GatewayError ? [faultBelow([...path, 'options'], options)] : []),
     ...(await formatFaults([...path, 'response_format'], format)),
   ];
+}
+
+function faultBelow(place: ContentFault['path'], error: GatewayError): ContentFault {
+  const { path, message } = memberFault(error);
+  return { path: [...place, ...path], message };
 }
 
 async function formatFaults(

@@ -31,13 +31,16 @@ export function planApply(
   if (former !== undefined && former.revisions.size > 0 && former.kind !== declared.kind) {
     throw new WriteRefused(
       `${name} is a ${former.kind} and cannot become a ${declared.kind}: give the new one another id`,
+      { path: ['kind'] },
     );
   }
   const revisions = new Map(former?.revisions);
   const texts = new Map<string, RevisionText>();
-  for (const revision of declared.revisions) {
+  for (const [index, revision] of declared.revisions.entries()) {
     const text = toText(contentOf(declared.kind, revision));
-    const planned = prefixed(name, () => planRevision(revisions.get(revision.id), revision, text, nowMs, options));
+    const planned = within(name, ['revisions', index], () =>
+      planRevision(revisions.get(revision.id), revision, text, nowMs, options),
+    );
     revisions.set(revision.id, planned);
     if (planned.textSha256 === text.textSha256) texts.set(text.textSha256, text);
   }
@@ -49,10 +52,14 @@ export function planApply(
 }
 
 function notActivated(name: string, active: string, revisions: ReadonlyMap<string, RevisionRecord>): WriteRefused {
-  if (revisions.has(active)) return new WriteRefused(`${name}: the active revision ${active} is not activated`);
+  const path = ['active'];
+  if (revisions.has(active)) {
+    return new WriteRefused(`${name}: the active revision ${active} is not activated`, { path });
+  }
   const known = revisions.size === 0 ? 'none' : [...revisions.keys()].join(', ');
   return new WriteRefused(
     `${name}: there is no revision ${active} to be active, in the file or stored; there are ${known}`,
+    { path },
   );
 }
 
@@ -92,10 +99,10 @@ function readValidity(written: string): number {
   return validForMs;
 }
 
-function prefixed<Value>(name: string, plan: () => Value): Value {
+function within<Value>(name: string, path: WriteRefused['path'], plan: () => Value): Value {
   try {
     return plan();
   } catch (cause) {
-    throw cause instanceof WriteRefused ? new WriteRefused(`${name}: ${cause.message}`, { cause }) : cause;
+    throw cause instanceof WriteRefused ? new WriteRefused(`${name}: ${cause.message}`, { cause, path }) : cause;
   }
 }

@@ -2,7 +2,13 @@
 // client sent. The request wins, field by field, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
-import { isJsonObject, type JsonObject, type PolicyOptions, type PresetOption } from '../../protocol/wire/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  memberFault,
+  type PolicyOptions,
+  type PresetOption,
+} from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';
 
@@ -34,8 +40,11 @@ export function applyPreset<Workspace extends PresetOwner>(
   const name = readName(named);
   const config = findConfig(workspace, name);
   if (config === undefined) return failUnknownPreset(workspace, name);
+  // A mistake in it is not the client's, whose request may even override it.
   const alone = readAlone(config);
-  if (alone instanceof GatewayError) return alone;
+  if (alone instanceof GatewayError) {
+    return fail(alone.code as 'invalid_request', { message: `The preset is not valid: ${alone.message}` });
+  }
   const data_policy = strictest(workspace.data_policy, alone.provider.policy);
   return { body: mergeBodies(config, body), workspace: { ...workspace, data_policy } };
 }
@@ -77,11 +86,13 @@ const listedMax = 10;
 const listed = (names: readonly string[]): string =>
   `There are: ${names.slice(0, listedMax).join(', ')}${names.length > listedMax ? ', …' : ''}.`;
 
-/** The preset as a request of its own: a mistake in it is not the client's, whose request may even override it. */
-function readAlone(config: JsonObject) {
-  const request = readChatRequest({ ...config, model: 'preset', messages: [{ role: 'user' }] });
-  if (!(request instanceof GatewayError)) return request;
-  return fail(request.code as 'invalid_request', { message: `The preset is not valid: ${request.message}` });
+/** The preset as a request of its own. */
+const readAlone = (config: JsonObject) => readChatRequest({ ...config, model: 'preset', messages: [{ role: 'user' }] });
+
+/** Undefined for a preset that can be part of a request. */
+export function presetFault(config: JsonObject) {
+  const alone = readAlone(config);
+  return alone instanceof GatewayError ? memberFault(alone) : undefined;
 }
 
 /** The weakest policy that satisfies both. Regions without a common one leave an empty list: no provider fits. */

@@ -1,7 +1,7 @@
 // Schema parts of fields, and the check of fields against them.
 
 import * as z from 'zod/mini';
-import { fail } from '../../errors/index.ts';
+import { fail, type GatewayError } from '../../errors/index.ts';
 
 type Schema = z.core.$ZodType;
 
@@ -65,6 +65,16 @@ export function checkMembers<Checked extends Schema>(
   });
   const lines = faults.slice(0, faultsShown).map(({ param, message }) => `${param || 'body'}: ${message}`);
   throw fail(code, { message: lines.join('; '), param: faults[0]?.param || undefined });
+}
+
+/** The fault of an error as a place and what is wrong there, for who wrote the fields into a larger document. */
+export function memberFault({ param = '', message }: GatewayError): {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+} {
+  const steps = param.split(/[.[\]]+/).filter((step) => step !== '');
+  const path = steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  return { path, message: message.startsWith(param) ? message.slice(param.length).replace(/^:? /, '') : message };
 }
 
 const nameMaxCharacters = 64;

@@ -1,6 +1,6 @@
 export { type EventText, readEvents } from '../server-sent-events/index.ts';
 export { cachePlaces } from './cache-places.ts';
-export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
+export { checkMembers, itemSchemas, listOf, memberFault } from './checked-members.ts';
 export { isBrokenEnd, isEndWord, meaningOfEnd } from './end-words.ts';
 export * from './event-lines.ts';
 export { parseInnerJson } from './inner-json.ts';

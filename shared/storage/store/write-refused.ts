@@ -4,4 +4,10 @@
  */
 export class WriteRefused extends Error {
   override readonly name = 'WriteRefused';
+  /** Steps to the field at fault in what was to be written; none for all of it. */
+  readonly path: readonly (string | number)[];
+  constructor(message: string, options: ErrorOptions & { readonly path?: WriteRefused['path'] } = {}) {
+    super(message, options);
+    this.path = options.path ?? [];
+  }
 }

@@ -212,12 +212,12 @@ describe('what only the store can tell is refused by its place, and nothing is w
     [
       'an active revision that neither has',
       spoiled('active: r2', 'active: r1'),
-      /workspaces\[0\]\.functions\[0\]: .*there is no revision r1 to be active.* there are r2/,
+      /workspaces\[0\]\.functions\[0\]\.active: .*there is no revision r1 to be active.* there are r2/,
     ],
     [
       'an active revision that is a draft',
       spoiled('            state: activated\n', ''),
-      /workspaces\[0\]\.functions\[0\]: .*the active revision r2 is not activated/,
+      /workspaces\[0\]\.functions\[0\]\.active: .*the active revision r2 is not activated/,
     ],
     [
       'a new connection without a key',
@@ -253,9 +253,16 @@ describe('what only the store can tell is refused by its place, and nothing is w
     expect(await problemsOf(text)).toEqual([
       'workspaces[0].presets[0].designated',
       `${revision}.input.schema`,
-      `${revision}.options`,
+      `${revision}.options.temperature`,
       `${revision}.response_format`,
     ]);
+  });
+
+  it('each with its own path: a changed revision that is activated, and the active one', async () => {
+    await apply(exampleText);
+    const changed = spoiled('model: acme/large-1\n', 'model: auto\n');
+    expect(await problemsOf(changed)).toEqual(['workspaces[0].functions[0].revisions[0]']);
+    expect(await problemsOf(spoiled('active: r2', 'active: r9'))).toEqual(['workspaces[0].functions[0].active']);
   });
 
   it('but a version and a revision that are stored may be named without being written', async () => {
@@ -267,6 +274,18 @@ describe('what only the store can tell is refused by its place, and nothing is w
 });
 
 describe('what a plan says', () => {
+  it('names the field of a preset that no call could use', async () => {
+    const notesOf = async (config: string) =>
+      (await planOn(database.store, spoiled('config: { temperature: 0 }', `config: ${config}`))).notes;
+    const place = 'workspaces[0].presets[0].versions[0].config';
+    const refused = 'calls with this preset are refused';
+    expect(await notesOf('{ temperature: hot }')).toContain(`${place}.temperature: must be a number; ${refused}`);
+    expect(await notesOf('{ provider: { order: [acme, 5] } }')).toContain(
+      `${place}.provider.order[1]: must be a text; ${refused}`,
+    );
+    expect((await notesOf('{ provider: { sort: price } }')).join()).not.toContain(refused);
+  });
+
   const catalogue = (price: string, ids: readonly string[] = ['a/one', 'b/two']) => ({
     service: { queue_ms: 2000 },
     models: ids.map((id) => ({ id, providers: [{ provider: 'acme', input_price_per_million: price }] })),
