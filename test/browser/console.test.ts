@@ -2,6 +2,7 @@
 // of it is tested.
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import {
   createKey,
   createOperator,
@@ -988,6 +989,37 @@ if (typeof browser === 'string') {
         await send.click();
         await answer.getByText(part).waitFor();
       }
+      expect(await page.locator('img').count()).toBe(0);
+    });
+
+    it('transcribes a file, shows its text and the form as code, and sends none without one', async () => {
+      const { page, findBarriers } = await open('view=playground&interface=transcriptions&model=initech%2Fvectors');
+      await page.getByLabel('API key').fill(served.gateway.key);
+      const before = served.gateway.simulator.calls.length;
+      await page.getByRole('button', { name: 'Send' }).click();
+      expect(await page.locator('input:invalid').getAttribute('name')).toBe('file');
+      const file = { name: "it's.wav", mimeType: 'audio/wav', buffer: Buffer.concat(spokenPieces('one two', 'wav')) };
+      await page.getByLabel('File').setInputFiles(file);
+      await page.getByLabel('Prompt').fill(hostile);
+      await page.getByText('More members of the body').click();
+      await page.getByLabel('More members (JSON)').fill('{"response_format": "srt"}');
+      await page.getByRole('button', { name: 'Send' }).click();
+      const answer = page.locator('p.answer');
+      await answer.getByText('00:00:00,000 -->').waitFor();
+      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      const [call, ...others] = served.gateway.simulator.calls.slice(before);
+      const sent = { file_name: "it's.wav", type: 'audio/wav', bytes: file.buffer.length };
+      expect(call?.body).toEqual({ model: expect.any(String), prompt: hostile, response_format: 'srt', file: sent });
+      expect(others).toEqual([]);
+      await page.getByLabel('More members (JSON)').fill('{"stream": true}');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await answer.getByText('simulated by the provider initech').waitFor();
+      const codeOf = (title: string) =>
+        page.locator('details.code').filter({ hasText: title }).locator('pre').textContent();
+      expect(await codeOf('As curl')).toContain(`-F 'file=@"it'\\''s.wav";type=audio/wav'`);
+      expect(await codeOf('In Python')).toContain('file=open("it\'s.wav", "rb")');
+      expect(await codeOf('What came back')).toContain('transcript.text.delta');
+      expect(await findBarriers()).toEqual([]);
       expect(await page.locator('img').count()).toBe(0);
     });
 

@@ -62,7 +62,7 @@ export async function serveConsole(): Promise<ServedConsole> {
     },
     providers: {
       listed: { kind: 'openai' },
-      initech: { apis: ['embeddings'], display_name: hostile },
+      initech: { apis: ['embeddings', 'transcriptions'], display_name: hostile },
       quoting: { base_url: quoting.url },
     },
     modelMembers: { 'acme/echo': { display_name: hostile } },

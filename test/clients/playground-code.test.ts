@@ -1,21 +1,28 @@
 // The playground's curl and code work when pasted: each interface, as a stream and whole. `npm run test:python-clients`
 // runs the Python; here its request is read from the text.
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { sentFile } from '../../functions/operator/page/connection/playground/draft.ts';
 import { interfaces } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
 import { curlOf } from '../../functions/operator/page/connection/playground/sdk-code.ts';
 import type { Harness } from '../support/harness.ts';
-import { draft, drafts, hostile, png, startPlaygroundGateway } from './playground-drafts.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { audio, draft, drafts, hostile, png, startPlaygroundGateway } from './playground-drafts.ts';
 
 let gateway: Harness;
+/** Where the code runs. */
+const cwd = temporaryFolder();
 beforeAll(async () => {
+  writeFileSync(join(cwd, audio.name), Buffer.from(await audio.arrayBuffer()));
   gateway = await startPlaygroundGateway();
 });
 afterAll(() => gateway.stop());
 
 /** With no more than the key in a variable. */
 function run(input: string): Promise<{ code: number | null; out: string }> {
-  const child = spawn('bash', ['-s'], { env: { PATH: process.env.PATH, GW_API_KEY: gateway.key } });
+  const child = spawn('bash', ['-s'], { cwd, env: { PATH: process.env.PATH, GW_API_KEY: gateway.key } });
   let out = '';
   child.stdout.on('data', (data) => (out += data));
   child.stderr.on('data', (data) => (out += data));
@@ -39,18 +46,27 @@ describe('the code of a request', () => {
     const calledInterface = interfaces[name];
     const body = calledInterface.body(one);
     const before = gateway.simulator.calls.length;
-    const curl = await run(curlOf(`${gateway.url}${calledInterface.path}`, body));
+    const file = sentFile(calledInterface, one);
+    const curl = await run(curlOf(`${gateway.url}${calledInterface.path}`, body, file));
     expect([curl.code, curl.out.slice(0, 500)]).toEqual([0, expect.not.stringMatching(/"error":\s*["{]/)]);
     await gateway.settled();
     const sent = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
     expect(sent).toHaveLength(1);
     expect(sent[0]).toContain(JSON.stringify(hostile).slice(1, -1));
+    if (file !== undefined) {
+      const form = gateway.simulator.calls[before]?.body;
+      expect(form).toMatchObject({ file: { file_name: audio.name, type: audio.type, bytes: audio.size } });
+    }
     expect((await gateway.records()).at(-1)?.outcome).toBe('ok');
   });
 
   it.each(drafts)('%s: asks for the same in Python', (_title, name, one) => {
     const body = interfaces[name].body(one);
-    const python = interfaces[name].python('https://gw.example', body);
+    const file = sentFile(interfaces[name], one);
+    const whole = interfaces[name].python('https://gw.example', body, file);
+    const opened = `    file=open(${JSON.stringify(audio.name)}, "rb"),\n`;
+    expect(whole.includes(opened)).toBe(file !== undefined);
+    const python = whole.replace(opened, '');
     const { extra_body: others, request_options: options, ...known } = pythonArguments(python);
     const { additional_body_parameters: ofOptions } = (options ?? {}) as { additional_body_parameters?: object };
     expect({ ...known, ...(others as object), ...ofOptions }).toEqual(body);

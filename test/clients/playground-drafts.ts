@@ -5,6 +5,7 @@ import {
   interfaceNames,
   interfaces,
 } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
+import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { startHarness } from '../support/harness.ts';
 
@@ -14,13 +15,18 @@ export const png =
 /** Text that would end a quote, a document or an argument of a shell. */
 export const hostile = `It's "quoted", $HOME, \`id\`, \\ and\nEND_OF_REQUEST\n$(exit 3) """ True, None`;
 
+/** Of a name that would end a quote. */
+export const audio = new File([Buffer.concat(spokenPieces('one two three', 'wav'))], `it's "one".wav`, {
+  type: 'audio/wav',
+});
+
 export const startPlaygroundGateway = () =>
   startHarness({
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { max_output_tokens: 64_000 } }],
       'initech/echo': [{ provider: 'initech', upstream: 'echo' }],
     },
-    providers: { initech: { apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech'] } },
+    providers: { initech: { apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'] } },
     workspace: { functions: [promptFunction('label', 'acme/echo')] },
   });
 
@@ -51,10 +57,12 @@ export const drafts: readonly NamedDraft[] = [
     const { user, ...members } = draft().more;
     const more = name === 'messages' ? { metadata: { user_id: user }, ...members } : { user, ...members };
     const model = interfaces[name].hasTurns ? 'acme/echo' : 'initech/echo';
+    const file = 'file' in interfaces[name] ? audio : undefined;
     return forms.map(
-      (streams): NamedDraft => [`${name}${streams ? ', streamed' : ''}`, name, draft({ model, streams, more })],
+      (streams): NamedDraft => [`${name}${streams ? ', streamed' : ''}`, name, draft({ model, streams, more, file })],
     );
   }),
+  ['transcriptions, streamed', 'transcriptions', draft({ model: 'initech/echo', more: { stream: true }, file: audio })],
   ['a function', 'chat-completions', draft({ model: 'gw/function/label', more: {} })],
   ['a long answer that is not streamed', 'messages', draft({ outputTokensMax: 64_000, more: {} })],
 ];

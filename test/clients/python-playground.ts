@@ -1,13 +1,15 @@
 // The playground's code for Python, run unchanged with each release of the SDKs.
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sentFile } from '../../functions/operator/page/connection/playground/draft.ts';
 import {
   type InterfaceName,
   interfaces,
 } from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
 import { runCommand } from '../../infra/verify/verify-step.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';
+import { audio, drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';
 import { virtualEnvironment } from './python-environment.ts';
 
 const sdks = {
@@ -21,10 +23,12 @@ export async function runPlayground(): Promise<string> {
   const gateway = await startPlaygroundGateway();
   // The code for images writes files.
   const cwd = temporaryFolder();
+  writeFileSync(join(cwd, audio.name), Buffer.from(await audio.arrayBuffer()));
   try {
     for (const [title, name, one] of drafts) {
       const body = interfaces[name].body(one);
-      const python = interfaces[name].python(new URL(gateway.url).origin, body);
+      const file = sentFile(interfaces[name], one);
+      const python = interfaces[name].python(new URL(gateway.url).origin, body, file);
       for (const requirements of sdks[sdkOf[name] ?? 'openai']) {
         const before = gateway.simulator.calls.length;
         const output = await runCommand(await virtualEnvironment(requirements), ['-c', python], {

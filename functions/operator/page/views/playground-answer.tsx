@@ -1,6 +1,6 @@
 // The outcome of a call of the playground, and the same call as code.
 
-import type { PlaygroundTurn } from '../connection/playground/draft.ts';
+import { type Draft, type PlaygroundTurn, sentFile } from '../connection/playground/draft.ts';
 import { interfaces } from '../connection/playground/playground-interfaces.ts';
 import { curlOf } from '../connection/playground/sdk-code.ts';
 import type { ConversationOutcome } from '../connection/playground/use-conversation.ts';
@@ -12,11 +12,11 @@ import { CallPath } from './call-path.tsx';
 const titles = { user: 'You', assistant: 'Model', tool: 'Tools' } as const;
 
 /** Turns that were sent. */
-export const PlaygroundTurns = ({ turns }: { readonly turns: readonly PlaygroundTurn[] }) => (
+export const PlaygroundTurns = ({ turns, file }: Pick<Draft, 'turns' | 'file'>) => (
   <ol class="turns" aria-label="Conversation">
     {turns.map((turn, at) => (
       <li key={at}>
-        <strong>{titles[turn.role]}</strong> <span>{textOf(turn)}</span>
+        <strong>{titles[turn.role]}</strong> <span>{[file?.name, textOf(turn)].join(' ').trim()}</span>
       </li>
     ))}
   </ol>
@@ -41,6 +41,7 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
   const { interfaceName, draft, id, text, calls, images, raw, failure, firstOutputMs, totalMs } = outcome;
   const calledInterface = interfaces[interfaceName];
   const body = calledInterface.body(draft);
+  const file = sentFile(calledInterface, draft);
   return (
     <section aria-label="Answer">
       <div aria-busy={isRunning} aria-live="polite">
@@ -72,10 +73,13 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
       )}
       {totalMs !== undefined && id !== null && <CallPath id={id} />}
       <h2>The request</h2>
-      <Code title="What was sent" text={JSON.stringify(body, null, 2)} />
+      <Code
+        title="What was sent"
+        text={JSON.stringify(file === undefined ? body : { ...body, [file.field]: file.name }, null, 2)}
+      />
       <Code title="What came back" text={raw} />
-      <Code title="As curl" text={curlOf(`${baseUrl}${calledInterface.path}`, body)} />
-      <Code title="In Python, with the SDK" text={calledInterface.python(new URL(baseUrl).origin, body)} />
+      <Code title="As curl" text={curlOf(`${baseUrl}${calledInterface.path}`, body, file)} />
+      <Code title="In Python, with the SDK" text={calledInterface.python(new URL(baseUrl).origin, body, file)} />
     </section>
   );
 };

@@ -15,15 +15,18 @@ interface Circumstances {
 /** Includes only the turn that is sent now. */
 export async function readDraft(form: HTMLFormElement, { streams, calls }: Circumstances): Promise<Draft> {
   const { has, text, number } = formValues(form);
+  const data = new FormData(form);
+  const file = data.get('file');
   return {
     model: text('model'),
     system: text('system'),
-    turns: calls.length > 0 ? [resultsOf(calls, text)] : [await questionOf(new FormData(form), text)],
+    turns: calls.length > 0 ? [resultsOf(calls, text)] : [await questionOf(data, text)],
     temperature: number('temperature') ?? undefined,
     outputTokensMax: number('max-tokens') ?? undefined,
     tools: readTools(text('tools')),
     more: readMembers(text('more')),
     streams: streams && has('stream'),
+    ...(file instanceof File && file.size > 0 ? { file } : {}),
   };
 }
 

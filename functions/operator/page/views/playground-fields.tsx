@@ -24,7 +24,8 @@ const toolsExample = '[{"name": "weather", "description": "…", "parameters": {
 export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
   const { interfaceName, setInterfaceName, model, setModel, lastKey, baseUrl, calls } = properties;
   const isOfFunction = isFunction(model) && interfaceName === 'chat-completions';
-  const isText = interfaces[interfaceName].hasTurns && !isOfFunction;
+  const { hasTurns, file } = interfaces[interfaceName];
+  const isText = hasTurns && !isOfFunction;
   return (
     <>
       <Field title="API key">
@@ -60,9 +61,14 @@ export const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
           <textarea name={resultField(id)} rows={2} required />
         </Field>
       ))}
+      {file && (
+        <Field title="File" isWide>
+          <input name="file" type="file" required accept={file.types} />
+        </Field>
+      )}
       {calls.length === 0 && (
-        <Field title="Message" isWide>
-          <textarea name="prompt" rows={4} required defaultValue="Hello" />
+        <Field key={`message-${file === undefined}`} title={file ? 'Prompt' : 'Message'} isWide>
+          <textarea name="prompt" rows={4} required={!file} defaultValue={file ? '' : 'Hello'} />
         </Field>
       )}
       {isText && <CheckField title="Stream the answer" name="stream" defaultChecked />}

@@ -64,7 +64,7 @@ export const PlaygroundView = ({ address }: { readonly address: ViewAddress }) =
           <Button text="New conversation" disabled={isRunning || outcome === undefined} onClick={forget} />
         </p>
       </Form>
-      {outcome && <PlaygroundTurns turns={outcome.draft.turns} />}
+      {outcome && <PlaygroundTurns turns={outcome.draft.turns} file={outcome.draft.file} />}
       {outcome && <PlaygroundAnswer outcome={outcome} isRunning={isRunning} baseUrl={baseUrl} />}
     </>
   );

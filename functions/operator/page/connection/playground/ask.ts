@@ -1,7 +1,7 @@
 // One call with an API key, as any client makes it: the request, the raw answer, and its text.
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
-import type { Heard, PlaygroundInterface } from './draft.ts';
+import { formFields, type Heard, type PlaygroundInterface } from './draft.ts';
 
 export interface Question {
   /** Ends in /v1. */
@@ -9,6 +9,7 @@ export interface Question {
   readonly key: string;
   readonly calledInterface: PlaygroundInterface;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly file: File | undefined;
 }
 
 export interface Listener {
@@ -22,11 +23,11 @@ export interface Listener {
 const eventMaxBytes = 8 * 1024 * 1024;
 
 /** Throws RequestFailed. */
-export async function ask({ baseUrl, key, calledInterface, body }: Question, listener: Listener, signal: AbortSignal) {
+export async function ask(question: Question, listener: Listener, signal: AbortSignal) {
+  const { baseUrl, key, calledInterface } = question;
   const response = await fetch(`${baseUrl}${calledInterface.path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...sentBody(question, `Bearer ${key}`),
     signal,
   }).catch((cause: unknown) => {
     if (signal.aborted) throw cause;
@@ -38,11 +39,23 @@ export async function ask({ baseUrl, key, calledInterface, body }: Question, lis
     listener.raw(await copy.text());
     throw await failureOf(response);
   }
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (isStream && response.body !== null) return readStream(response.body, calledInterface, listener);
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('text/event-stream') && response.body !== null)
+    return readStream(response.body, calledInterface, listener);
   const text = await response.text();
   listener.raw(text);
-  listener.heard(calledInterface.readAnswer(JSON.parse(text)));
+  listener.heard(type.startsWith('text/') ? { text } : calledInterface.readAnswer(JSON.parse(text)));
+}
+
+/** A form has a type of its own, with its boundary. */
+function sentBody({ calledInterface, body, file }: Question, authorization: string) {
+  if (calledInterface.file === undefined || file === undefined) {
+    return { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  }
+  const form = new FormData();
+  for (const [name, text] of formFields(body)) form.append(name, text);
+  form.append(calledInterface.file.field, file);
+  return { headers: { authorization }, body: form };
 }
 
 async function readStream(body: ReadableStream<Uint8Array>, calledInterface: PlaygroundInterface, listener: Listener) {

@@ -29,6 +29,8 @@ export interface Draft {
   /** Fields of the body beside those that follow from the others, which they replace. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly streams: boolean;
+  /** Sent in a form. */
+  readonly file?: File | undefined;
 }
 
 /** Additions of one event, or of a whole JSON answer, to the output so far. */
@@ -49,20 +51,42 @@ export interface PlaygroundInterface {
   readonly hasStreams: boolean;
   /** Its calls continue a conversation, with instructions, tools and images. */
   readonly hasTurns: boolean;
+  /** Its calls are forms with a file of this field, of these types. */
+  readonly file?: { readonly field: string; readonly types: string };
   readonly body: (draft: Draft) => Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => Heard;
   // biome-ignore lint/suspicious/noExplicitAny: an event of any provider, read with care for what is not there.
   readonly readEvent: (event: any) => Heard;
   /** Code with the SDK of the interface. `origin`: that of the gateway. */
-  readonly python: (origin: string, body: Readonly<Record<string, unknown>>) => string;
+  readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;
 }
+
+/** The file of a call, as code names it. */
+export interface SentFile {
+  readonly field: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+export const sentFile = ({ file: of }: PlaygroundInterface, { file }: Draft): SentFile | undefined =>
+  of && file && { field: of.field, name: file.name, type: file.type || 'application/octet-stream' };
 
 export const isFunction = (model: string): boolean => model.startsWith('gw/function/');
 
 /** Drops undefined fields. */
 export const said = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));
+
+/** A body as the fields of a form: a list is a field several times, an object is JSON. */
+export function formFields(body: Readonly<Record<string, unknown>>): (readonly [name: string, text: string])[] {
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.entries(body)
+    .filter(([, value]) => value !== null)
+    .flatMap(([name, value]): (readonly [string, string])[] =>
+      Array.isArray(value) ? value.map((one) => [`${name}[]`, textOf(one)] as const) : [[name, textOf(value)]],
+    );
+}
 
 /** The text of the last question. */
 export function askedText({ turns }: Pick<Draft, 'turns'>): string {

@@ -9,6 +9,7 @@ import { moderations } from './speak-moderations.ts';
 import { rerank } from './speak-rerank.ts';
 import { responses } from './speak-responses.ts';
 import { speech } from './speak-speech.ts';
+import { transcriptions } from './speak-transcriptions.ts';
 
 export const interfaces = {
   'chat-completions': chatCompletions,
@@ -19,6 +20,7 @@ export const interfaces = {
   moderations,
   rerank,
   speech,
+  transcriptions,
 } as const satisfies Record<string, PlaygroundInterface>;
 
 export type InterfaceName = keyof typeof interfaces;

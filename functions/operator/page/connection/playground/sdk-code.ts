@@ -1,5 +1,6 @@
 // A request as code: for a shell and in Python. The key comes from a variable in each.
 
+import { formFields, type SentFile } from './draft.ts';
 import { pythonLines } from './python-arguments.ts';
 
 export const keyVariable = 'GW_API_KEY';
@@ -51,26 +52,33 @@ const cohere: Sdk = {
 const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 const endOfBody = 'END_OF_REQUEST';
 
-/** The body is in a here-document: no quote in it ends it, and it may be longer than an argument. */
-export const curlOf = (url: string, body: RequestBody): string =>
+/** The body is in a here-document: no quote in it ends it, and it may be longer than an argument. A form is of arguments. */
+export const curlOf = (url: string, body: RequestBody, file?: SentFile): string =>
   [
     `curl -sS${body.stream === true ? 'N' : ''} '${url}' \\`,
     `  -H "Authorization: Bearer $${keyVariable}" \\`,
-    "  -H 'Content-Type: application/json' \\",
-    `  --data-binary @- <<'${endOfBody}'`,
-    indented(body),
-    endOfBody,
+    ...(file === undefined
+      ? ["  -H 'Content-Type: application/json' \\", `  --data-binary @- <<'${endOfBody}'`, indented(body), endOfBody]
+      : formArguments(body, file)),
   ].join('\n');
+
+const formArguments = (body: RequestBody, { field, name, type }: SentFile): readonly string[] => [
+  ...formFields(body).map(([fieldName, text]) => `  --form-string ${shellWord(`${fieldName}=${text}`)} \\`),
+  `  -F ${shellWord(`${field}=@"${name.replaceAll(/["\\]/g, '\\$&')}";type=${type}`)}`,
+];
+
+const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const pythonOf =
   (sdk: Sdk, { name, method = 'create', streamed, whole, arguments: known }: Resource) =>
-  (origin: string, body: RequestBody): string =>
+  (origin: string, body: RequestBody, file?: SentFile): string =>
     [
       'import os',
       sdk.import,
       '',
       `client = ${sdk.className}(base_url="${origin}${sdk.path}", api_key=os.environ["${keyVariable}"]${sdk.options})`,
       `answer = client.${name}${sdk.isFlat ? '' : `.${method}`}(`,
+      ...(file === undefined ? [] : [`    ${file.field}=open(${JSON.stringify(file.name)}, "rb"),`]),
       ...pythonLines(body, known, sdk.others),
       ')',
       body.stream === true ? streamed : whole,
@@ -133,6 +141,16 @@ export const speechPython = pythonOf(openAi, {
   streamed: '',
   whole: 'print(len(answer.read()), "bytes")',
   arguments: ['model', 'input', 'voice', 'response_format', 'stream_format'],
+});
+
+export const transcriptionsPython = pythonOf(openAi, {
+  name: 'audio.transcriptions',
+  streamed: `for event in answer:
+    if event.type == "transcript.text.delta":
+        print(event.delta, end="", flush=True)`,
+  // A text, where `response_format` asks for one.
+  whole: 'print(getattr(answer, "text", answer))',
+  arguments: ['model', 'prompt', 'language', 'response_format', 'temperature'],
 });
 
 export const messagesPython = pythonOf(anthropic, {

@@ -59,7 +59,7 @@ export function useConversation() {
       setOutcome((last) => (last === undefined || running.current !== call ? last : { ...last, ...change(last) }));
     try {
       await ask(
-        { ...endpoint, calledInterface, body: calledInterface.body(draft) },
+        { ...endpoint, calledInterface, body: calledInterface.body(draft), file: draft.file },
         {
           started: (id) => add(() => ({ id })),
           raw: (text) => add(({ raw }) => ({ raw: (raw + text).slice(0, rawMaxCharacters) })),
