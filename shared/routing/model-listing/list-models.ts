@@ -14,6 +14,7 @@ import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts'
 import { autoModelId, listedInterfaceIds } from '../../foundation/constants/index.ts';
 import {
   autoModelObject,
+  type CallSize,
   type FunctionModelObject,
   type ModelListObject,
   type ModelObject,
@@ -22,6 +23,7 @@ import {
   type StatsObject,
   type UnitPricesObject,
 } from '../../protocol/wire/index.ts';
+import { worstCaseCost } from '../billing/index.ts';
 import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
 
 /** Shown for a price that is not set: such an entry cannot be billed. */
@@ -116,9 +118,28 @@ const toStats = (figures: HealthFigures | undefined): StatsObject =>
 
 /** The candidate that is tried first without preferences, whose price is listed. */
 const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
-  candidates
-    .filter(isBillable)
-    .toSorted((a, b) => (totalPrice(a) === totalPrice(b) ? 0 : totalPrice(a) < totalPrice(b) ? -1 : 1))[0];
+  candidates.filter(isBillable).toSorted((a, b) => byPrice(a, b, totalPrice) || byPrice(a, b, priceOfUnits))[0];
+
+function byPrice(a: Candidate, b: Candidate, priceOf: (candidate: Candidate) => bigint): number {
+  const [one, other] = [priceOf(a), priceOf(b)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+/** Of one image, character, second and request, where tokens cost the same. */
+const priceOfUnits = (candidate: Candidate): bigint => worstCaseCost([candidate], oneOfEach);
+const oneOfEach: CallSize = {
+  maxOutputTokens: 0,
+  isOutputOpen: false,
+  choices: 1,
+  predictionBytes: 0,
+  textBytes: 0,
+  mediaTokens: 0,
+  claudeToolTokens: 0,
+  hasMediaElsewhere: false,
+  contexts: 1,
+  answersMax: 1,
+  units: { images: { count: 1 }, characters: 1, seconds: 1, requests: 1 },
+};
 
 const unitPricesOf = ({ entry }: Pick<Candidate, 'entry'>): UnitPricesObject =>
   Object.fromEntries(

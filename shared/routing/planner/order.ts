@@ -1,7 +1,8 @@
 // The order in which candidates are tried. Ties keep catalogue order.
 import { accountOf, type Candidate } from '../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
-import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
+import type { CallSize, ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
+import { worstCaseCost } from '../billing/index.ts';
 
 /** Live statistics of a candidate. */
 export interface CandidateStats {
@@ -28,6 +29,14 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
 /** Compared place by place; the lower is tried first. */
 type Rank = readonly (number | bigint)[];
 
+/** How the candidates of one call compare. */
+export interface CandidateRanking {
+  /** May not fit the prompt. */
+  readonly isDoubtful: (candidate: Candidate) => boolean;
+  /** By which the cheapest comes first. */
+  readonly priceOf: (candidate: Candidate) => bigint;
+}
+
 /**
  * Named providers as named, then by `sort`, then those with a weight, as they are drawn, then the cheapest. Cooling
  * candidates come last, under `sort` too: only a named order is kept as it is. Candidates that may not fit come just
@@ -38,7 +47,7 @@ export function orderCandidates(
   candidates: readonly Candidate[],
   preferences: ProviderPreferences,
   input: OrderInput,
-  isDoubtful: (candidate: Candidate) => boolean = () => false,
+  { isDoubtful, priceOf }: CandidateRanking = { isDoubtful: () => false, priceOf: totalPrice },
 ): readonly Candidate[] {
   const placeOf = readPlaces(preferences.order);
   const namesOrder = preferences.order.length > 0;
@@ -57,7 +66,7 @@ export function orderCandidates(
     drawsEntries ? drawEntry(candidate, input) : 0,
     // An unknown price is no low price.
     Number(!isBillable(candidate)),
-    totalPrice(candidate),
+    priceOf(candidate),
     entryPlaces.get(candidate.entry) ?? 0,
     ...drawCredential(candidate, input),
   ];
@@ -125,6 +134,11 @@ export const isBillable = ({ prices }: Candidate): boolean => prices.input !== n
  * nothing.
  */
 export const totalPrice = ({ prices }: Candidate): bigint => (prices.input ?? 0n) + (prices.output ?? 0n);
+
+/** Images, speech and the like may cost by other things than tokens: there the reserved cost compares. */
+export function priceOfCall(size: CallSize): CandidateRanking['priceOf'] {
+  return size.units === undefined ? totalPrice : (candidate) => worstCaseCost([candidate], size);
+}
 
 const tokensPerCap = 1_000_000n;
 

@@ -3,14 +3,15 @@
 // the plan gets nothing of a request.
 import { type Candidate, isAccount, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
-import { listedAs } from '../../foundation/constants/index.ts';
+import { autoModelId, listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
 import type { HubNeed, KeptInput, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import { chooseFormat } from '../formats/index.ts';
+import { madeFor } from './auto-models.ts';
 import type { ByokSources } from './byok.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
 import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
-import { isBillable, isUnderCap, type OrderInput, orderCandidates, probablyFits } from './order.ts';
+import { isBillable, isUnderCap, type OrderInput, orderCandidates, priceOfCall, probablyFits } from './order.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
 import { enforcedText, overCapText, providersOf, undeclaredText } from './refusal-texts.ts';
 import { failUnknownModel, type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
@@ -51,14 +52,18 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
   // A key of the client's takes the place of each credential alike.
   const isAsked = (candidate: Candidate) =>
     (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
-  let left = visibleCandidates(request.model, input)?.filter(isAsked) ?? [];
+  const visible = visibleCandidates(request.model, input)?.filter(isAsked) ?? [];
+  let left = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
   for (const { refuse, keeps } of readConditions(request, input)) {
     const kept = left.filter(keeps);
     if (kept.length === 0) return refuse(left);
     left = kept;
   }
   const { promptBytes } = request.needs();
-  return orderCandidates(left, request.provider, input, (candidate) => !probablyFits(candidate, promptBytes));
+  return orderCandidates(left, request.provider, input, {
+    isDoubtful: (candidate) => !probablyFits(candidate, promptBytes),
+    priceOf: priceOfCall(request.size()),
+  });
 }
 
 interface Condition {

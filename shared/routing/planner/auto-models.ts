@@ -1,0 +1,35 @@
+// Which entries `auto` takes for an interface. An entry that says no interface of its own has all of its provider's, also
+// those that its model cannot do: its prices say what it makes.
+import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { type InterfaceId, type ProviderApi, servingApis } from '../../foundation/constants/index.ts';
+
+/** Entries made for it; all where none is known to be. */
+export function madeFor(interfaceId: InterfaceId, candidates: readonly Candidate[]): readonly Candidate[] {
+  const { own } = servingApis[interfaceId];
+  const made = candidates.filter((candidate) => isMadeFor(own, candidate));
+  return made.length === 0 ? candidates : made;
+}
+
+const isText = (api: ProviderApi): boolean => !taskApis.includes(api);
+const taskApis: readonly ProviderApi[] = ['embeddings', 'images', 'speech', 'transcriptions', 'rerank', 'moderations'];
+
+function isMadeFor(api: ProviderApi, { entry, provider, prices }: Candidate): boolean {
+  if (entry.apis !== undefined) return true;
+  const makes = madeByPrice(prices);
+  if (makes.length > 0) return makes.includes(api) || (isText(api) && hasTokenPrice(prices));
+  return isText(api) || !provider.apis.some(isText);
+}
+
+/** Of prices that are none of tokens. */
+function madeByPrice({ units }: Candidate['prices']): readonly ProviderApi[] {
+  if (units === undefined) return [];
+  const priced: readonly (readonly [ProviderApi, boolean])[] = [
+    ['images', units.otherImage !== undefined || units.images.length > 0],
+    ['speech', units.character !== undefined],
+    ['transcriptions', units.second !== undefined],
+    ['rerank', units.request !== undefined],
+  ];
+  return priced.flatMap(([api, isPriced]) => (isPriced ? [api] : []));
+}
+
+const hasTokenPrice = ({ input, output }: Candidate['prices']): boolean => (input ?? 0n) > 0n || (output ?? 0n) > 0n;
