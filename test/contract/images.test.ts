@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,19 +15,37 @@ const byImage = {
   image_prices: { '1024x1024/high': '0.17', '1024x1024/low': '0.01', default: '0.04' },
 };
 const byToken = { input_price_per_million: '5', output_price_per_million: '40', max_output_tokens: 1_000 };
+/** As the list has GPT Image: text, images that come in, and images that go out. */
+const byKind = {
+  ...{ input_price_per_million: '5', image_input_price_per_million: '10' },
+  ...{ output_price_per_million: '40', max_output_tokens: 1_000, context_length: 100_000 },
+};
 const capped = newKey();
+const editor = newKey();
 
 describe('images', () => {
   let gateway: Harness;
   let client: OpenAI;
+  let scripted: ScriptedProvider;
+  /** By the scripted provider. */
+  let reported: Json = {};
 
   beforeAll(async () => {
+    scripted = await startScriptedProvider((outgoing) =>
+      sendJson(outgoing, JSON.stringify({ created: 1, data: [{ b64_json: 'b25l' }], usage: reported })),
+    );
     gateway = await startHarness({
       models: {
         'acme/image': [{ provider: 'acme', upstream: 'echo', more: byImage }],
         'acme/silent': [{ provider: 'acme', upstream: 'no-usage', more: byImage }],
         'acme/tokens': [{ provider: 'acme', upstream: 'usage:7:300', more: byToken }],
         'acme/silent-tokens': [{ provider: 'acme', upstream: 'no-usage', more: byToken }],
+        'acme/edits': [{ provider: 'acme', upstream: 'usage:500:300', more: byKind }],
+        'scripted/edits': [{ provider: 'scripted', upstream: 'm', more: byKind }],
+        'acme/silent-edits': [{ provider: 'acme', upstream: 'no-usage', more: byKind }],
+        'acme/silent-sized-edits': [
+          { provider: 'acme', upstream: 'no-usage', more: { ...byKind, image_prices: byImage.image_prices } },
+        ],
         'acme/failing': [
           { provider: 'acme', upstream: 'error-500', more: byImage },
           { provider: 'globex', upstream: 'echo', more: byImage },
@@ -39,9 +58,11 @@ describe('images', () => {
         acme: { apis: ['images'] },
         globex: { apis: ['images'] },
         zen: { apis: ['chat-completions'] },
+        scripted: { apis: ['images'], base_url: scripted.url },
       },
       moreWorkspaces: [
         { id: 'capped', credit_usd: '9', keys: [{ name: 'two', key: capped, spend_limit_usd: '0.34' }] },
+        { id: 'editor', credit_usd: '9', keys: [{ name: 'three', key: editor, spend_limit_usd: '0.40' }] },
       ],
     });
     client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
@@ -50,6 +71,7 @@ describe('images', () => {
   afterAll(async () => {
     await expectBalancedBooks(gateway);
     await gateway.stop();
+    await scripted.stop();
   });
 
   const post = (body: Json, headers: Record<string, string> = {}) =>
@@ -151,6 +173,56 @@ describe('images', () => {
       },
     ]);
     expect(await lastRecord()).toMatchObject({ interfaceId: 'image-edits', costPicoUsd: usd('0.02') });
+  });
+
+  const micro = 1_000_000n;
+  /** An image of a form counts as at most so many tokens. */
+  const perImage = 8_192n;
+  const edit = async (model: string, more: Json = {}, key = gateway.key) =>
+    new OpenAI({ apiKey: key, baseURL: gateway.url, maxRetries: 0 }).images.edit({
+      ...{ model, prompt: 'x'.repeat(40), image: [await picture('one'), await picture('two')] },
+      ...more,
+    } as OpenAI.ImageEditParamsNonStreaming);
+
+  it('cost for the images that come in what is reported of them, and all of it where no details are', async () => {
+    await edit('acme/edits');
+    // The simulator says that all of it is text.
+    expect(await lastRecord()).toMatchObject({ costPicoUsd: (500n * 5n + 300n * 40n) * micro, estimated: false });
+    const usage = { input_tokens: 500, output_tokens: 300, total_tokens: 800 };
+    for (const [details, cost] of [
+      [{ image_tokens: 400, text_tokens: 100 }, 400n * 10n + 100n * 5n],
+      [{ image_tokens: 400, text_tokens: 100, cached_tokens: 100 }, 400n * 10n + 100n * 5n],
+      [undefined, 500n * 10n],
+    ] as const) {
+      reported = { ...usage, ...(details && { input_tokens_details: details }) };
+      await edit('scripted/edits');
+      expect(await lastRecord()).toMatchObject({ costPicoUsd: (cost + 300n * 40n) * micro, estimated: false });
+      // Text alone comes in.
+      await client.images.generate({ model: 'scripted/edits', prompt: 'p' });
+      expect((await lastRecord())?.costPicoUsd).toBe((500n * 5n + 300n * 40n) * micro);
+    }
+  });
+
+  it('cost for the images that come in what is reserved for them, at their own price, where nothing is reported', async () => {
+    await edit('acme/silent-edits', { n: 2 });
+    const { costPicoUsd = 0n, promptTokens = 0 } = (await lastRecord()) ?? {};
+    const text = BigInt(promptTokens) - 2n * perImage;
+    expect([text > 0n, text < 100n]).toEqual([true, true]);
+    expect(costPicoUsd).toBe((2n * perImage * 10n + text * 5n + 2n * 1_000n * 40n) * micro);
+    await edit('acme/silent-sized-edits', { size: '1024x1024', quality: 'low' });
+    const sized = (await lastRecord()) ?? { costPicoUsd: 0n, promptTokens: 0 };
+    const words = BigInt(sized.promptTokens ?? 0) - 2n * perImage;
+    expect(sized.costPicoUsd).toBe((2n * perImage * 10n + words * 5n) * micro + usd('0.01'));
+  });
+
+  it('are held at the dearest price of what comes in: what a limit does not cover calls nobody', async () => {
+    // Two images hold 0.16384 and their output 0.04 each; a third needs 0.08192 more.
+    const images = async (count: number) =>
+      Promise.all(Array.from({ length: count }, (_, at) => picture('x', `${at}.png`)));
+    await expect(edit('acme/silent-edits', { image: await images(5) }, editor)).rejects.toMatchObject({ status: 402 });
+    expect(gateway.simulator.calls).toEqual([]);
+    await edit('acme/silent-edits', { image: await images(4) }, editor);
+    expect(gateway.simulator.calls).toHaveLength(1);
   });
 
   it('are edited by a provider that follows one that failed, with the same form', async () => {

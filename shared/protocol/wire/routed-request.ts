@@ -178,6 +178,8 @@ export interface InputSize {
   readonly textBytes: number;
   /** The most tokens of its images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
+  /** Kind of these tokens, where all of them are of one: their price, where the provider reports nothing. */
+  readonly mediaKind?: 'audioInput' | 'imageInput' | undefined;
   /** Tokens that a host of Claude adds to the prompt for the tools of the request. */
   readonly claudeToolTokens: number;
   /** Set where some are behind a URL: a provider that accepts media of any kind bills whatever it finds there. */

@@ -6,6 +6,8 @@ import {
   type CallSize,
   isJsonObject,
   type JsonObject,
+  type MediaTokens,
+  tokensMax,
   type Units,
   type UsageReport,
 } from '../../protocol/wire/index.ts';
@@ -69,6 +71,7 @@ export function openBill(): Bill {
         ...(unread === undefined ? {} : { unreportedTokens: unread }),
         unreportedKind: imageTokens === undefined ? ('audioOutput' as const) : ('imageOutput' as const),
         promptTokens: estimateInputTokens(candidate, size),
+        promptMedia: promptMediaOf(size),
       };
       const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const inUnits =
@@ -91,6 +94,10 @@ export function openBill(): Bill {
         .reduce((sum, { cost }) => sum + cost.total, 0n),
   };
 }
+
+/** Media that only the context bounds are all of the prompt. */
+const promptMediaOf = ({ mediaKind, mediaTokens }: CallSize): MediaTokens =>
+  mediaKind === undefined ? {} : { [mediaKind]: mediaTokens ?? tokensMax };
 
 const reportedParts = (report: UsageReport | undefined, most: Units | undefined) => ({
   input: report?.tokens.input !== undefined,

@@ -43,6 +43,8 @@ export interface ObservedOutput {
 /** The gateway's own observation, on which every estimate is based. */
 export interface Observed extends ObservedOutput {
   readonly promptTokens: number;
+  /** Parts of promptTokens that are known not to be text. */
+  readonly promptMedia?: MediaTokens | undefined;
   /** Of output that is no text, where the provider reports none. */
   readonly unreportedTokens?: number | undefined;
   /** Their kind, where their price may be another than that of text. */
@@ -92,7 +94,11 @@ export function readUsage(
     cacheWriteTokens: cacheWrite,
     cacheWrite1hTokens: cacheWrite1h,
     completionTokens,
-    media: { ...(bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 }), ...unreportedMedia },
+    media: {
+      ...(bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 }),
+      ...(prompt === undefined ? observed.promptMedia : {}),
+      ...unreportedMedia,
+    },
     estimated: prompt === undefined || completion === undefined || unseenTokens > 0 || unreportedBytes > 0 || isBounded,
   };
 }

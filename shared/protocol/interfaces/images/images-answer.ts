@@ -60,24 +60,24 @@ export function wordsIn(object: unknown): Omit<NonNullable<Units['images']>, 'co
   };
 }
 
-/** Output is images, where its details say no more. */
+/** Input is images where a request has some, and output too, where details say no more. */
 export function readImagesUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const output = toCount(usage.output_tokens);
   const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : { image_tokens: output };
+  const input = toCount(usage.input_tokens);
+  const inputDetails = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : { image_tokens: input };
   const tokens = {
-    input: toCount(usage.input_tokens),
-    cached: cachedIn(usage.input_tokens_details),
+    input,
+    cached: toCount(inputDetails.cached_tokens) ?? 0,
     cacheWrite: 0,
     cacheWrite1h: 0,
     output,
     reasoning: 0,
-    media: mediaIn(usage.input_tokens_details, details),
+    media: mediaIn(inputDetails, details),
   };
   return { tokens, members: usage };
 }
-
-const cachedIn = (details: unknown): number => (isJsonObject(details) ? toCount(details.cached_tokens) : 0) ?? 0;
 
 /** The items of `data` as they came. `answer`: of `readImagesAnswer`. */
 export function* imageItems(answer: JsonAnswer): Generator<string> {

@@ -65,6 +65,7 @@ function inputOf(body: ImagesBody, mediaTokens: number | undefined, needs: reado
       // Written beside each image that was asked for.
       predictionBytes: tokensPerPartialImage * (partialImages ?? 0),
       mediaTokens,
+      mediaKind: 'imageInput',
       units: { images },
     },
     promptBytes: Buffer.byteLength(prompt),

@@ -62,6 +62,7 @@ function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: Form
       maxOutputTokens: undefined,
       isOutputOpen: true,
       mediaTokens: seconds * tokensPerSecond,
+      mediaKind: 'audioInput',
       units: { seconds, secondsMax },
     },
     promptBytes: 0,
