@@ -24,7 +24,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
  */
 const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
-  ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.05, seed: 1 } },
+  ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.01, seed: 1 } },
 };
 const tinyOptions = { ...readOptions(['--only', 'scale,memory,hostile,files']), plan: tinyPlan };
 

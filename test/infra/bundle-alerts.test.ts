@@ -1,24 +1,21 @@
 // Alerts of the uploaded bundle: a function is frozen after its call, so it tries once within its settlement.
 import { afterAll, beforeAll, expect, it } from '#jest';
-import type { Bundle } from '../../infra/build/write-bundles.ts';
-import { writeBundles } from '../../infra/build/write-bundles.ts';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
-import { projectRoot } from '../../infra/verify/verify-step.ts';
+import { builtBundle } from '../support/built-bundles.ts';
 import { type BundledFunction, startBundledFunction } from '../support/bundled-function.ts';
 import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const priced = { input_price_per_million: '0', output_price_per_million: '1000' };
 const taken: ScriptedBehaviour = { status: 200, body: 'ok' };
 const refused: ScriptedBehaviour = { status: 500, body: 'no' };
 
 describeOnDynamo('a function that passes a share', () => {
-  let bundle: Bundle | undefined;
+  let bundle: string;
   const stops: (() => unknown)[] = [];
   beforeAll(async () => {
-    [bundle] = await writeBundles(projectRoot, temporaryFolder(), ['gateway']);
+    bundle = await builtBundle('gateway');
   });
   afterAll(async () => {
     for (const stop of stops.reverse()) await stop();
@@ -52,7 +49,7 @@ describeOnDynamo('a function that passes a share', () => {
     return {
       ...{ testStore, harness, receiver },
       async open() {
-        const gateway = await startBundledFunction(bundle?.file ?? '', env);
+        const gateway = await startBundledFunction(bundle, env);
         stops.push(() => gateway.kill());
         return gateway;
       },

@@ -2,16 +2,16 @@
 import { expect, it } from '#jest';
 import { writeUnitsPerCall, writeUnitsWithoutLimits } from '../../infra/bench/costs.ts';
 import { jsonBody } from '../../infra/bench/measuring-client.ts';
-import { limitedCall, models } from '../../infra/bench/test-bed/bench-file.ts';
+import { gatewayFileText, limitedCall, models, newKeys } from '../../infra/bench/test-bed/bench-file.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
-import type { StoreRequest } from '../../infra/bench/test-bed/store-proxy.ts';
-import { withTestBed } from '../../infra/bench/test-bed/test-bed.ts';
-import { writeBundles } from '../../infra/build/write-bundles.ts';
+import { startProvider } from '../../infra/bench/test-bed/provider.ts';
+import { type StoreRequest, startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
-import { projectRoot } from '../../infra/verify/verify-step.ts';
+import { builtBundle } from '../support/built-bundles.ts';
 import { startBundledFunction } from '../support/bundled-function.ts';
-import { describeOnDynamo } from '../support/dynamodb.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
+import { startGatewayBackends } from '../support/gateway-backends.ts';
+import { applyGatewayText } from '../support/gateway-file.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 /** A call has ended when no request was made for so long. */
@@ -33,27 +33,31 @@ type Environment = { readonly Variables: Record<string, unknown> };
 
 describeOnDynamo('a call of the uploaded bundle under the variables of the template of prod', () => {
   it('writes at most 9.2 units with every limit, and at most 5.2 by a key without limits', async () => {
-    const output = temporaryFolder();
-    const [bundle] = await writeBundles(projectRoot, output, ['gateway']);
     const variables = templateVariables();
     expect(variables).toMatchObject({ GW_STAGE_CONCURRENCY: '500', GW_KEY_REQUESTS_PER_MINUTE: '6000' });
+    const testStore = await startDynamoTestStore();
+    const backends = await startGatewayBackends(testStore);
+    const [provider, proxy] = await Promise.all([startProvider(), startStoreProxy(testStore.endpoint)]);
+    const keys = newKeys();
+    await applyGatewayText(backends.createComposition({ store: testStore.store }), gatewayFileText(provider.url, keys));
+    const env = { ...variables, ...lambdaEnvironment({ stage: testStore.stage, dynamodbUrl: proxy.url }) };
+    const gateway = await startBundledFunction(await builtBundle('gateway'), env);
     const units: number[] = [];
-    await withTestBed(temporaryFolder(), { portkey: false, litellm: undefined }, async (bed) => {
-      const env = { ...variables, ...lambdaEnvironment({ stage: 'local', dynamodbUrl: bed.proxy.url }) };
-      const gateway = await startBundledFunction(bundle?.file ?? '', env);
-      const unlimited = { key: bed.keys.unlimited, body: jsonBody(models.unlimited) };
-      for (const { key, body } of [limitedCall(bed.keys.limited), unlimited]) {
-        const written: StoreRequest[] = [];
-        // The first two read what the others know.
-        for (let n = -2; n < countedCalls; n += 1) {
-          expect(await gateway.call(key, String(body))).toBe(200);
-          const requests = await bed.proxy.takeRequests(quietMs);
-          if (n >= 0) written.push(...requests);
-        }
-        units.push(costOf(written, countedCalls).writeUnits);
+    const unlimited = { key: keys.unlimited, body: jsonBody(models.unlimited) };
+    for (const { key, body } of [limitedCall(keys.limited), unlimited]) {
+      const written: StoreRequest[] = [];
+      // The first two read what the others know.
+      for (let n = -2; n < countedCalls; n += 1) {
+        expect(await gateway.call(key, String(body))).toBe(200);
+        const requests = await proxy.takeRequests(quietMs);
+        if (n >= 0) written.push(...requests);
       }
-      gateway.kill();
-    });
+      units.push(costOf(written, countedCalls).writeUnits);
+    }
+    gateway.kill();
+    proxy.stop();
+    provider.stop();
+    await backends.stop();
     const [everyLimit = NaN, noLimits = NaN] = units;
     expect([everyLimit > 8, everyLimit <= writeUnitsPerCall, everyLimit <= 9.2]).toEqual([true, true, true]);
     expect([noLimits >= 5, noLimits <= writeUnitsWithoutLimits, noLimits <= 5.2]).toEqual([true, true, true]);

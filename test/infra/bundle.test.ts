@@ -22,6 +22,7 @@ import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { ChangeFailed, createOperator } from '../../shared/configuration/administration/index.ts';
 import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { builtBundles } from '../support/built-bundles.ts';
 import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -130,8 +131,7 @@ async function imageOf(folder: string): Promise<string> {
 let output: string;
 let bundles: readonly Bundle[];
 beforeAll(async () => {
-  output = temporaryFolder();
-  bundles = await buildBundles(projectRoot, output);
+  ({ output, bundles } = await builtBundles());
 });
 
 describe('the build of the project', () => {
@@ -735,7 +735,7 @@ describeOnDynamo('the process of a task', () => {
   it.each([
     // Many small unread answers on few connections, and large ones on many.
     { connections: 24, path: '/v1/models', sentBytes: 4 * 1_024 * 1_024 },
-    { connections: 300, path: '/openapi.json', sentBytes: 64 * 1_024 },
+    { connections: 60, path: '/openapi.json', sentBytes: 64 * 1_024 },
   ])(
     'grows by less than 96 MB where $connections connections send $sentBytes bytes of GET $path each and read no answer, is back when they are closed, and serves others meanwhile',
     async ({ connections, path, sentBytes }) => {

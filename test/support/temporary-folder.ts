@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Shared by the processes of a run. */
+export const runFolder = (): string => tmpdir();
+
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'gw-'));
 
 /** The runner calls it before it starts its workers, which inherit the environment. */
