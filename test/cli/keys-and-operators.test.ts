@@ -70,24 +70,16 @@ describe('rules of keys and operators', () => {
     it('are updated in what is named and keep the rest, in use and without a new key; none or all takes it away', async () => {
       const { public_id } = await createKey(
         'changing',
-        '--rpm 7 --expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly --tag team=search --tag feature=rerank,run=1',
+        '--rpm 7 --models acme/small,acme/large --tag team=search --tag feature=rerank,run=1',
       );
       const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
       const tags = { team: 'search', feature: 'rerank', run: '1' };
-      const rules = {
-        expiresAtMs: Date.UTC(2099, 0, 1),
-        models: ['acme/small', 'acme/large'],
-        spendLimitReset: 'weekly',
-      };
-      expect(await read(public_id)).toMatchObject({ ...rules, tags });
+      expect(await read(public_id)).toMatchObject({ models: ['acme/small', 'acme/large'], tags });
       expect(await update('--rpm 60')).toMatchObject({ change: 'changed', name: 'changing', rpm: 60, tags });
       expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
-      const named = { name: 'nightly', spend_limit_usd: '4.5', models: ['acme/small'], tags: { team: 'ads' } };
-      expect(await update('--spend-limit 4.50 --name nightly --models acme/small --tag team=ads')).toMatchObject(named);
-      const taken = '--rpm none --spend-limit none --expires none --models all --spend-limit-reset none --tag none';
-      expect(await update(taken)).toMatchObject({
-        ...{ rpm: null, spend_limit_usd: null, expires_at: null, models: null, spend_limit_reset: null, tags: {} },
-      });
+      const named = { name: 'nightly', models: ['acme/small'], tags: { team: 'ads' } };
+      expect(await update('--name nightly --models acme/small --tag team=ads')).toMatchObject(named);
+      expect(await update('--rpm none --models all --tag none')).toMatchObject({ rpm: null, models: null, tags: {} });
       expect((await read(public_id))?.tags).toBeNull();
       const beforeMs = systemClock.nowMs();
       await update('--expires 90d --tag run=1,feature=x');

@@ -1,0 +1,143 @@
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import {
+  keySettings,
+  type Setting,
+  type SettingKind,
+  workspaceSettings,
+} from '../../shared/configuration/settings/index.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+interface Sample {
+  readonly text: string;
+  readonly value: unknown;
+  /** Not a value of the kind, on a line and in a file. */
+  readonly wrong: readonly [text: string, value: unknown];
+  /** Removes the setting. */
+  readonly none?: string;
+  /** Of a setting that is removed. */
+  readonly absent?: unknown;
+}
+
+const log = { text: '7d:0.5', value: { keep: '7d', share: 0.5 }, wrong: ['8d', { keep: '8d' }] } as const;
+const samples: { readonly [Kind in SettingKind]: Sample } = {
+  count: { text: '7', value: 7, wrong: ['0', 0] },
+  usd: { text: '2.50', value: '2.5', wrong: ['2,50', 2.5] },
+  reset: { text: 'weekly', value: 'weekly', wrong: ['yearly', 'yearly'] },
+  instant: { text: '2099-01-01', value: '2099-01-01T00:00:00.000Z', wrong: ['2099-13-01', '2099-13-01'] },
+  validity: { text: '8w', value: '8w', wrong: ['8', 8] },
+  models: { text: 'acme/small', value: ['acme/small'], wrong: ['a,', ['']], none: 'all', absent: 'all' },
+  ids: { text: 'words,names', value: ['words', 'names'], wrong: ['a,', ['']], absent: [] },
+  tags: { text: 'team=search', value: { team: 'search' }, wrong: ['Team=search', { Team: 'search' }], absent: {} },
+  contentLog: log,
+  narrowedLog: log,
+  demand: { text: 'on', value: true, wrong: ['yes', 'yes'], none: 'off' },
+  collection: { text: 'deny', value: 'deny', wrong: ['never', 'never'] },
+  regions: { text: 'eu,us', value: ['eu', 'us'], wrong: ['Europe', ['Europe']] },
+  switch: { text: 'on', value: true, wrong: ['yes', 'yes'], none: 'off', absent: false },
+};
+
+type Part = Readonly<Record<string, unknown>>;
+const valueAt = (document: object, name: string): unknown =>
+  name.split('.').reduce<unknown>((part, step) => (part as Part | undefined)?.[step], document) ?? null;
+const withValue = (name: string, value: unknown): Part =>
+  name
+    .split('.')
+    .reverse()
+    .reduce<unknown>((inner, step) => ({ [step]: inner }), value) as Part;
+
+const rowsOf = (rows: Readonly<Record<string, Setting>>) =>
+  Object.entries(rows).map(([name, { kind, option }]) => {
+    const { none = 'none', absent = null, ...sample } = samples[kind];
+    return { name, flag: option[0].split(' ')[0] ?? '', none, absent, ...sample };
+  });
+
+describe('every setting', () => {
+  let local: LocalStore;
+  const id = (name: string) => name.replaceAll(/[._]/g, '-');
+  const guardrails = ['words', 'names'].map((guardrail) => ({
+    id: guardrail,
+    kind: 'http',
+    url: 'https://guard.example/check',
+  }));
+  const file = (workspace: object) => ({
+    ...gatewayFile({ workspace: { content_log: { keep: '90d' }, ...workspace } }),
+    guardrails,
+  });
+  const apply = (content: unknown) =>
+    operate(`apply -f ${local.write('gateway.yaml', content)} ${local.option} --json`);
+  const exported = async () => {
+    const text = (await operate(`export ${local.option}`)).out;
+    const { workspaces } = parse(text) as {
+      readonly workspaces: readonly (Part & { readonly keys: readonly Part[] })[];
+    };
+    return { text, workspaces, keys: workspaces.find((one) => one.id === 'team')?.keys ?? [] };
+  };
+  const changesOf = async (content: unknown) => {
+    const { changes } = JSON.parse((await apply(content)).out) as { readonly changes: readonly Part[] };
+    return changes.filter(({ change }) => change !== 'unchanged');
+  };
+  beforeAll(async () => {
+    local = await startLocalStore();
+    expect((await apply(file({}))).code).toBe(0);
+  });
+  afterAll(() => local.stop());
+
+  describe.each(rowsOf(keySettings))('of a key: $name', ({ name, flag, text, value, wrong, none, absent }) => {
+    it('is set by a command and by a file alike, exported, and removed again', async () => {
+      const made = `${id(name)}-made`;
+      const key = (more: string) => `keys update ${made} --workspace team ${more} ${local.option}`;
+      expect((await operate(`keys create --workspace team --name ${made} ${flag} ${text} ${local.option}`)).code).toBe(
+        0,
+      );
+      const written = { name: `${id(name)}-written`, [name]: value };
+      expect((await apply(file({ keys: [written] }))).code).toBe(0);
+      const { keys, text: whole } = await exported();
+      const [first, second] = [made, written.name].map((wanted) => keys.find((one) => one.name === wanted) ?? {});
+      expect(first).toEqual({ ...second, name: made });
+      expect(first?.[name]).toEqual(value);
+      expect(await changesOf(parse(whole))).toEqual([]);
+      expect(await operateJson(key(`${flag} ${text}`))).toMatchObject({ change: 'unchanged', [name]: value });
+      expect(await operateJson(key(`${flag} ${none}`))).toMatchObject({ change: 'changed' });
+      expect(valueAt((await exported()).keys.find((one) => one.name === made) ?? {}, name) ?? absent).toEqual(absent);
+    });
+
+    it('is refused where its value is no such value, by its name', async () => {
+      const line = await operate(`keys create --workspace team --name wrong ${flag} ${wrong[0]} ${local.option}`);
+      expect([line.code, line.error]).toEqual([2, expect.stringContaining(flag)]);
+      const { code, out, error } = await apply(file({ keys: [{ name: 'wrong', [name]: wrong[1] }] }));
+      expect(code).not.toBe(0);
+      expect(out + error).toContain(`workspaces[0].keys[0].${name}`);
+      expect((await exported()).keys.map((key) => key.name)).not.toContain('wrong');
+    });
+  });
+
+  describe.each(rowsOf(workspaceSettings))(
+    'of a workspace: $name',
+    ({ name, flag, text, value, wrong, none, absent }) => {
+      it('is set by a command and by a file alike, exported, and removed again', async () => {
+        const [made, written] = [`${id(name)}-made`, `${id(name)}-written`];
+        const update = (more: string) => operateJson<Part>(`workspaces update ${made} ${more} ${local.option}`);
+        expect((await operate(`workspaces create ${made} ${flag} ${text} ${local.option}`)).code).toBe(0);
+        expect((await apply(file({ id: written, ...withValue(name, value) }))).code).toBe(0);
+        const { workspaces, text: whole } = await exported();
+        for (const wanted of [made, written]) {
+          expect(valueAt(workspaces.find((one) => one.id === wanted) ?? {}, name)).toEqual(value);
+        }
+        expect(await changesOf(parse(whole))).toEqual([]);
+        expect(await update(`${flag} ${text}`)).toMatchObject({ change: 'unchanged', ...withValue(name, value) });
+        expect(valueAt(await update(`${flag} ${none}`), name)).toEqual(absent);
+      });
+
+      it('is refused where its value is no such value, by its name', async () => {
+        const line = await operate(`workspaces create wrong ${flag} ${wrong[0]} ${local.option}`);
+        expect([line.code, line.error]).toEqual([2, expect.stringContaining(flag)]);
+        const { code, out, error } = await apply(file({ id: 'wrong', ...withValue(name, wrong[1]) }));
+        expect(code).not.toBe(0);
+        expect(out + error).toContain(`workspaces[0].${name}`);
+        expect((await exported()).workspaces.map((one) => one.id)).not.toContain('wrong');
+      });
+    },
+  );
+});
