@@ -10,8 +10,12 @@ import {
   readKeys,
   updateKey,
 } from '../../shared/configuration/administration/index.ts';
+import { fromWrittenKey, newApiKey, writtenKey } from '../../shared/configuration/keys/index.ts';
+import { keySettings, type Setting, workspaceSettings } from '../../shared/configuration/settings/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
 import { hello } from '../support/harness.ts';
+import { allSet, samples, valueAt } from '../support/setting-samples.ts';
 import { startChromium } from './chromium.ts';
 import { type ConsoleWindow, openWindow, type WindowOptions, watchWindows } from './console-window.ts';
 import {
@@ -627,6 +631,44 @@ if (typeof browser === 'string') {
       await page.getByRole('dialog').getByRole('cell', { name: '$2.50' }).waitFor();
       expect((await served.gateway.credit('search')).granted).toBe(7_500_000_000_000n);
     });
+
+    it.each([
+      { view: 'workspaces', rows: workspaceSettings },
+      { view: 'keys', rows: keySettings },
+    ])(
+      'has every setting in the form of $view: saved as it is it changes none, emptied it removes all',
+      async ({ view, rows }) => {
+        const { workspaceStore, keys } = served.gateway.composition;
+        const all = allSet(rows);
+        const { publicId, secretSha256 } = newApiKey(systemRandomness);
+        if (view === 'workspaces') await workspaceStore.write({ ...all, id: 'full' });
+        else await keys.write({ ...fromWrittenKey(all), publicId, secretSha256, workspace: 'team', name: 'full' });
+        const stored = async (): Promise<object> => {
+          const key = await keys.read(publicId);
+          return key === undefined ? ((await workspaceStore.read('full')) ?? {}) : writtenKey(key);
+        };
+        const { page } = await open(`view=${view}`);
+        await page.getByRole('button', { name: /^Change (workspace|key) full$/ }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByRole('button', { name: 'Save' }).click();
+        await dialog.getByText('must change something').waitFor();
+        expect(await stored()).toMatchObject(all);
+        for (const field of await dialog.locator('input:not([required])').all()) {
+          if ((await field.getAttribute('type')) === 'checkbox') await field.uncheck();
+          else await field.fill('');
+        }
+        for (const choice of await dialog.locator('select').all()) await choice.selectOption('');
+        await dialog.getByRole('button', { name: 'Save' }).click();
+        await dialog.waitFor({ state: 'detached' });
+        const left = await stored();
+        for (const [name, { kind }] of Object.entries<Setting>(rows)) {
+          expect([name, valueAt(left, name) ?? samples[kind].absent ?? null]).toEqual([
+            name,
+            samples[kind].absent ?? null,
+          ]);
+        }
+      },
+    );
 
     it('switches a provider off and on, and says what nobody serves then', async () => {
       const { page, findBarriers } = await open('view=models');

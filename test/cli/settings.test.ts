@@ -1,53 +1,11 @@
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import {
-  keySettings,
-  type Setting,
-  type SettingKind,
-  workspaceSettings,
-} from '../../shared/configuration/settings/index.ts';
+import { keySettings, type SettingRows, workspaceSettings } from '../../shared/configuration/settings/index.ts';
+import { type SettingPart as Part, samples, valueAt, withValue } from '../support/setting-samples.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
-interface Sample {
-  readonly text: string;
-  readonly value: unknown;
-  /** Not a value of the kind, on a line and in a file. */
-  readonly wrong: readonly [text: string, value: unknown];
-  /** Removes the setting. */
-  readonly none?: string;
-  /** Of a setting that is removed. */
-  readonly absent?: unknown;
-}
-
-const log = { text: '7d:0.5', value: { keep: '7d', share: 0.5 }, wrong: ['8d', { keep: '8d' }] } as const;
-const samples: { readonly [Kind in SettingKind]: Sample } = {
-  count: { text: '7', value: 7, wrong: ['0', 0] },
-  usd: { text: '2.50', value: '2.5', wrong: ['2,50', 2.5] },
-  reset: { text: 'weekly', value: 'weekly', wrong: ['yearly', 'yearly'] },
-  instant: { text: '2099-01-01', value: '2099-01-01T00:00:00.000Z', wrong: ['2099-13-01', '2099-13-01'] },
-  validity: { text: '8w', value: '8w', wrong: ['8', 8] },
-  models: { text: 'acme/small', value: ['acme/small'], wrong: ['a,', ['']], none: 'all', absent: 'all' },
-  ids: { text: 'words,names', value: ['words', 'names'], wrong: ['a,', ['']], absent: [] },
-  tags: { text: 'team=search', value: { team: 'search' }, wrong: ['Team=search', { Team: 'search' }], absent: {} },
-  contentLog: log,
-  narrowedLog: log,
-  demand: { text: 'on', value: true, wrong: ['yes', 'yes'], none: 'off' },
-  collection: { text: 'deny', value: 'deny', wrong: ['never', 'never'] },
-  regions: { text: 'eu,us', value: ['eu', 'us'], wrong: ['Europe', ['Europe']] },
-  switch: { text: 'on', value: true, wrong: ['yes', 'yes'], none: 'off', absent: false },
-};
-
-type Part = Readonly<Record<string, unknown>>;
-const valueAt = (document: object, name: string): unknown =>
-  name.split('.').reduce<unknown>((part, step) => (part as Part | undefined)?.[step], document) ?? null;
-const withValue = (name: string, value: unknown): Part =>
-  name
-    .split('.')
-    .reverse()
-    .reduce<unknown>((inner, step) => ({ [step]: inner }), value) as Part;
-
-const rowsOf = (rows: Readonly<Record<string, Setting>>) =>
+const rowsOf = (rows: SettingRows) =>
   Object.entries(rows).map(([name, { kind, option }]) => {
     const { none = 'none', absent = null, ...sample } = samples[kind];
     return { name, flag: option[0].split(' ')[0] ?? '', none, absent, ...sample };

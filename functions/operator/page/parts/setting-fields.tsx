@@ -78,9 +78,10 @@ function textOf(kind: SettingKind, value: unknown): string {
 type Values = ReturnType<typeof formValues>;
 type Reader = (values: Values, name: string) => unknown;
 
+const orNull = <Value extends object>(value: Value) => (Object.keys(value).length === 0 ? null : value);
 const readText: Reader = ({ text }, name) => text(name) || null;
-const readLog = ({ text, number }: Values, name: string) => {
-  const [keep, share] = [text(`${name}.keep`), number(`${name}.share`)];
+const readLog = ({ text, number }: Values, name: string, shareOfNone: number | null) => {
+  const [keep, share] = [text(`${name}.keep`), number(`${name}.share`) ?? shareOfNone];
   return { ...(keep === '' ? {} : { keep }), ...(share === null ? {} : { share }) };
 };
 
@@ -90,15 +91,15 @@ const readers: { readonly [Kind in SettingKind]: Reader } = {
   reset: readText,
   instant: ({ text }, name) => (text(name) === '' ? null : new Date(text(name)).toISOString()),
   validity: readText,
-  models: ({ list }, name) => (list(name).length === 0 ? 'all' : list(name)),
+  models: ({ list }, name) => orNull(list(name)) ?? 'all',
   ids: ({ list }, name) => list(name),
   tags: ({ list }, name) => Object.fromEntries(list(name).map((pair) => pair.split('='))),
   // A share alone keeps nothing.
-  contentLog: (values, name) => (values.text(`${name}.keep`) === '' ? null : { share: 1, ...readLog(values, name) }),
-  narrowedLog: (values, name) => (Object.keys(readLog(values, name)).length === 0 ? null : readLog(values, name)),
+  contentLog: (values, name) => (values.text(`${name}.keep`) === '' ? null : readLog(values, name, 1)),
+  narrowedLog: (values, name) => orNull(readLog(values, name, null)),
   demand: ({ has }, name) => has(name) || null,
   collection: ({ has }, name) => (has(name) ? 'deny' : null),
-  regions: ({ list }, name) => (list(name).length === 0 ? null : list(name)),
+  regions: ({ list }, name) => orNull(list(name)),
   switch: ({ has }, name) => has(name),
 };
 
@@ -131,6 +132,10 @@ export const SettingFields = ({ rows, stored }: SettingFieldsProperties) =>
     );
   });
 
+/** The fields of a setting that differ. */
+const differing = (value: Part, before: Part) =>
+  value && Object.fromEntries(Object.entries(value).filter(([name, one]) => one !== before?.[name]));
+
 /** Differences of a form from what is stored: another operator may have changed the rest meanwhile. */
 export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored: object | undefined) {
   const values = formValues(form);
@@ -139,7 +144,8 @@ export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored
     const [value, before] = [readers[kind](values, name), valueAt(stored, name)];
     if (textOf(kind, value) === textOf(kind, before)) continue;
     const [setting = '', field] = name.split('.');
-    changed[setting] = field === undefined ? value : { ...(changed[setting] as object), [field]: value };
+    if (field !== undefined) changed[setting] = { ...(changed[setting] as object), [field]: value };
+    else changed[setting] = kind === 'contentLog' ? differing(value as Part, before as Part) : value;
   }
   return changed;
 }
