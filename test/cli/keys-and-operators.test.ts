@@ -89,6 +89,25 @@ describe('rules of keys and operators', () => {
       expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
     });
 
+    it('show the last alert of their spend limit, and whether it was delivered', async () => {
+      const { public_id } = await createKey('alerted', '--spend-limit 5');
+      const listed = async () => {
+        const line = `keys list --search alerted ${local.option}`;
+        const { keys } = await operateJson<{ readonly keys: readonly object[] }>(line);
+        return { ...keys[0], out: (await operate(line)).out };
+      };
+      expect(await listed()).toMatchObject({ last_alert: null, out: expect.not.stringContaining(' %') });
+      const mark = { id: 'x', at_ms: 0, scope: '', percent: 80, spent: 4n, limit: 5n };
+      for (const tries of [1, undefined]) {
+        const alert = tries === undefined ? mark : { ...mark, tries };
+        await local.store.update({ table: 'keys', key: public_id, changes: { set: { alert } } });
+        expect(await listed()).toMatchObject({
+          last_alert: { percent: 80, at: '1970-01-01T00:00:00.000Z', is_delivered: tries === undefined },
+          out: expect.stringMatching(tries === undefined ? / 80 % {2}/ : / 80 %, not delivered /),
+        });
+      }
+    });
+
     it('are named alike by update, rotate and revoke: by name and workspace, or by public id; a name without its workspace is told', async () => {
       const { public_id } = await createKey('alike');
       const run = (line: string) => operate(`keys ${line} ${local.option}`);

@@ -81,18 +81,19 @@ async function revokeAll(session: Session, deps: ManagementDependencies, keys: r
 
 type Key = Documents['ManagedKey'];
 
-const member = (
-  name: Exclude<keyof Key, 'last_alert'>,
-  column: Omit<Field<Key>, 'member' | 'value'> = {},
-): Field<Key> => ({
+const member = (name: keyof Key, column: Omit<Field<Key>, 'member' | 'value'> = {}): Field<Key> => ({
   member: name,
   value: (key) => key[name],
   ...column,
 });
 
+const alertText = ({ percent, is_delivered: isDelivered }: NonNullable<Key['last_alert']>): string =>
+  `${percent} %${isDelivered ? '' : ', not delivered'}`;
+
 const spending: readonly Field<Key>[] = [
   member('spent_usd', { title: 'spent USD', align: 'decimal' }),
   member('held_usd', { title: 'reserved USD', align: 'decimal' }),
+  member('last_alert', { title: 'alert', leftOut: 0, shown: ({ last_alert: last }) => last && alertText(last) }),
 ];
 
 /** No more of a key than its public id. */

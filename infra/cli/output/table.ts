@@ -14,7 +14,7 @@ export interface Column {
 }
 
 /** Names with their values. */
-type Pairs = Tags | { readonly [name: string]: string | number | undefined };
+type Pairs = Tags | { readonly [name: string]: string | number | boolean | undefined };
 export type CellValue = string | number | bigint | boolean | readonly string[] | Pairs | null | undefined;
 
 /** One field of a row: in the JSON document and in the table. */
