@@ -1,10 +1,15 @@
 // Images through the front door: relayed, as JSON, as events and in forms.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { imageFormFields, imageOptions, imagesSchema } from '../../shared/protocol/interfaces/images/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { literalsOf } from '../support/installed-types.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { projectRoot } from '../support/source-files.ts';
 
 type Json = Record<string, unknown>;
 
@@ -37,6 +42,9 @@ describe('images', () => {
     gateway = await startHarness({
       models: {
         'acme/image': [{ provider: 'acme', upstream: 'echo', more: byImage }],
+        'acme/formats': [
+          { provider: 'acme', upstream: 'echo', more: { ...byImage, supported_params: { extras: ['image_formats'] } } },
+        ],
         'acme/silent': [{ provider: 'acme', upstream: 'no-usage', more: byImage }],
         'acme/tokens': [{ provider: 'acme', upstream: 'usage:7:300', more: byToken }],
         'acme/silent-tokens': [{ provider: 'acme', upstream: 'no-usage', more: byToken }],
@@ -266,6 +274,76 @@ describe('images', () => {
     });
     for await (const event of edited) types.push(event.type);
     expect(types).toEqual(['image_generation.completed', 'image_edit.partial_image', 'image_edit.completed']);
+  });
+
+  it.each([
+    [{ output_format: 'gif', frame_count: 16 }, 'output_format'],
+    [{ output_format: 'svg' }, 'output_format'],
+    [{ svg: { model: 'gpt-5.4' } }, 'svg'],
+  ])(
+    'that cost more than the price of an image are refused by name, unless the operator allows them: %j',
+    async (asked, param) => {
+      const openai = { 'x-gw-error-format': 'openai' };
+      const refused = await post({ model: 'acme/image', ...asked }, openai);
+      const { error } = (await refused.json()) as { error: Json };
+      expect([refused.status, error]).toMatchObject([400, { code: 'feature_unsupported', param }]);
+      expect(error.message).toContain('supported_params.extras: [image_formats]');
+      expect(gateway.simulator.calls).toEqual([]);
+      expect((await post({ model: 'acme/formats', ...asked })).status).toBe(200);
+      expect(gateway.simulator.calls[0]?.body).toMatchObject(asked);
+    },
+  );
+
+  it('know every field and value that OpenAI’s own types know', () => {
+    const imports =
+      "import type { ImageEditParamsBase, ImageGenerateParamsBase, ImagesResponse } from 'openai/resources/images';";
+    const all = '(ImageEditParamsBase & ImageGenerateParamsBase)';
+    const fieldsOf = (type: string) =>
+      `{ [K in keyof ${all}]-?: NonNullable<${all}[K]> extends ${type} ? K : never }[keyof ${all}]`;
+    const wordsOf = (field: string) => `Extract<NonNullable<ImageGenerateParamsBase['${field}']>, string>`;
+    const known = literalsOf(imports, {
+      fields: `keyof ${all}`,
+      numbers: fieldsOf('number'),
+      flags: fieldsOf('boolean'),
+      ...Object.fromEntries(
+        ['quality', 'background', 'output_format', 'moderation', 'style'].map((field) => [field, wordsOf(field)]),
+      ),
+      edited: "NonNullable<ImageEditParamsBase['output_format']>",
+    });
+    const { fields = [], numbers, flags, ...words } = known;
+    expect(numbers).toEqual([...imageFormFields.numbers].toSorted());
+    expect(flags).toEqual([...imageFormFields.flags]);
+    // Each is read, or changes no image and no price: those reach a relay as they came.
+    const passedOn = ['image', 'markup', 'mask', 'moderation', 'safety_identifier', 'user'];
+    const read = [...Object.keys(imagesSchema.shape), ...imageOptions];
+    expect(fields.filter((name) => !read.includes(name))).toEqual(passedOn);
+    expect(imageOptions.filter((name) => !fields.includes(name))).toEqual([]);
+    expect(words).toEqual({
+      quality: ['auto', 'hd', 'high', 'low', 'max', 'medium', 'standard', 'xhigh'],
+      background: ['auto', 'opaque', 'transparent'],
+      // Of these, `gif` and `svg` cost more than one image.
+      output_format: ['gif', 'jpeg', 'png', 'svg', 'webp'],
+      moderation: ['auto', 'low'],
+      style: ['natural', 'vivid'],
+      edited: ['gif', 'jpeg', 'png', 'webp'],
+    });
+  });
+
+  it('know every event that OpenAI’s own types know, and the bounds that its documentation has', async () => {
+    const imports = "import type { ImageEditStreamEvent, ImageGenStreamEvent } from 'openai/resources/images';";
+    const { types } = literalsOf(imports, { types: "(ImageEditStreamEvent | ImageGenStreamEvent)['type']" });
+    expect(types).toEqual([
+      ...['image_edit.completed', 'image_edit.partial_image', 'image_generation.completed'],
+      'image_generation.partial_image',
+    ]);
+    // By which the model list bounds prompts, edits and speech.
+    const text = async (name: string) =>
+      (await readFile(join(projectRoot, 'node_modules/openai/resources', name), 'utf8')).replace(/\s+\*?\s*/g, ' ');
+    const images = await text('images.d.ts');
+    expect(images).toContain('The maximum length is 32000 characters');
+    expect(images).toContain('You can provide up to 16 images');
+    expect(images).toContain('the maximum supported resolution is `3840x2160`');
+    expect(await text('audio/speech.d.ts')).toContain('The maximum length is 4096 characters');
   });
 
   it.each([

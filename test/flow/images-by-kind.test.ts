@@ -81,8 +81,16 @@ describe('images of Gemini and Nova Canvas', () => {
   });
 
   it('say to each provider what was asked for, in its words', async () => {
-    await post({ model: 'canvas', size: '1280x720', quality: 'premium', n: 2, style: 'vivid' });
-    await post({ model: 'gemini', size: '1024x1024', user: 'u' });
+    await post({ model: 'canvas', size: '1280x720', quality: 'premium', n: 2, moderation: 'low' });
+    const asksForNothing = { input_fidelity: 'low', output_compression: 100, style: null, output_format: 'png' };
+    const plain = await post({
+      model: 'gemini',
+      size: '1024x1024',
+      user: 'u',
+      safety_identifier: 's',
+      ...asksForNothing,
+    });
+    expect(plain.headers.get('x-gw-left-out')).toBe('user,safety_identifier');
     expect(gateway.simulator.calls.map(({ body }) => body)).toMatchObject([
       {
         taskType: 'TEXT_IMAGE',
@@ -113,6 +121,12 @@ describe('images of Gemini and Nova Canvas', () => {
     ['gemini', { quality: 'low' }, 'quality'],
     ['gemini', { background: 'transparent' }, 'background'],
     ['gemini', { response_format: 'url' }, 'response_format'],
+    ['canvas', { style: 'vivid' }, 'style'],
+    ['gemini', { complexity: 'high' }, 'complexity'],
+    ['gemini', { input_fidelity: 'high' }, 'input_fidelity'],
+    ['canvas', { output_format: 'gif', frame_count: 4 }, 'output_format'],
+    ['canvas', { output_compression: 50 }, 'output_compression'],
+    ['gemini', { svg: { model: 'gpt-5.4' } }, 'svg'],
     ['chat', {}, 'model'],
   ])('%s refuses %j by name, and is not called', async (model, asked, param) => {
     const response = await post({ model, ...asked });

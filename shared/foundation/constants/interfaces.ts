@@ -108,6 +108,8 @@ export const extraNames = [
   'advisor',
   'fallbacks',
   'long_context',
+  /** Formats of images that several images, or another model, make. */
+  'image_formats',
   /** A prompt that the provider keeps: tools and all that it brings are known there only. */
   'prompt',
   /** Tools of a type that the gateway does not know. */

@@ -6,6 +6,7 @@ import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../found
 import type { FormBody, FormFields } from '../forms/index.ts';
 import {
   type CallSize,
+  type Feature,
   findMember,
   type HubNeed,
   type JsonObject,
@@ -85,6 +86,8 @@ export interface RelayedInput {
   /** Bytes of the longest text that has a context to itself. */
   readonly promptBytes: number;
   readonly hubNeeds?: readonly HubNeed[];
+  /** Beside a stream. */
+  readonly features?: readonly Feature[];
 }
 
 export function relayedInterface<Schema extends PlainSchema>(definition: RelayedInterface<Schema>): ClientInterface {
@@ -120,7 +123,7 @@ function requestReader<Schema extends PlainSchema>(
 
   function read(json: JsonText, form: FormBody | undefined): ClientRequest {
     const { raw, body } = readPlainBody(json, plainReading);
-    const { size, promptBytes, hubNeeds = [], ...answer } = readInput(json, body, raw, form);
+    const { size, promptBytes, hubNeeds = [], features = [], ...answer } = readInput(json, body, raw, form);
     const asked: PlainBody = body;
     const asksForEvents = streams !== undefined && raw.stream === true;
     const model = asked.model ?? (asked.models ? undefined : defaultModel);
@@ -143,7 +146,7 @@ function requestReader<Schema extends PlainSchema>(
       user: typeof raw.user === 'string' ? raw.user : undefined,
       form,
       needs: () => ({
-        features: asksForEvents ? [{ name: 'streaming', member: 'stream' }] : [],
+        features: asksForEvents ? [{ name: 'streaming', member: 'stream' }, ...features] : features,
         schemaMember: undefined,
         storingMember: undefined,
         promptBytes,

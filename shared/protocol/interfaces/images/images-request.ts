@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import type { FormBody } from '../../forms/index.ts';
-import { findMember, type HubNeed, type JsonObject, type JsonText } from '../../wire/index.ts';
+import { type Feature, findMember, type HubNeed, type JsonObject, type JsonText } from '../../wire/index.ts';
 import { plainMembers, type RelayedInput } from '../index.ts';
 
 const word = z.nullish(z.string());
@@ -35,25 +35,34 @@ const tokensPerPartialImage = 100;
 /** The same guide: tiles of an image of any proportions, and the most that high fidelity adds. */
 const tokensPerInputImage = 8_192;
 
-export const readGeneration = (_json: JsonText, body: ImagesBody): RelayedInput => inputOf(body, 0, []);
+export const readGeneration = (_json: JsonText, body: ImagesBody, raw: JsonObject): RelayedInput =>
+  inputOf({ body, raw, mediaTokens: 0, needs: [] });
 
 /** Files of a form; or references in JSON, which only a relay can send on. */
-export function readEdit(json: JsonText, body: ImagesBody, _raw: JsonObject, form: FormBody | undefined): RelayedInput {
+export function readEdit(json: JsonText, body: ImagesBody, raw: JsonObject, form: FormBody | undefined): RelayedInput {
   if (form === undefined) {
     if (findMember(json, 'images') === undefined && findMember(json, 'image') === undefined) {
       const message = 'image: is missing; send multipart/form-data with a file, or `images` in JSON';
       throw fail('invalid_request', { message, param: 'image' });
     }
-    return inputOf(body, undefined, [{ kind: 'image_reference', member: 'images' }]);
+    const needs = [{ kind: 'image_reference', member: 'images' } as const];
+    return inputOf({ body, raw, mediaTokens: undefined, needs });
   }
   const files = form.filesOf('image');
   if (files.length === 0) throw fail('invalid_request', { message: 'image: must be a file', param: 'image' });
   const more = ['mask', 'markup'].filter((name) => form.filesOf(name).length > 0);
   const needs = more.map((member): HubNeed => ({ kind: 'mask', member }));
-  return inputOf(body, (files.length + more.length) * tokensPerInputImage, needs);
+  return inputOf({ body, raw, mediaTokens: (files.length + more.length) * tokensPerInputImage, needs });
 }
 
-function inputOf(body: ImagesBody, mediaTokens: number | undefined, needs: readonly HubNeed[]): RelayedInput {
+interface ImagesAsked {
+  readonly body: ImagesBody;
+  readonly raw: JsonObject;
+  readonly mediaTokens: number | undefined;
+  readonly needs: readonly HubNeed[];
+}
+
+function inputOf({ body, raw, mediaTokens, needs }: ImagesAsked): RelayedInput {
   const { prompt, n, size, quality, partial_images: partialImages } = body;
   const count = n ?? 1;
   const images = { count, size: size ?? undefined, quality: quality ?? undefined };
@@ -69,24 +78,43 @@ function inputOf(body: ImagesBody, mediaTokens: number | undefined, needs: reado
       units: { images },
     },
     promptBytes: Buffer.byteLength(prompt),
-    hubNeeds: [{ kind: 'image_model', member: 'model' }, ...needs, ...askedNeeds(body)],
+    hubNeeds: [{ kind: 'image_model', member: 'model' }, ...needs, ...askedNeeds(raw)],
+    features: dearerFormats(raw),
   };
 }
 
-/** Words that ask for no more than any image model does: no needs. */
-const plainWords: Readonly<Record<string, readonly string[]>> = {
+/** Values that ask for no more than any image model does, by each field that decides how an image looks: no needs. */
+const plainValues: Readonly<Record<string, readonly unknown[]>> = {
   size: ['auto'],
   quality: ['auto'],
   background: ['auto', 'opaque'],
   output_format: ['png'],
   response_format: ['b64_json'],
+  output_compression: [100],
+  input_fidelity: ['low'],
+  complexity: [],
+  style: [],
+  svg: [],
+  frame_count: [],
+  frame_duration_ms: [],
 };
+/** Those that are read as they were sent. */
+export const imageOptions = Object.keys(plainValues);
 
-function askedNeeds(body: ImagesBody): readonly HubNeed[] {
-  const words = Object.keys(plainWords).flatMap((member): HubNeed[] => {
-    const asked = body[member];
-    if (typeof asked !== 'string' || plainWords[member]?.includes(asked)) return [];
+function askedNeeds(raw: JsonObject): readonly HubNeed[] {
+  const options = imageOptions.flatMap((member): HubNeed[] => {
+    const asked = raw[member] ?? undefined;
+    if (asked === undefined || plainValues[member]?.includes(asked)) return [];
     return [{ kind: 'image_option', member, mediaType: `${member}=${asked}` }];
   });
-  return body.stream === true ? [...words, { kind: 'image_option', member: 'stream' }] : words;
+  return raw.stream === true ? [...options, { kind: 'image_option', member: 'stream' }] : options;
+}
+
+/** A GIF is made of several images, an SVG by a further model, whose tokens are reported apart. */
+function dearerFormats({ output_format: format, svg }: JsonObject): readonly Feature[] {
+  const members = [
+    ...(format === 'gif' || format === 'svg' ? ['output_format'] : []),
+    ...((svg ?? undefined) === undefined ? [] : ['svg']),
+  ];
+  return members.map((member) => ({ extra: 'image_formats', member }));
 }

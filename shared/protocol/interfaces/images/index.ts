@@ -3,12 +3,14 @@ import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { relayedInterface } from '../index.ts';
 import { openImageReader, openImageWriter } from './image-events.ts';
 import { readImagesAnswer, writeImages } from './images-answer.ts';
-import { imageFormFields, imagesSchema, readEdit, readGeneration } from './images-request.ts';
+import { imageFormFields, imageOptions, imagesSchema, readEdit, readGeneration } from './images-request.ts';
 
 export { imageItems } from './images-answer.ts';
+export { imageFormFields, imageOptions, imagesSchema } from './images-request.ts';
 
 const common = {
   schema: imagesSchema,
+  uncheckedNames: imageOptions,
   promptMember: 'prompt',
   readAnswer: readImagesAnswer,
   writeAnswer: writeImages,

@@ -1,5 +1,6 @@
 // Images through a package: in as many calls as it makes of them at once, and one answer in the client's form.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import { imageOptions } from '../../../protocol/interfaces/images/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
@@ -70,9 +71,9 @@ export async function imagesInParts(
   return { kind: 'json', answer: read.answer, reachedVia: { format: 'images', leftOut } };
 }
 
-/** The planner passes a candidate over that cannot do what else these ask for. */
+/** The planner passes a candidate over that cannot do what these ask for. */
 const knownMembers: readonly string[] = [
-  ...['model', 'prompt', 'n', 'size', 'quality', 'background', 'output_format', 'response_format', 'stream', 'image'],
+  ...['model', 'prompt', 'n', 'stream', 'image', ...imageOptions],
   ...plainGatewayMembers,
 ];
 
