@@ -1053,6 +1053,7 @@ if (typeof browser === 'string') {
       const sent = { file_name: "it's.wav", type: 'audio/wav', bytes: file.buffer.length };
       expect(call?.body).toEqual({ model: expect.any(String), prompt: hostile, response_format: 'srt', file: sent });
       expect(others).toEqual([]);
+      expect(await totalsOf(page)).toMatchObject({ Counted: '1 second', Provider: 'initech' });
       await page.getByLabel('More members (JSON)').fill('{"stream": true}');
       await page.getByRole('button', { name: 'Send' }).click();
       await answer.getByText('simulated by the provider initech').waitFor();
@@ -1063,6 +1064,12 @@ if (typeof browser === 'string') {
       expect(await codeOf('What came back')).toContain('transcript.text.delta');
       expect(await findBarriers()).toEqual([]);
       expect(await page.locator('img').count()).toBe(0);
+      // Its list and its own view say what was counted too.
+      await show(page, 'view=calls&interface=transcriptions');
+      await rows(page).first().getByText('1 second').waitFor();
+      await rows(page).first().getByRole('link').first().click();
+      await page.getByText('transcriptions', { exact: true }).waitFor();
+      await page.getByText('1 second', { exact: true }).waitFor();
     });
 
     it('shows what was said in a call when it is asked to: texts as text, images small, tools folded, and each body whole', async () => {

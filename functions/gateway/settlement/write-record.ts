@@ -11,7 +11,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
-import type { Bill, Payer } from '../../../shared/routing/billing/index.ts';
+import { type Bill, type Payer, recordedUsage } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
@@ -98,7 +98,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
     errorMessage: keepsProviderText(call) ? error?.message : error?.ownMessage,
     attemptLog: toAttemptLog(call, attempts, served?.model.id ?? request.model),
-    ...bill.usage(),
+    ...recordedUsage(bill),
     reasoningTokens: reasoningTokensOf(bill),
     isByok: payer === 'client',
     costPicoUsd: bill.totalOf(payer),

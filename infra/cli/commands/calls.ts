@@ -18,7 +18,7 @@ import {
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
-import { interfaceIds, refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
+import { interfaceIds, refusalRecordsPerSecond, unitsText } from '../../../shared/foundation/constants/index.ts';
 import { escapeControls } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
@@ -173,8 +173,9 @@ async function showCall(session: Session, id: string, { content: showsContent }:
   return {
     json: content === undefined ? document : { ...document, content },
     lines: (style) => [
-      ...memberLines({ ...document, tags: record.tags && formatTags(record.tags) }, (value) =>
-        value === undefined || value === null || typeof value === 'object' ? undefined : String(value),
+      ...memberLines(
+        { ...document, units: record.units && unitsText(record.units), tags: record.tags && formatTags(record.tags) },
+        (value) => (value === undefined || value === null || typeof value === 'object' ? undefined : String(value)),
       ),
       '',
       ...(record.attemptLog === undefined || record.attemptLog.length === 0
@@ -285,7 +286,8 @@ const callFields: readonly Field<ShownCall>[] = [
     title: 'tokens',
     align: 'right',
     leftOut: 2,
-    value: ({ prompt_tokens, completion_tokens }) => `${prompt_tokens}+${completion_tokens}`,
+    value: ({ prompt_tokens, completion_tokens, units }) =>
+      units === null ? `${prompt_tokens}+${completion_tokens}` : unitsText(units),
   },
   { title: 'cost USD', align: 'decimal', leftOut: 6, value: ({ cost_usd }) => cost_usd },
   { title: 'paid by', leftOut: 3, value: ({ is_byok }) => (is_byok ? 'BYOK' : '') },

@@ -44,6 +44,7 @@ const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string
   interface: `${interfaceIds.map((id) => `\`${id}\``).join(', ')}.`,
   format: 'The format in which the provider was called. Null: none answered.',
   left_out: 'Members of the request that this format has no words for, as paths. Null: none.',
+  units: 'Images, characters, seconds or search units of the call. Null: only its tokens count.',
   guardrails:
     'The decision of each guardrail, in how many checks and ms, and their units or cost where known. Null: none.',
   base_path: 'Of the base URL of the call: `/v1` or `/openai/v1`.',

@@ -20,6 +20,7 @@ const columns = [
   'prompt_tokens',
   'cached_tokens',
   'completion_tokens',
+  'units',
   'cost_usd',
   'total_ms',
   'first_output_ms',

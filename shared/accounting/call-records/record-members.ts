@@ -13,6 +13,7 @@ import {
 } from '../../foundation/constants/index.ts';
 import { type JsonObject, tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
+import { callUnits } from './call-units.ts';
 import { guardrailChecks } from './guardrail-checks.ts';
 import {
   address,
@@ -152,6 +153,8 @@ export const members = {
   completionTokens: required('completion_tokens', count),
   /** As reported; part of completionTokens. */
   reasoningTokens: optional('reasoning_tokens', count),
+  /** Amounts beside tokens. Where these are its price, tokens without a report are 0. */
+  units: optional('units', callUnits),
   /** A count rests on bytes instead of the provider's word. */
   estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '#jest';
 import { recordOf, recordPut, shardCount } from '../../../shared/accounting/call-records/call-record-item.ts';
-import { type CallRecord, callDocument, createCallRecords } from '../../../shared/accounting/call-records/index.ts';
+import {
+  type CallRecord,
+  callDocument,
+  createCallRecords,
+  csvLine,
+} from '../../../shared/accounting/call-records/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import { callRecord } from '../../support/call-record.ts';
@@ -63,6 +68,17 @@ describe('the item of a call record', () => {
     expect(Object.keys(recordOf(itemOf({ tags: many })).tags ?? {})).toHaveLength(16);
   });
 
+  it('keeps the units that a call was counted by, and of others nothing', () => {
+    const units = { images: 2, seconds: 2.5 };
+    expect(recordOf(itemOf({ units })).units).toEqual(units);
+    expect(callDocument(recordOf(itemOf({ units }))).units).toEqual(units);
+    const strange = { images: -1, seconds: Number.NaN, characters: 'canary', canary: 3, search_units: 1 };
+    expect(recordOf(itemOf({ units: strange })).units).toEqual({ search_units: 1 });
+    expect(itemOf({ units: {} })).not.toHaveProperty('units');
+    expect(callDocument(recordOf(itemOf())).units).toBeNull();
+    expect(csvLine(recordOf(itemOf({ units })))).toContain(',"images=2, seconds=2.5",');
+  });
+
   it('keeps the attempts in their order, and of a strange one nothing but a mark', () => {
     const attemptLog = [
       { provider: 'globex', outcome: 'status_500', status: 500, ms: 12, model: 'acme/a:8b', providerText: 'Sorry: no' },
@@ -120,7 +136,7 @@ describe('the item of a call record', () => {
       (
         'id execution_id workspace created_at outcome error_code model model_asked provider status error_message content replay_of ' +
         'attempts attempt_count interface format left_out guardrails base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
-        'completion_tokens reasoning_tokens estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
+        'completion_tokens reasoning_tokens units estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
         'referer tags trace_id span_id parent_span_id session_id'
       ).split(' '),
     );

@@ -1,4 +1,5 @@
 // Values for people. A value that does not apply is a dash.
+import { type CountedUnits, unitsText } from '../../../../shared/foundation/constants/index.ts';
 
 export const none = '–';
 
@@ -32,6 +33,16 @@ export function exactUsd(text: string): string {
 }
 
 export const count = (value: number | null): string => (value === null ? none : value.toLocaleString('en'));
+
+interface Counted {
+  readonly units: CountedUnits | null;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+}
+
+/** Its tokens, or what it is counted by in place of these. */
+export const countedOf = ({ units, prompt_tokens, completion_tokens }: Counted): string =>
+  units === null ? count(prompt_tokens + completion_tokens) : unitsText(units);
 
 export function duration(ms: number | null): string {
   if (ms === null) return none;

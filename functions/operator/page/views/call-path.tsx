@@ -4,7 +4,7 @@ import type { ManagedCall } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
-import { count, duration, none, usd } from '../parts/shown-values.ts';
+import { countedOf, duration, none, usd } from '../parts/shown-values.ts';
 import { TimeLine } from '../parts/time-line.tsx';
 
 /**
@@ -39,7 +39,7 @@ const figuresOf = (call: ManagedCall): readonly (readonly [string, string])[] =>
   ['Cost', usd(call.cost_usd)],
   ['Model', call.model ?? none],
   ['Provider', call.provider ?? none],
-  ['Tokens', count(call.prompt_tokens + call.completion_tokens)],
+  [call.units === null ? 'Tokens' : 'Counted', countedOf(call)],
   ...(call.first_output_ms === null ? [] : [['First output', duration(call.first_output_ms)] as const]),
   ['Total', duration(call.total_ms)],
 ];

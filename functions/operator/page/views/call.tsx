@@ -1,4 +1,5 @@
 // One call: its path through providers, its record, and its bodies where they are kept.
+import { unitsText } from '../../../../shared/foundation/constants/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
@@ -57,6 +58,8 @@ const facts = (call: ManagedCall) =>
         `${count(call.prompt_tokens)}${call.cached_tokens > 0 ? `, ${count(call.cached_tokens)} cached` : ''}`,
       ],
       ['Output tokens', `${count(call.completion_tokens)}${call.estimated ? ', estimated' : ''}`],
+      ['Counted', call.units && unitsText(call.units)],
+      ['Interface', call.interface],
       [
         'Kind',
         [call.stream ? 'stream' : 'JSON', call.cache_hit && 'cached answer', call.is_byok && 'own provider key']

@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { ChoiceFilter, Search, TextFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { count, milliseconds, none, usd } from '../parts/shown-values.ts';
+import { countedOf, milliseconds, none, usd } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
 import type { TableColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -130,7 +130,7 @@ const columns: readonly TableColumn<ManagedCall>[] = [
   {
     title: 'Tokens',
     isNumber: true,
-    show: ({ prompt_tokens, completion_tokens }) => count(prompt_tokens + completion_tokens),
+    show: countedOf,
   },
   { title: 'Cost', isNumber: true, show: ({ cost_usd, is_byok }) => `${usd(cost_usd)}${is_byok ? ' BYOK' : ''}` },
   { title: 'Workspace', show: ({ workspace }) => workspace },

@@ -1,0 +1,39 @@
+// The usage of a call as its record has it: tokens, and the units that were counted beside them.
+import type { CountedUnits } from '../../foundation/constants/index.ts';
+import type { Bill } from './bill.ts';
+import { type BilledUsage, sumBilledUsage } from './billed-usage.ts';
+
+type RecordedUsage = Pick<
+  BilledUsage,
+  'promptTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'completionTokens' | 'estimated'
+> & { readonly units: CountedUnits | undefined };
+
+export function recordedUsage({ charges }: Pick<Bill, 'charges'>): RecordedUsage {
+  const usages = charges.map(({ usage }) => usage);
+  const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, estimated } = sumBilledUsage(
+    usages.map((usage) => (isByUnits(usage) ? withoutGuesses(usage) : usage)),
+  );
+  return { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, estimated, units: unitsOf(usages) };
+}
+
+/** Units that are its exact price. */
+const isByUnits = (usage: BilledUsage): boolean => !usage.estimated && unitsOf([usage]) !== undefined;
+
+/** Tokens that the provider has not reported, and that are in no price. */
+const withoutGuesses = ({ reported, ...usage }: BilledUsage): BilledUsage => ({
+  ...usage,
+  promptTokens: reported?.input === true ? usage.promptTokens : 0,
+  completionTokens: reported?.output === true ? usage.completionTokens : 0,
+});
+
+function unitsOf(usages: readonly BilledUsage[]): CountedUnits | undefined {
+  const sums: Record<string, number> = {};
+  for (const { units: { images, characters, seconds, requests } = {} } of usages) {
+    // Calls that only count are billed as no request.
+    const counted = { images: images?.count, characters, seconds, search_units: requests || undefined };
+    for (const [name, amount] of Object.entries(counted)) {
+      if (amount !== undefined) sums[name] = (sums[name] ?? 0) + amount;
+    }
+  }
+  return Object.keys(sums).length === 0 ? undefined : sums;
+}
