@@ -583,6 +583,8 @@ describe('the keys', () => {
     const publicId = parseApiKey(otherKey)?.publicId;
     expect((await ada.send('PATCH', `/keys/${publicId}`, {})).status).toBe(400);
     expect((await ada.send('PATCH', `/keys/${publicId}`, { status: 'gone' })).status).toBe(400);
+    const unknown = await ada.send('PATCH', `/keys/${publicId}`, { colour: 1 });
+    expect(unknown.body.message).toBe('colour: is no member that the gateway knows');
     expect((await ada.send('PATCH', '/keys/0000000000000000', { rpm: 1 })).status).toBe(404);
     // An operator is no key that could be changed here.
     expect((await ada.send('PATCH', `/keys/${parseApiKey(ada.key)?.publicId}`, { status: 'revoked' })).status).toBe(

@@ -63,8 +63,11 @@ export function checkMembers<Checked extends Schema>(
     const unknownNames = deepest.code === 'unrecognized_keys' ? deepest.keys.map((name) => [name]) : [[]];
     return unknownNames.map((name) => ({ param: toPath([...prefix, ...path, ...name]), message }));
   });
-  const lines = faults.slice(0, faultsShown).map(({ param, message }) => `${param || 'body'}: ${message}`);
-  throw fail(code, { message: lines.join('; '), param: faults[0]?.param || undefined });
+  // A fault of the whole follows from those of fields.
+  const ofFields = faults.filter(({ param }) => param !== '');
+  const named = (ofFields.length > 0 ? ofFields : faults).slice(0, faultsShown);
+  const lines = named.map(({ param, message }) => `${param || 'body'}: ${message}`);
+  throw fail(code, { message: lines.join('; '), param: named[0]?.param || undefined });
 }
 
 /** The fault of an error as a place and what is wrong there, for who wrote the fields into a larger document. */
