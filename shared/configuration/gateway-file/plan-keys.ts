@@ -2,6 +2,7 @@
 // there is none.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import {
+  changedSettings,
   fromWrittenKey,
   holdersOf,
   isSameKey,
@@ -138,11 +139,16 @@ function planNamed(
       'leave status out, or give the key';
     return { path: [...path, 'status'], message };
   }
-  const chosen = active.length > 0 ? active : named.slice(0, 1);
-  return chosen.map((former) => {
+  const planned = (active.length > 0 ? active : named).map((former) => {
     const { publicId, secretSha256, name } = former;
     return { former, wanted: { publicId, workspace, secretSha256, name, ...settingsIn(key, former) } };
   });
+  if (active.length > 0) return planned;
+  // The one that the file has revoked before, so that a second run changes no other.
+  const [first] = planned;
+  return [planned.find(({ former, wanted }) => changedSettings(former, wanted).length === 0) ?? first].flatMap(
+    (one) => one ?? [],
+  );
 }
 
 function parse(text: string) {

@@ -181,6 +181,17 @@ describe('a key', () => {
     expect(writes()).toBe(0);
   });
 
+  it('that the file revokes by its name is the one of that name from then on: the next run changes no older one', async () => {
+    for (const rpm of [1, 2, 3]) {
+      await apply(spoiled(keyLine, `{ name: ci, rpm: ${rpm}, key: ${createApiKey(systemRandomness)} }`));
+      const revoked = spoiled(keyLine, `{ name: ci, rpm: ${rpm}0, status: revoked }`);
+      expect(changed(await apply(revoked))).toEqual(['key ci of team-a: changed']);
+      const { store, writes } = countingWrites(database.store);
+      expect(changed(await apply(revoked, store))).toEqual([]);
+      expect(writes()).toBe(0);
+    }
+  });
+
   const given = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
   const named = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
   it.each([keyLine, given, named])('that is revoked while a file is being applied stays revoked: %#', async (line) => {
