@@ -47,7 +47,7 @@ export async function openCallGuard(
         const rest = guard.checkStream(events, {
           reader: clientInterface.openEventReader(request.size().choices),
           onFailed: (failed) => {
-            refusal = guardrailUnavailable(failed);
+            refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
           },
         });
         // Bytes of audio have no texts, and their type is that of their first piece.

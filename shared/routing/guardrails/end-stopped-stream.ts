@@ -5,15 +5,15 @@ import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.t
 import type { EventBatch } from '../providers/index.ts';
 import { type BlockedStreamEnd, type BlockedStreamEvent, usageIn } from './blocked-stream.ts';
 import type { FailedCheck } from './check-texts.ts';
-import type { Stopped } from './event-window.ts';
+import type { NotHeld, Stopped } from './event-window.ts';
 
 export interface StoppedStreamOptions {
   readonly clock: Clock;
   readonly end: BlockedStreamEnd;
   /** Reads the events that are written here. */
   readonly reader: EventReader;
-  /** Called where the stream ends for a check without an answer. */
-  readonly onFailed: (failed: FailedCheck) => void;
+  /** Called where the stream ends for a check without an answer, or for want of memory. */
+  readonly onFailed: (failed: FailedCheck | NotHeld) => void;
 }
 
 interface StoppedStream {
@@ -33,9 +33,10 @@ export async function* endStoppedStream(
   stream: StoppedStream,
   { clock, end, reader, onFailed }: StoppedStreamOptions,
 ): AsyncGenerator<EventBatch, void, undefined> {
-  if (why.kind === 'failed') {
+  if (why.kind !== 'blocked') {
     onFailed(why);
-    const failure = { kind: 'failed', cause: 'guardrail_failed', isOurFault: true } as const;
+    const cause = why.kind === 'failed' ? 'guardrail_failed' : 'no_memory';
+    const failure = { kind: 'failed', cause, isOurFault: true } as const;
     const { start, dropped, rest } = stream;
     yield { events: [], dropped: [...start, ...dropped, ...rest], failure: stream.failure ?? failure };
     return;

@@ -1,4 +1,5 @@
 // Events of a stream that wait until their texts are checked, and leave with what the check made of these.
+import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import type { AnswerEvent } from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
 import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
@@ -35,8 +36,16 @@ interface HeldEvent {
 
 /** Its text, its JSON, the pieces and the texts that are sent. */
 const formsOfEvent = 4;
+/** Events that hold so much are checked before their window is full: a call that is alone has no other bound. */
+const heldMaxBytes = 8 * 1024 * 1024;
 
-export type Stopped = Exclude<CheckedTexts, { readonly kind: 'passed' }>;
+/** There is no memory for an event. */
+export interface NotHeld {
+  readonly kind: 'not_held';
+  readonly error: unknown;
+}
+
+export type Stopped = Exclude<CheckedTexts, { readonly kind: 'passed' }> | NotHeld;
 
 /** Events that wait for their check. */
 export class EventWindow {
@@ -49,6 +58,8 @@ export class EventWindow {
   readonly #repeated = new Set<string>();
   #held: HeldEvent[] = [];
   #characters = 0;
+  #heldBytes = 0;
+  /** Of texts that may be repeated as a whole. */
   #keptBytes = 0;
   #hasLeft = false;
 
@@ -59,14 +70,21 @@ export class EventWindow {
 
   /** An event without a text waits for those before it, and at the start for the first check. */
   isFull(): boolean {
+    if (this.#heldBytes >= heldMaxBytes) return true;
     if (this.#characters === 0) return this.#hasLeft;
     return this.#characters >= this.#options.windowCharacters;
   }
 
-  async hold(event: AnswerEvent): Promise<void> {
+  /** Undefined where it waits now. */
+  async hold(event: AnswerEvent): Promise<NotHeld | undefined> {
     const { json } = event;
     const texts = event.details.isEndMarker === true ? [] : this.#options.textsOf(json);
-    await this.#part.reserve(formsOfEvent * event.text.length);
+    try {
+      await this.#part.reserve(formsOfEvent * event.text.length);
+    } catch (error) {
+      return { kind: 'not_held', error };
+    }
+    this.#heldBytes += event.text.length;
     for (const { text, isCall, channel: name } of texts) {
       this.#characters += text.length;
       if (name === undefined) continue;
@@ -78,6 +96,7 @@ export class EventWindow {
       this.#keptBytes += text.length;
     }
     this.#held.push({ event, json, texts });
+    return undefined;
   }
 
   /** The start of a stream has no text to keep back. */
@@ -97,7 +116,10 @@ export class EventWindow {
     const pending = [...this.#channels.values()].filter((channel) => channel.pending !== '');
     const grown = [...this.#channels.values()].filter(({ hasGrown }) => hasGrown);
     const hasWholes = this.#held.some(({ texts }) => texts.some(({ channel }) => channel === undefined));
-    if (hasWholes) for (const { raw } of grown) this.#repeated.add(raw);
+    for (const { raw } of hasWholes ? grown : []) {
+      this.#repeated.add(raw);
+      this.#keptBytes += raw.length;
+    }
     const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
     const asked = pending.map(({ sent, pending: text, isCall }) => ({ text: sent + text, isCall }));
     const checked = await this.#options.check([...asked, ...wholes].filter(isShown));
@@ -116,6 +138,7 @@ export class EventWindow {
     for (const { text, isCall } of wholes) {
       const now = passed.next().value ?? text;
       this.#known.set(text, isCall ? text : now);
+      this.#keptBytes += text.length;
     }
     for (const channel of hasWholes ? grown : []) {
       channel.hasGrown = false;
@@ -129,9 +152,20 @@ export class EventWindow {
     for (const { json } of events) this.#options.end.see(json);
     this.#held = [];
     this.#characters = 0;
+    this.#heldBytes = 0;
     this.#hasLeft = true;
+    // One event cannot repeat more.
+    if (this.#keptBytes > upstreamEventMaxBytes) this.#forget();
     this.#part.keepOnly(2 * this.#keptBytes);
     return events;
+  }
+
+  /** A text that is repeated after this is checked once more. */
+  #forget(): void {
+    for (const channel of this.#channels.values()) Object.assign(channel, { raw: '', left: '', hasGrown: false });
+    this.#known.clear();
+    this.#repeated.clear();
+    this.#keptBytes = 0;
   }
 }
 

@@ -14,12 +14,13 @@ export async function* guardStream(
   for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
     const { events, failure } = next.value;
     for (const [at, event] of events.entries()) {
-      await window.hold(event);
+      const notHeld = await window.hold(event);
       const isEnd = at === events.length - 1 && failure !== undefined;
-      if (!isEnd && !event.details.isLast && !window.isFull()) continue;
-      const released = await window.release();
+      if (notHeld === undefined && !isEnd && !event.details.isLast && !window.isFull()) continue;
+      const released = notHeld ?? (await window.release());
       if (!Array.isArray(released)) {
-        yield* endStoppedStream(released, { batches, ...window.drop(), rest: events.slice(at + 1), failure }, options);
+        const rest = events.slice(notHeld === undefined ? at + 1 : at);
+        yield* endStoppedStream(released, { batches, ...window.drop(), rest, failure }, options);
         return;
       }
       yield { events: released };

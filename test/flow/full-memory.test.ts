@@ -1,0 +1,288 @@
+// Events that wait for a guardrail, and bodies for the content log, draw on the memory of requests and answers: where it is full
+// the call goes on without them or is refused, and nothing grows.
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { type CallMemory, createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
+import { type ScriptedGuardrail, startScriptedGuardrail } from '../support/scripted-guardrail.ts';
+import {
+  chunkEvent,
+  completionOf,
+  type ScriptedProvider,
+  sendJson,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
+
+const mib = 1024 * 1024;
+
+interface Watched {
+  readonly budget: MemoryBudget;
+  /** The most that was kept so far. */
+  readonly peakBytes: () => number;
+}
+
+function watchedBudget(clock: ManualClock, maxBytes?: number): Watched {
+  const budget = createMemoryBudget(clock, { maxBytes });
+  let peakBytes = 0;
+  return {
+    peakBytes: () => peakBytes,
+    budget: {
+      keptBytes: budget.keptBytes,
+      open() {
+        const memory = budget.open();
+        const reserve = memory.reserve.bind(memory);
+        memory.reserve = (bytes) => {
+          const waits = reserve(bytes);
+          peakBytes = Math.max(peakBytes, budget.keptBytes());
+          return waits;
+        };
+        return memory;
+      },
+    },
+  };
+}
+
+/** A second and a half of waiting passes while the gateway works. */
+async function whileTimePasses<Value>(clock: ManualClock, harness: Harness, work: Promise<Value>): Promise<Value> {
+  const ended = work.then(() => true);
+  while (!(await Promise.race([ended, harness.get('/models').then(() => false)]))) clock.advance(500);
+  return work;
+}
+
+describe('events that wait for a guardrail', () => {
+  const maxBytes = 6 * mib;
+  const clock = manualClock();
+  const { budget, peakBytes } = watchedBudget(clock, maxBytes);
+  let answer: (outgoing: ServerResponse) => void;
+  let provider: ScriptedProvider;
+  let guardrail: ScriptedGuardrail;
+  let harness: Harness;
+  let other: CallMemory;
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => {
+      outgoing.writeHead(200, {
+        'content-type': provider.bodies.at(-1)?.includes('"stream":true') ? 'text/event-stream' : 'application/json',
+      });
+      answer(outgoing);
+    });
+    guardrail = await startScriptedGuardrail();
+    guardrail.answer(() => ({ action: 'pass' }));
+    harness = await startHarness({
+      clock,
+      models: {
+        'acme/m': [
+          { provider: 'acme', upstream: 'm' },
+          { provider: 'globex', upstream: 'echo' },
+        ],
+      },
+      providers: { acme: { base_url: provider.url } },
+      guardrails: [{ id: 'words', kind: 'http', url: guardrail.url, on: ['output'], window_characters: 100_000 }],
+      workspace: { guardrails: ['words'] },
+      replace: () => ({ memory: budget }),
+    });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await provider.stop();
+    await guardrail.stop();
+  });
+  afterEach(async () => {
+    other.end();
+    await harness.settled();
+    expect([budget.keptBytes(), harness.simulator.calls.length]).toEqual([0, 0]);
+    expect(peakBytes()).toBeLessThanOrEqual(maxBytes);
+  });
+
+  /** Another call keeps all but so much of what is there for large ones. */
+  async function leave(bytes: number): Promise<void> {
+    other = budget.open();
+    await other.reserve((maxBytes * 2) / 3 - bytes);
+  }
+  const ask = () => harness.post(hello('acme/m', { stream: true }));
+  const piece = (content: string) => chunkEvent({ content });
+  const end = `${chunkEvent({}, 'stop')}data: [DONE]\n\n`;
+
+  it('leave as one window where they fit', async () => {
+    await leave(mib);
+    answer = (outgoing) => outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);
+    expect((await (await ask()).text()).match(/a{20000}/g)).toHaveLength(5);
+  });
+
+  it('that find no memory before any has left end in 503, and the provider is paid and asked of no other', async () => {
+    await leave(200_000);
+    const questions = guardrail.questions.length;
+    const { spent } = await harness.credit();
+    answer = (outgoing) => outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);
+    const response = await whileTimePasses(clock, harness, ask());
+    expect(response.headers.get('retry-after')).toBeTruthy();
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    await harness.settled();
+    expect(guardrail.questions).toHaveLength(questions);
+    expect((await harness.credit()).spent).toBeGreaterThan(spent);
+    expect((await harness.records()).at(-1)).toMatchObject({
+      attemptLog: [{ provider: 'acme', outcome: 'no_memory' }],
+    });
+  });
+
+  it('that find none later end the stream with an error, behind what has passed', async () => {
+    const { spent } = await harness.credit();
+    const outgoing = Promise.withResolvers<ServerResponse>();
+    answer = (response) => {
+      response.write(piece('b'.repeat(100_000)));
+      outgoing.resolve(response);
+    };
+    await leave(2 * mib);
+    const response = await ask();
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const texts = [(await reader?.read())?.value ?? ''];
+    await other.reserve(2 * mib - 500_000);
+    (await outgoing.promise).end(piece('c'.repeat(90_000)).repeat(3) + end);
+    const rest = (async () => {
+      for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) texts.push(next.value);
+    })();
+    await whileTimePasses(clock, harness, rest);
+    const text = texts.join('');
+    expect(text).toContain('no_available_provider');
+    expect(text).toContain('b'.repeat(100_000));
+    expect(text).not.toContain('ccc');
+    await harness.settled();
+    expect((await harness.credit()).spent).toBeGreaterThan(spent);
+  });
+
+  it('are texts of a JSON answer that find none: 503, and the provider is paid', async () => {
+    const { spent } = await harness.credit();
+    answer = (outgoing) => outgoing.end(completionOf({ content: 'd'.repeat(200_000) }));
+    // Enough for the answer, and not for its check.
+    await leave(mib);
+    const response = await whileTimePasses(clock, harness, harness.post(hello('acme/m')));
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    await harness.settled();
+    expect((await harness.credit()).spent).toBeGreaterThan(spent);
+  });
+});
+
+describe('a guarded stream that is alone in its process', () => {
+  const clock = manualClock();
+  const { budget, peakBytes } = watchedBudget(clock);
+  let count: number;
+  let delta: object;
+  let provider: ScriptedProvider;
+  let guardrail: ScriptedGuardrail;
+  let harness: Harness;
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let at = 0; at < count; at += 1) outgoing.write(chunkEvent(delta));
+      outgoing.end(`${chunkEvent({ content: 'Done.' }, 'stop')}data: [DONE]\n\n`);
+    });
+    guardrail = await startScriptedGuardrail();
+    guardrail.answer(() => ({ action: 'pass' }));
+    harness = await startHarness({
+      clock,
+      models: { 'acme/m': [{ provider: 'acme', upstream: 'm' }] },
+      providers: { acme: { base_url: provider.url } },
+      guardrails: [{ id: 'words', kind: 'http', url: guardrail.url, on: ['output'] }],
+      workspace: { guardrails: ['words'] },
+      replace: () => ({ memory: budget }),
+    });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await provider.stop();
+    await guardrail.stop();
+  });
+
+  const long = 'x'.repeat(mib);
+  it.each([
+    ['events without a text', 16, { tool_calls: [{ index: 0, id: long, function: { name: 'f', arguments: '' } }] }],
+    ['texts', 24, { content: long }],
+  ])(
+    'keeps no more than some of its events, and of its texts what one event can repeat: %s',
+    async (_what, many, sent) => {
+      [count, delta] = [many, sent];
+      const response = await harness.post(hello('acme/m', { stream: true }));
+      expect((await response.text()).match(/x{1048576}/g)).toHaveLength(count);
+      await harness.settled();
+      expect(peakBytes()).toBeLessThan(44 * mib);
+      expect(budget.keptBytes()).toBe(0);
+    },
+  );
+});
+
+describe('bodies for the content log', () => {
+  const clock = manualClock();
+  const maxBytes = 24 * mib;
+  const { budget, peakBytes } = watchedBudget(clock, maxBytes);
+  const stored = memoryBlobs();
+  let put: BlobStore['put'] = stored.put;
+  let provider: ScriptedProvider;
+  let harness: Harness;
+  let owner: OperatorRequests;
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) =>
+      sendJson(outgoing, completionOf({ content: 'y'.repeat(mib) })),
+    );
+    harness = await startHarness({
+      clock,
+      models: { 'acme/m': [{ provider: 'acme', upstream: 'm' }] },
+      providers: { acme: { base_url: provider.url } },
+      workspace: { content_log: { keep: '7d' } },
+      replace: () => ({ memory: budget, blobs: { ...stored, put: (...args) => put(...args) } }),
+    });
+    owner = await operatorOf(harness, 'olga');
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await provider.stop();
+  });
+  const ask = async () => {
+    const response = await harness.post(hello('acme/m'));
+    expect([response.status, (await response.text()).length > mib]).toEqual([200, true]);
+    return response.headers.get('x-request-id') ?? '';
+  };
+  const contentOf = async (id: string) => (await owner.get(`/calls/${id}`)).body.data.content;
+
+  const callsBeyond = 12;
+  const askAll = async () => {
+    const ids: string[] = [];
+    for (let call = 0; call < callsBeyond; call += 1) ids.push(await ask());
+    expect(budget.keptBytes()).toBeLessThanOrEqual(maxBytes / 3);
+    expect(peakBytes()).toBeLessThanOrEqual(maxBytes);
+    return ids;
+  };
+
+  it('wait for a slow storage in a share of the memory: calls beyond are whole, and their bodies are cut', async () => {
+    const storing = Promise.withResolvers<void>();
+    put = async (...args) => {
+      await storing.promise;
+      return stored.put(...args);
+    };
+    const ids = await askAll();
+    storing.resolve();
+    await harness.settled();
+    const [first = '', last = ''] = [ids[0], ids.at(-1)];
+    expect(await contentOf(first)).toEqual({ state: 'kept', keep: '7d', cut: false });
+    expect(await contentOf(last)).toEqual({ state: 'kept', keep: '7d', cut: true });
+    expect((await owner.get(`/calls/${first}/content`)).body.data.answer.body.length).toBeGreaterThan(mib);
+    const { request, answer } = (await owner.get(`/calls/${last}/content`)).body.data;
+    expect([request.includes('Hello'), answer]).toEqual([true, { status: 200, body: '' }]);
+    expect(budget.keptBytes()).toBe(0);
+  });
+
+  it('are lost where the storage hangs: each call is answered, charged and recorded, and all memory comes back', async () => {
+    put = () => new Promise(() => {});
+    const { spent } = await harness.credit();
+    const ids = await askAll();
+    await whileTimePasses(clock, harness, harness.settled());
+    for (const id of ids) {
+      const { outcome, content } = (await owner.get(`/calls/${id}`)).body.data;
+      expect([outcome, content]).toEqual(['ok', { state: 'failed', keep: '7d', cut: false }]);
+    }
+    expect(budget.keptBytes()).toBe(0);
+    expect((await harness.credit()).spent - spent).toBe(20_000_000n * BigInt(callsBeyond));
+  });
+});
