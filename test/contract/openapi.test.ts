@@ -90,6 +90,32 @@ describe('the description of the API', () => {
     expect(examples.flatMap(({ schema, value }) => faultsOf(schema, value))).toEqual([]);
   });
 
+  it('describes files of forms as bytes, and JSON only where it is read', () => {
+    const contentOf = (path: string) => {
+      const { requestBody } = operationOf('POST', path) as unknown as Json;
+      return (requestBody as { content: Record<string, { schema: Json }> }).content;
+    };
+    const binary = { type: 'string', format: 'binary' };
+    const transcription = contentOf('/v1/audio/transcriptions');
+    expect(Object.keys(transcription)).toEqual(['multipart/form-data']);
+    expect(transcription['multipart/form-data']?.schema).toMatchObject({
+      properties: { file: binary },
+      required: ['file'],
+    });
+    const { 'application/json': json, 'multipart/form-data': form } = contentOf('/v1/images/edits');
+    expect(json?.schema).not.toHaveProperty('properties.image');
+    expect(form?.schema).toMatchObject({ properties: { image: binary, mask: binary }, required: ['prompt', 'image'] });
+    for (const path of [
+      '/v1/audio/speech',
+      '/v1/rerank',
+      '/v1/moderations',
+      '/v1/embeddings',
+      '/v1/images/generations',
+    ]) {
+      expect([path, Object.keys(contentOf(path))]).toEqual([path, ['application/json']]);
+    }
+  });
+
   it('refuses an error code that does not exist', () => {
     const envelope = { error: 'no_such_code', message: '', correlation_id: '019a2f0e-7c1b-7e55-9d0a-3f1d2c4b5a69' };
     expect(faultsOf(componentSchema('Error'), envelope)).not.toEqual([]);

@@ -1,11 +1,11 @@
 // The operations of interfaces that judge, order, speak and listen.
 import { arrayOf, objectSchema, text } from './json-schema.ts';
-import { costHeader, passedHeaders, relayedOperation } from './relayed-operations.ts';
+import { binary, costHeader, passedHeaders, relayedOperation } from './relayed-operations.ts';
 
 export const createModeration = relayedOperation({
   operationId: 'createModeration',
   summary: 'A moderation',
-  description: "OpenAI's Moderations: free where the model's price is 0.",
+  description: "OpenAI's Moderations, relayed alone: free where the model's price is 0.",
   members: {
     input: { description: 'A text, a list of texts, or a list of parts: `text`, and `image_url`.' },
   },
@@ -38,17 +38,19 @@ export const createSpeech = relayedOperation({
   operationId: 'createSpeech',
   summary: 'Speech',
   description:
-    "OpenAI's Speech: bytes as they come, or events with `stream_format: sse`. Billed by characters, or by tokens that are reported. Where bytes break the connection is cut.",
+    "OpenAI's Speech, relayed alone: bytes as they come, or events with `stream_format: sse`. Billed by characters, or by tokens that are reported. Where bytes break the connection is cut.",
   members: {
     input: text,
     voice: { description: 'A name, or an object with an `id`.' },
+    instructions: text,
     response_format: text,
+    speed: { type: 'number' },
     stream_format: text,
   },
   required: ['input'],
   example: { model: 'acme/speech-1', input: 'Hello', voice: 'alloy' },
   answer: objectSchema({}),
-  answerTypes: { 'audio/*': { type: 'string', format: 'binary' }, 'text/event-stream': text },
+  answerTypes: { 'audio/*': binary, 'text/event-stream': text },
   streams: false,
 });
 
@@ -56,11 +58,11 @@ export const createTranscription = relayedOperation({
   operationId: 'createTranscription',
   summary: 'The text of audio',
   description:
-    'As a form (multipart/form-data): `file` is a file. At most 25 MiB; 4 MiB on Lambda. Reserved by its length, billed as reported: JSON, a text with `response_format`, or events.',
-  members: { file: { description: 'A file.' }, response_format: text, language: text, prompt: text },
-  required: ['file'],
+    "OpenAI's Transcriptions, relayed alone: a form with a file, whose fields of the gateway are JSON, or written as `provider[only][]`. Reserved by the file's length, billed as reported: JSON, a text with `response_format`, or events.",
+  members: { response_format: text, language: text, prompt: text, temperature: { type: 'number' } },
+  required: [],
   example: { model: 'acme/whisper-1', file: 'speech.wav' },
-  isForm: true,
+  form: { files: { file: binary }, isOnly: true },
   answer: objectSchema({ text }),
   answerTypes: {
     'application/json': objectSchema({ text }),

@@ -43,8 +43,8 @@ export interface RelayedOperation {
   /** In place of JSON. */
   readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
-  /** Its body may be a form too. */
-  readonly isForm?: true;
+  /** Its body may be a form, or must be one: with these files, the first of which it needs. */
+  readonly form?: { readonly files: Readonly<Record<string, JsonSchema>>; readonly isOnly?: true };
   /** Headers of requests that are the vendor's, and of its answers. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly answerHeaders?: Readonly<Record<string, string>>;
@@ -63,25 +63,25 @@ const describedHeaders = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, schema: text }]));
 
 export function relayedOperation(operation: RelayedOperation) {
-  const { operationId, summary, description, members, required, example, answer, streams } = operation;
+  const { operationId, summary, description, members, required, example, answer, streams, form } = operation;
   const properties = { ...gatewayMembers, ...members, ...(streams ? { stream: flag } : {}) };
-  const optional = Object.keys(properties).filter((name) => !required.includes(name));
+  const bodyOf = (fields: Readonly<Record<string, JsonSchema>>, needed: readonly string[]) => ({
+    schema: objectSchema(fields, { optional: Object.keys(fields).filter((name) => !needed.includes(name)) }),
+  });
+  const { files = {}, isOnly = false } = form ?? {};
+  const examples = { plain: { summary, value: example } };
+  const ofForm = bodyOf({ ...properties, ...files }, [...required, ...Object.keys(files).slice(0, 1)]);
   return {
     operationId,
     summary,
-    description: `${description} Nothing is translated: the call goes to providers that speak the interface, with routing, limits, credit, idempotency and cache of a chat completion. Other members reach the provider as they were sent.`,
+    description: `${description} With routing, limits, credit, idempotency and cache of a chat completion. Other members reach a provider that speaks the interface as they were sent.`,
     parameters: [...parameters.chat, ...headerParameters(operation.requestHeaders ?? {})],
     requestBody: {
       required: true,
-      description: operation.isForm === true ? 'At most 4 MiB; a form 25 MiB, on Lambda 4 MiB.' : 'At most 4 MiB.',
+      description: form === undefined ? 'At most 4 MiB.' : 'At most 4 MiB; a form 25 MiB, on Lambda 4 MiB.',
       content: {
-        'application/json': {
-          schema: objectSchema(properties, { optional }),
-          examples: { plain: { summary, value: example } },
-        },
-        ...(operation.isForm === true
-          ? { 'multipart/form-data': { schema: objectSchema(properties, { optional }) } }
-          : {}),
+        ...(isOnly ? {} : { 'application/json': { ...bodyOf(properties, required), examples } }),
+        ...(form && { 'multipart/form-data': isOnly ? { ...ofForm, examples } : ofForm }),
       },
     },
     responses: {
@@ -119,7 +119,7 @@ export const createMessage = relayedOperation({
   operationId: 'createMessage',
   summary: 'A message',
   description:
-    "Anthropic's Messages. Errors have its form, with our code in `error_code` and `error.details.error_code`.",
+    "Anthropic's Messages, translated for providers that do not speak it. Errors have its form, with our code in `error_code` and `error.details.error_code`.",
   members: {
     messages: arrayOf({ type: 'object' }),
     max_tokens: { type: 'integer', minimum: 0, description: 'What the worst case is counted from.' },
@@ -149,7 +149,7 @@ export const createResponse = relayedOperation({
   operationId: 'createResponse',
   summary: 'A response',
   description:
-    "OpenAI's Responses. `previous_response_id`, `conversation` and `prompt` bind a call to the provider that made the response (unknown: to the first candidate); `background` is refused.",
+    "OpenAI's Responses, translated for providers that do not speak it. `previous_response_id`, `conversation` and `prompt` bind a call to the provider that made the response (unknown: to the first candidate); `background` is refused.",
   members: {
     input: { description: 'A text, or a list of items.' },
     max_output_tokens: { type: ['integer', 'null'], minimum: 1, description: 'What the worst case is counted from.' },
@@ -168,6 +168,9 @@ export const createResponse = relayedOperation({
     [headerNames.responsesSessionId]: 'The session, where no header of the gateway names it.',
   },
 });
+
+/** A file of a form. */
+export const binary: JsonSchema = { type: 'string', format: 'binary' };
 
 const imageMembers = {
   prompt: { ...text, minLength: 1 },
@@ -200,11 +203,11 @@ export const createImageEdit = relayedOperation({
   operationId: 'createImageEdit',
   summary: 'Images from images and a text',
   description:
-    'As a form (multipart/form-data): `image` or `image[]` are files, fields of the gateway are JSON, or written as `provider[only][]`. At most 25 MiB; 4 MiB on Lambda. In JSON images are references in `images`.',
-  members: { ...imageMembers, images: arrayOf({}), image: { description: 'In a form: a file.' } },
+    'As a form (multipart/form-data): `image` or `image[]` are files, fields of the gateway are JSON, or written as `provider[only][]`. In JSON images are references in `images`.',
+  members: { ...imageMembers, images: arrayOf({}) },
   required: ['prompt'],
   example: { model: 'openai/gpt-image-2', prompt: 'Make it night', images: [{ file_id: 'file-1' }] },
-  isForm: true,
+  form: { files: { image: binary, 'image[]': arrayOf(binary), mask: binary } },
   answer: imagesAnswer,
   streams: true,
   requestHeaders: passedHeaders,
