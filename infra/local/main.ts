@@ -25,15 +25,16 @@ try {
     process.exit(0);
   }
   const parent = process.ppid;
-  const gateway = await startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout));
-  guardProcess(gateway.log);
   let isStopping = false;
   const stop = () => {
-    if (!isStopping) void gateway.stop().then(() => process.exit(0), endWith);
+    if (!isStopping) void starting.then((gateway) => gateway.stop()).then(() => process.exit(0), endWith);
     isStopping = true;
   };
-  // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  const starting = startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout), () => {
+    // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  });
+  guardProcess((await starting).log);
   if (process.env.npm_lifecycle_event !== undefined) void stopWithParent(parent, stop);
 } catch (error) {
   endWith(error);

@@ -30,8 +30,15 @@ export interface LocalGateway {
 
 type Say = (line: string) => void;
 
-/** Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. */
-export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
+/**
+ * Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. `onServing` is
+ * called before the line that says ready: a reader of it may stop the process at once.
+ */
+export async function startLocalGateway(
+  options: StartOptions,
+  say: Say,
+  onServing: () => void = () => {},
+): Promise<LocalGateway> {
   const { config, port, host = hostDefault, metricsPort, metricsHost = hostDefault } = options;
   const started: Stop[] = [];
   const stop = () => stopAll(started);
@@ -55,6 +62,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const serve =
       count === 1 ? listen(composition, readMetrics, opened, started) : startProcesses(count, opened, say, started);
     const url = baseUrl(host, await serve);
+    onServing();
     say(`ready ${url}`);
     if (metricsPort !== undefined) {
       const server = createNodeServer(metricsAlone(readMetrics), composition);

@@ -201,6 +201,17 @@ describe('several processes', () => {
   });
 });
 
+describe('a stop', () => {
+  it.each(['--log off', '--processes 2 --log off'])(
+    'with the line that says ready is one like any other: %s',
+    async (line) => {
+      running = await startGateway(line, temporaryFolder());
+      await running.stop();
+      expect([running.process.exitCode, running.process.signalCode, running.error()]).toEqual([0, null, '']);
+    },
+  );
+});
+
 describe('a stop that fails', () => {
   const noEnd =
     "import { DatabaseSync } from 'node:sqlite'; DatabaseSync.prototype.close = () => { throw new Error('no end') };";
