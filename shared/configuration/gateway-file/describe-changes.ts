@@ -7,6 +7,7 @@ import type { FunctionDocument, FunctionStore, PlannedFunction } from '../stored
 import { written } from '../value-forms/index.ts';
 import { changedMembers, type MemberChange } from './changed-members.ts';
 import type { PlannedChange } from './planning.ts';
+import { isMapping } from './yaml-source.ts';
 
 export function connectionMembers({ former, next, hasNewKey }: ConnectionChange): MemberChange[] {
   const key = hasNewKey ? [{ path: 'key' }] : [];
@@ -67,8 +68,9 @@ const isRestored = ({ path, from, to }: MemberChange): boolean =>
   path === 'status' && from === 'revoked' && to === 'active';
 
 function describe(resource: string, { path, from, to }: MemberChange): string[] {
-  // An entry of a list that is no longer there.
-  if (to === undefined) return path.endsWith(']') ? [`${path} of ${resource}`] : [];
+  // Entries of a list that are no longer there, or the whole list.
+  if (to === undefined && path.endsWith(']')) return [`${path} of ${resource}`];
+  if (to === undefined) return idsOf(from).map((id) => `${path}[${id}] of ${resource}`);
   if (switches.has(path.split('.').at(-1) ?? '') && offValues.has(to)) {
     return [path === 'status' ? `${resource} is ${String(to)}` : `${path} of ${resource} is ${to || 'off'}`];
   }
@@ -82,3 +84,6 @@ function describe(resource: string, { path, from, to }: MemberChange): string[] 
   if (path === 'active' && to === null) return [`active revision ${String(from)} of ${resource}`];
   return [];
 }
+
+const idsOf = (list: unknown): string[] =>
+  Array.isArray(list) ? list.flatMap((entry) => (isMapping(entry) && 'id' in entry ? [String(entry.id)] : [])) : [];

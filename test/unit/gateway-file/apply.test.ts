@@ -338,6 +338,18 @@ describe('what a plan says', () => {
       expect(destructiveChanges(changed(resource, member))).toEqual([line]);
     });
 
+    it('is every guardrail of a list that is gone whole', async () => {
+      const withGuardrails = (ids: readonly string[]) => {
+        const list = ids.map((id) => `{ id: ${id}, kind: http, url: "https://guard.example/${id}" }`);
+        return spoiled('workspaces:', `guardrails: [${list.join(', ')}]\nworkspaces:`);
+      };
+      await apply(withGuardrails(['words', 'pii', 'more']));
+      const goneWith = async (ids: readonly string[]) =>
+        destructiveChanges((await planOn(database.store, withGuardrails(ids))).changes);
+      expect(await goneWith(['words', 'pii'])).toEqual(['guardrails[more] of catalogue']);
+      expect(await goneWith([])).toEqual(['words', 'pii', 'more'].map((id) => `guardrails[${id}] of catalogue`));
+    });
+
     it('is a connection that is removed', () => {
       const removed = { resource: 'byok connection to acme of a', change: 'removed', members: [] } as const;
       expect(destructiveChanges([removed])).toEqual(['byok connection to acme of a']);
