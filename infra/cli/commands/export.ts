@@ -10,6 +10,7 @@ export function addExport(program: CommandLine): void {
     .description('the gateway file (YAML) of what is stored, without secrets')
     .notes(
       'Applied to the same store it changes nothing; applied to another one it makes new keys.',
+      'Left out, with a note: what names a model, provider or guardrail that is gone. It stays as it is stored.',
       'Revoked keys are left out. A BYOK key is written as the variable that it came from: set that variable where the file is applied.',
     )
     .takesOption('--full', 'also write what the kind of a provider and the model list fill in')
