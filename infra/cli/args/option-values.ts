@@ -2,10 +2,10 @@
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
 import { inLowerCase } from '../../../shared/configuration/access/index.ts';
 import { keyName, parseApiKey } from '../../../shared/configuration/keys/index.ts';
-import { idPattern } from '../../../shared/foundation/constants/index.ts';
+import { id } from '../../../shared/configuration/value-forms/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
-import { readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
+import { listOf, readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 
 /** The line cannot be run. Its message never repeats a value: it may be a secret in the wrong place. */
 export class UsageError extends Error {
@@ -19,11 +19,24 @@ export type ParseRepeatedOption = (name: string, text: string, former: unknown) 
 
 const publicIdPattern = /^[0-9A-Za-z]{16}$/;
 
-/** Workspaces, functions and revisions. */
-export function readId(name: string, text: string): string {
-  if (idPattern.test(text)) return text;
-  throw new UsageError(`${name} is 1 to 64 letters, digits, - or _`);
+interface Schema {
+  safeParse(value: unknown): { readonly success: boolean };
 }
+
+/** A value as requests write it. `form` follows the name in the message. */
+export const readValid =
+  <Value>(schema: Schema, form: string, toValue: (text: string) => Value) =>
+  (name: string, text: string): Value => {
+    const value = toValue(text);
+    if (schema.safeParse(value).success) return value;
+    throw new UsageError(`${name} ${form}`);
+  };
+
+export const asText = (text: string): string => text;
+export const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());
+
+/** Workspaces, functions and revisions. */
+export const readId = readValid(id, 'is 1 to 64 letters, digits, - or _', asText);
 
 /** As in the gateway file. */
 export function readProviderId(name: string, text: string): string {
@@ -31,11 +44,7 @@ export function readProviderId(name: string, text: string): string {
   throw new UsageError(`${name} is the id of a provider, as providers list shows it`);
 }
 
-/** As in the gateway file. */
-export function readKeyName(name: string, text: string): string {
-  if (keyName.safeParse(text).success) return text;
-  throw new UsageError(`${name} is 1 to 64 characters`);
-}
+export const readKeyName = readValid(keyName, 'is 1 to 64 characters', asText);
 
 /**
  * The public part of a key, or of a whole key, which may be all that is known of a leaked one; undefined for another
@@ -51,11 +60,11 @@ export function readPublicId(name: string, text: string): string {
 }
 
 /** Ids with commas between them. */
-export function readIds(name: string, text: string): readonly string[] {
-  const ids = text.split(',');
-  if (ids.every((id) => idPattern.test(id))) return ids;
-  throw new UsageError(`${name} takes ids of letters, digits, - and _, with commas between them`);
-}
+export const readIds = readValid(
+  listOf(id),
+  'takes ids of letters, digits, - and _, with commas between them',
+  partsOf,
+);
 
 /** A person who made keys for themselves: an e-mail, or the listed name of one without. */
 export function readOwner(name: string, text: string): string {

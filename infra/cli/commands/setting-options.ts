@@ -1,14 +1,16 @@
 // Settings of keys and workspaces as options and columns, by the kind of their values.
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { keySettings, type SettingKind, type SettingRows } from '../../../shared/configuration/settings/index.ts';
-import { duration } from '../../../shared/configuration/value-forms/index.ts';
+import { duration, modelChoice, regions, text, validity } from '../../../shared/configuration/value-forms/index.ts';
 import { type ContentKeep, contentKeeps, spendLimitResets } from '../../../shared/foundation/constants/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';
-import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
+import { listOf, type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
 import { input, type LaterValue, type LineInput } from '../args/call-command.ts';
 import {
+  asText,
   none,
   type ParseOption,
+  partsOf,
   readAs,
   readChoice,
   readMoreTags,
@@ -16,6 +18,7 @@ import {
   readPositiveInteger,
   readTime,
   readUsd,
+  readValid,
   UsageError,
 } from '../args/option-values.ts';
 import type { CellValue, Field } from '../output/table.ts';
@@ -38,11 +41,7 @@ export const readExpires = readOrNone(
   },
 );
 
-/** In the form of requests. */
-export function readGrace(name: string, text: string): string {
-  if (duration.safeParse(text).success) return text;
-  throw new UsageError(`${name} is a length of time of at most a year: 90s, 15m, 24h, 7d`);
-}
+export const readGrace = readValid(duration, 'is a length of time of at most a year: 90s, 15m, 24h, 7d', asText);
 
 /** `30d`, or `30d:0.1` for a tenth of the calls. */
 const readContentLog = readOrNone((name: string, text: string) => {
@@ -57,19 +56,15 @@ const readContentLog = readOrNone((name: string, text: string) => {
   );
 });
 
-function readModels(name: string, text: string): string[] | 'all' {
-  return text === 'all' ? 'all' : idsIn(text, `${name} is all, or ids of models with commas between them`);
-}
-
+const readModels = readValid(
+  modelChoice,
+  'is all, or ids of models with commas between them',
+  (written): string[] | 'all' => (written === 'all' ? written : partsOf(written)),
+);
 /** `none`: an empty list. */
-const readIds = (name: string, text: string): string[] =>
-  text === 'none' ? [] : idsIn(text, `${name} is none, or ids with commas between them`);
-
-function idsIn(text: string, advice: string): string[] {
-  const ids = text.split(',').map((id) => id.trim());
-  if (ids.includes('')) throw new UsageError(advice);
-  return ids;
-}
+const readIds = readValid(listOf(text(128)), 'is none, or ids with commas between them', (written) =>
+  written === 'none' ? [] : partsOf(written),
+);
 
 /** `none` alone removes the stored tags. */
 const noTags: Tags = {};
@@ -86,16 +81,8 @@ const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
 /** Switching a policy off removes it. */
 const readDemand = readAs(readSwitch, (isOn) => isOn || none);
 
-function readRegions(name: string, text: string): string[] {
-  const regions = text.split(',').map((region) => region.trim());
-  if (regions.every((region) => /^[a-z][a-z0-9-]{1,31}$/.test(region))) return regions;
-  throw new UsageError(`${name} takes codes of regions or countries in lower case, as in eu,us`);
-}
-
-function readValidity(name: string, text: string): string {
-  if (/^[1-9]\d{0,4}[hdw]$/.test(text)) return text;
-  throw new UsageError(`${name} is none, or a length of time such as 12h, 30d or 8w`);
-}
+const readRegions = readValid(regions, 'takes codes of regions or countries in lower case, as in eu,us', partsOf);
+const readValidity = readValid(validity, 'is none, or a length of time such as 12h, 30d or 8w', asText);
 
 const readers: { readonly [Kind in SettingKind]: ParseOption | undefined } = {
   count: readOrNone(readPositiveInteger),

@@ -1,6 +1,6 @@
 export { type ApiKey, createApiKey, newApiKey, parseApiKey } from './api-key.ts';
 export { authenticate, type KeyReader, readCredential, refuseEndedKey, refuseKey } from './authenticate.ts';
-export { type ContentLog, contentLogFault, effectiveContentLog } from './content-log.ts';
+export { contentLogFault, effectiveContentLog } from './content-log.ts';
 export { holdersOf, takesName } from './key-names.ts';
 export { isKeyExpired, type KeyRecord, modelsOfKey, recordOf as readKeyRecord, type WantedKey } from './key-record.ts';
 export { keyChanges, keyName, keySchema, type WrittenKey } from './key-schema.ts';

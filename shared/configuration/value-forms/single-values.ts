@@ -71,6 +71,8 @@ export const duration = z.pipe(
 );
 const lengthOf = (written: string): number => readDuration(written, ['s', 'm', 'h', 'd', 'w']) ?? 0;
 
+export const validity = matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w');
+
 /** `all`, or a list of model ids. */
 export const modelChoice: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), listOf(text(128))], {
   error: 'must be all or a list of model ids',

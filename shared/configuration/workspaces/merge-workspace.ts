@@ -1,14 +1,7 @@
 // Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
 import { WriteRefused } from '../../storage/store/index.ts';
-import type { ContentLog } from '../keys/index.ts';
 import { written } from '../value-forms/index.ts';
-import type {
-  MemberKeys,
-  PresetChanges,
-  PresetDocument,
-  WorkspaceChanges,
-  WorkspaceDocument,
-} from './workspace-document.ts';
+import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 
 const defaults: Omit<WorkspaceDocument, 'id'> = {
   credit_usd: '0',
@@ -23,7 +16,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
 /** Throws WriteRefused where the changes would take credit shards away. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
-  const { data_policy, features, presets = [], member_keys, content_log, ...settings } = changes;
+  const { data_policy, features, presets = [], member_keys: _keys, content_log: _log, ...settings } = changes;
   return {
     ...base,
     ...written(settings),
@@ -31,29 +24,21 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
     data_policy: withoutNulls({ ...base.data_policy, ...written(data_policy ?? {}) }),
     features: { ...base.features, ...written(features ?? {}) },
     presets: mergePresets(base.presets, presets),
-    ...(member_keys === undefined ? {} : { member_keys: mergeMemberKeys(base.member_keys, member_keys) }),
-    ...(content_log === undefined ? {} : { content_log: mergeContentLog(base.content_log, content_log) }),
+    ...mergeFields(base, changes),
   };
 }
 
-/** Where a workspace begins to keep bodies. */
-const contentLogDefaults: ContentLog = { keep: '30d', share: 1 };
+/** Fields of a setting where a workspace begins to have it. */
+const begun = { member_keys: { max: 5 }, content_log: { keep: '30d', share: 1 } } as const;
 
-const mergeContentLog = (
-  stored: WorkspaceDocument['content_log'],
-  changes: NonNullable<WorkspaceChanges['content_log']> | null,
-): ContentLog | null => (changes === null ? null : { ...contentLogDefaults, ...stored, ...written(changes) });
-
-/** Where a file lets members make keys without a maximum number. */
-const memberKeysDefault = 5;
-
-function mergeMemberKeys(
-  stored: WorkspaceDocument['member_keys'],
-  changes: NonNullable<WorkspaceChanges['member_keys']> | null,
-): MemberKeys | null {
-  if (changes === null) return null;
-  return { max: memberKeysDefault, ...stored, ...written(changes) };
-}
+/** Null removes a setting; absent fields of one keep their values. */
+const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes: WorkspaceChanges) =>
+  Object.fromEntries(
+    (Object.keys(begun) as (keyof typeof begun)[]).flatMap((name) => {
+      const change = changes[name];
+      return change === undefined ? [] : [[name, change && { ...begun[name], ...base[name], ...written(change) }]];
+    }),
+  );
 
 /** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */
 function keptCredit(former: WorkspaceDocument | undefined, { id, credit_shards }: WorkspaceChanges) {

@@ -7,12 +7,12 @@ import {
   contentLog,
   guardrailIds,
   limit,
-  matching,
   modelChoice,
   positiveInteger,
   regions,
   shapeOf,
   usd,
+  validity,
 } from '../value-forms/index.ts';
 
 const zdr = z.boolean();
@@ -33,7 +33,7 @@ const memberShape = Object.fromEntries(memberLimits.map((name) => [name, keySche
 export const memberKeysSchema = z.strictObject({
   max: positiveInteger,
   ...memberShape,
-  expires_in: z.nullable(matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w')),
+  expires_in: z.nullable(validity),
 });
 
 /** The stored form, complete. */
