@@ -234,19 +234,6 @@ describe('export', () => {
     }
   });
 
-  it('keeps the rules of a key: what expires, may call some models only or has tags does so where the file is applied', async () => {
-    const rules = {
-      expires_at: '2030-01-01T00:00:00.000Z',
-      models: ['acme/small'],
-      spend_limit_reset: 'weekly',
-      tags: { team: 'a' },
-    };
-    const file = local.write('ruled.yaml', gatewayFile({ key: rules }));
-    expect((await operate(`apply -f ${file} ${local.option}`)).code).toBe(0);
-    const exported = JSON.parse((await operate(`export ${local.option} --json`)).out) as Exported;
-    expect(exported.workspaces[0]?.keys).toEqual([{ name: 'ci', rpm: null, spend_limit_usd: null, ...rules }]);
-  });
-
   it('of a folder without a store is one line, exit 1', async () => {
     const { code, out, error } = await operate(`export --data ${local.folder}`);
     expect([code, out]).toEqual([1, '']);

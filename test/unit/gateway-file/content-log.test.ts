@@ -39,13 +39,10 @@ describe('a content log in a file', () => {
   });
 
   it.each([
-    ['{ keep: 2d }', 'null', 'workspaces[0].content_log.keep'],
     ['{ keep: 30 }', 'null', 'workspaces[0].content_log.keep'],
-    ['{ share: 1.5 }', 'null', 'workspaces[0].content_log.share'],
     ['{ share: "1" }', 'null', 'workspaces[0].content_log.share'],
     ['{ keeps: 30d }', 'null', 'workspaces[0].content_log.keeps'],
     ['yes', 'null', 'workspaces[0].content_log'],
-    ['{}', '{ keep: 8d }', 'workspaces[0].keys[0].content_log.keep'],
     ['{}', '{ share: -1 }', 'workspaces[0].keys[0].content_log.share'],
   ])('%s, of its key %s, is refused at %s', (ofWorkspace, ofKey, path) => {
     expect(pathsOf(file(ofWorkspace, ofKey))).toEqual([path]);
