@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { keySettings, type SettingRows, workspaceSettings } from '../../shared/configuration/settings/index.ts';
 import { type SettingPart as Part, samples, valueAt, withValue } from '../support/setting-samples.ts';
+import { projectRoot } from '../support/source-files.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -12,6 +15,13 @@ const rowsOf = (rows: SettingRows) =>
   });
 
 describe('every setting', () => {
+  it.each(['workspaces', 'keys'])('of %s is in the page of the gateway file', (owner) => {
+    const page = readFileSync(join(projectRoot, 'shared/configuration/gateway-file/README.md'), 'utf8');
+    const names = Object.keys(owner === 'keys' ? keySettings : workspaceSettings);
+    const missing = names.filter((name) => !new RegExp(`\\b${name.split('.').at(-1)}\\b`).test(page));
+    expect(missing).toEqual([]);
+  });
+
   let local: LocalStore;
   const id = (name: string) => name.replaceAll(/[._]/g, '-');
   const guardrails = ['words', 'names'].map((guardrail) => ({
