@@ -114,70 +114,24 @@ describe('a dry run', () => {
     expect((await operate(`keys list --data ${folder}`)).error).toContain('apply a gateway file first');
     expect(existsSync(folder)).toBe(false);
   });
-
-  it('shows every field old → new, and the next apply finds all of it still to do', async () => {
-    await operate(applyLine(gatewayFile()));
-    const line = applyLine(gatewayFile({ price: '0.30', key: { rpm: 5 }, workspace: { models: ['acme/small'] } }));
-    const dry = await operateJson<Applied>(`${line} --dry-run`);
-    expect(dry.changes).toEqual([
-      {
-        resource: 'catalogue',
-        change: 'changed',
-        members: ['acme/small', 'acme/large'].map((id) => ({
-          path: `models[${id}].providers[acme].input_price_per_million`,
-          from: '0.25',
-          to: '0.30',
-        })),
-      },
-      { resource: 'workspace team', change: 'changed', members: [{ path: 'models', from: 'all', to: ['acme/small'] }] },
-      { resource: 'key ci of team', change: 'changed', members: [{ path: 'rpm', from: null, to: 5 }] },
-    ]);
-    expect(await operateJson<Applied>(line)).toMatchObject({ dry_run: false, changes: dry.changes });
-    expect(changed(await operateJson<Applied>(`${line} --dry-run`))).toEqual([]);
-  });
 });
 
-describe('guardrails that a workspace or a key loses', () => {
-  const guardrail = (id: string) => ({
-    id,
-    kind: 'http',
-    url: `http://127.0.0.1:9/${id}`,
-    auth: 'none',
-    on: ['input'],
+// Which they are is tested in unit/gateway-file/apply.
+it('guardrails that a workspace loses are named, and never lost unasked; those that the file does not name stay', async () => {
+  const guardrails = ['pii', 'words'].map((id) => ({
+    ...{ id, kind: 'http', url: `http://127.0.0.1:9/${id}`, auth: 'none', on: ['input'] },
+  }));
+  const guarded = (ids?: readonly string[]) =>
+    applyLine({ ...gatewayFile({ workspace: { guardrails: ids } }), guardrails });
+  await operate(guarded(['pii', 'words']));
+  expect((await operate(`${guarded(['words'])} --dry-run`)).out).toContain('guardrails: ["pii","words"] → ["words"]');
+  const refused = await operate(guarded(['words']));
+  expect(refused).toMatchObject({
+    code: 2,
+    out: '',
+    error: expect.stringContaining('(guardrail pii of workspace team)'),
   });
-  const guarded = (ofWorkspace: unknown, ofKey: unknown = ['words']) => ({
-    ...gatewayFile({ workspace: { guardrails: ofWorkspace }, key: { guardrails: ofKey } }),
-    guardrails: ['pii', 'words'].map(guardrail),
-  });
-
-  it.each([
-    ['one', ['words'], ['words'], 'guardrails: ["pii","words"] → ["words"]', 'guardrail pii of workspace team'],
-    [
-      'all',
-      [],
-      ['words'],
-      '["pii","words"] → []',
-      'guardrail pii of workspace team; guardrail words of workspace team',
-    ],
-    ['all, by null', null, ['words'], '→ null', 'guardrail pii of workspace team; guardrail words of workspace team'],
-    ['those of a key', ['pii', 'words'], [], 'guardrails: ["words"] → []', 'guardrail words of key ci of team'],
-  ])('are named by a dry run, and never lost unasked: %s', async (_which, ofWorkspace, ofKey, shown, named) => {
-    const line = applyLine(guarded(['pii', 'words']));
-    await operate(line);
-    const fewer = applyLine(guarded(ofWorkspace, ofKey));
-    const dry = await operate(`${fewer} --dry-run`);
-    expect(dry.out).toContain(shown);
-    expect(dry.out.split('\n').at(-1)).toBe('dry run, nothing was written: 1 changed, 2 unchanged');
-    const refused = await operate(fewer);
-    expect([refused.code, refused.out]).toEqual([2, '']);
-    expect(refused.error).toContain(`(${named})`);
-    expect((await operate(applyLine(guarded(['pii', 'words'])))).out).toBe('3 unchanged');
-  });
-
-  it('stay where the file does not name them', async () => {
-    await operate(applyLine(guarded(['pii', 'words'])));
-    expect((await operate(applyLine(guarded(undefined, undefined)))).out).toBe('3 unchanged');
-  });
+  for (const same of [['pii', 'words'], undefined]) expect((await operate(guarded(same))).out).toBe('3 unchanged');
 });
 
 describe('what takes something away', () => {

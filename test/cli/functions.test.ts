@@ -220,18 +220,11 @@ describe('functions', () => {
     expect((await operate(`functions publish team guarded - --skip-cases ${local.option}`)).code).toBe(2);
   });
 
-  it.each([
-    ['no mapping', '[]', 'standard input: must be a mapping'],
-    ['no id', 'model: acme/small\nmessages: [{role: user, content: x}]', 'revision.id: is required'],
-    ['a member that is not known', 'id: r9\nmodel: acme/small\nmesages: []', /revision\.mesages: .*\(line 3\)/],
-    ['no text of YAML', 'id: [', /standard input: .*/],
-  ] as const)('are not published from what holds %s, and the reason is told with its place', async (...row) => {
-    const [, standardInput, reason] = row;
+  it('are not published from a text that is wrong, and the reason is reported with its place', async () => {
     const before = await show('echo');
-    const { code, out, error } = await operate(`functions publish team echo - ${local.option}`, {
-      standardInput,
-    });
-    expect([code, out + error]).toEqual([1, expect.stringMatching(reason)]);
+    const standardInput = 'id: r9\nmodel: acme/small\nmesages: []';
+    const { code, out, error } = await operate(`functions publish team echo - ${local.option}`, { standardInput });
+    expect([code, out + error]).toEqual([1, expect.stringMatching(/revision\.mesages: .*\(line 3\)/)]);
     expect(await show('echo')).toEqual(before);
   });
 

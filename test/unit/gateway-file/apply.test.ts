@@ -334,6 +334,9 @@ describe('what a plan says', () => {
       ['key ci of a', { path: 'status', from: 'active', to: 'revoked' }, 'key ci of a is revoked'],
       ['function f of a', { path: 'status', from: 'enabled', to: 'disabled' }, 'function f of a is disabled'],
       ['function f of a', { path: 'active', from: 'r2', to: null }, 'active revision r2 of function f of a'],
+      ['key ci of a', { path: 'guardrails', from: ['pii', 'words'], to: ['words'] }, 'guardrail pii of key ci of a'],
+      ['workspace a', { path: 'guardrails', from: ['pii'], to: [] }, 'guardrail pii of workspace a'],
+      ['workspace a', { path: 'guardrails', from: ['pii'], to: null }, 'guardrail pii of workspace a'],
     ])('is named: %s %j', (resource, member, line) => {
       expect(destructiveChanges(changed(resource, member))).toEqual([line]);
     });
