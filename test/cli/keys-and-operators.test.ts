@@ -252,6 +252,23 @@ describe('rotation', () => {
       expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([401, 200, 'expired']);
     });
 
+    it('leaves a key that is named where the new one is revoked, as long as it is accepted', async () => {
+      const { key: former } = await create('leaked', '--rpm 9');
+      await gw('keys rotate leaked --workspace team --grace 2h');
+      const first = await gw('keys revoke leaked --workspace team --yes');
+      expect([first.code, first.error]).toEqual([
+        0,
+        expect.stringMatching(
+          new RegExp(
+            `^note: ${publicIdOf(former)}, a former key of this name, is accepted until \\d{4}-\\S+: keys revoke ${publicIdOf(former)}$`,
+          ),
+        ),
+      ]);
+      expect(await statusWith(former)).toBe(200);
+      const second = await gw(`keys revoke ${publicIdOf(former)} --yes`);
+      expect([second.code, second.error, await statusWith(former)]).toEqual([0, '', 401]);
+    });
+
     it('leaves the name to the new key: a file, an export and the next rotation mean that one, and the former still ends', async () => {
       const { key: former } = await create('deploy', '--rpm 9');
       const { public_id: second } = await gwJson<Rotated>('keys rotate deploy --workspace team --grace 1h');

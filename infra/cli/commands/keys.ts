@@ -2,10 +2,11 @@
 // made, the only time that its text is known.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
-import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
+import { isKeyExpired, type KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { keySettings } from '../../../shared/configuration/settings/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
+import { instantOf } from '../../../shared/foundation/time/index.ts';
 import {
   addCallCommands,
   type CallCommands,
@@ -54,6 +55,7 @@ async function revoke(
     const { publicId } = key;
     const named = `key ${key.name} of ${key.workspace} (${publicId})`;
     const change = await revokeAll(session, deps, [key], named);
+    for (const line of await endingNamesakes(session, deps, key)) session.terminal.writeError(line);
     return {
       json: { workspace: key.workspace, name: key.name, public_id: publicId, status: 'revoked', change },
       lines: () => [`${named} ${change === 'changed' ? 'is revoked' : 'was revoked before'}`],
@@ -67,6 +69,18 @@ async function revoke(
     json: { owner, revoked: active.map((key) => key.publicId) },
     lines: () => [change === 'changed' ? `${named} are revoked` : `${owner} has no active key`],
   };
+}
+
+/** Lines about keys that a rotation replaced: their name no longer names them. */
+async function endingNamesakes(session: Session, { keys }: ManagementDependencies, revoked: KeyRecord) {
+  const nowMs = session.clock.nowMs();
+  return (await collect(keys.list())).flatMap((key) => {
+    const isNamesake = key.workspace === revoked.workspace && key.name === revoked.name;
+    const isAccepted = key.status === 'active' && key.replacedBy !== null && !isKeyExpired(key, nowMs);
+    if (!isNamesake || !isAccepted || key.publicId === revoked.publicId) return [];
+    const end = instantOf(key.expiresAtMs) ?? 'it is revoked';
+    return [`note: ${key.publicId}, a former key of this name, is accepted until ${end}: keys revoke ${key.publicId}`];
+  });
 }
 
 async function revokeAll(session: Session, deps: ManagementDependencies, keys: readonly KeyRecord[], named: string) {
