@@ -74,7 +74,9 @@ function synthesize(
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
-  const app = new App({ context: cdkJson.context, outdir: temporaryFolder() });
+  // Without what no test reads: a copy of each asset, and the tree of constructs.
+  const context = { ...cdkJson.context, 'aws:cdk:disable-asset-staging': true };
+  const app = new App({ context, outdir: temporaryFolder(), treeMetadata: false });
   stubBundles ??= createStubBundles();
   const { data, api } = new GatewayStage(app, stage, {
     settings,
