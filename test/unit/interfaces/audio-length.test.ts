@@ -58,6 +58,18 @@ function wav(seconds: number, bytes: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(bytes)]);
 }
 
+/** The same of 32 bits, floating, which counts its samples before them. */
+function floatWav(seconds: number, bytes: number): Buffer {
+  const file = wav(2 * seconds, bytes);
+  file.writeUInt16LE(3, 20);
+  file.writeUInt32LE(96_000, 28);
+  file.writeUInt16LE(4, 32);
+  file.writeUInt16LE(32, 34);
+  const count = Buffer.from('fact\x04\0\0\0\0\0\0\0', 'latin1');
+  count.writeUInt32LE(24_000 * seconds, 8);
+  return Buffer.concat([file.subarray(0, 36), count, file.subarray(36)]);
+}
+
 /** A first frame that counts frames and bytes. */
 function mp3(seconds: number, bytes: number): Buffer {
   const first = Buffer.concat([frame]);
@@ -68,8 +80,19 @@ function mp3(seconds: number, bytes: number): Buffer {
   return Buffer.concat([first, ...new Array(Math.ceil(bytes / frame.length)).fill(frame)]);
 }
 
+interface Beside {
+  readonly hasPictures?: boolean;
+  readonly coverBytes?: number;
+}
+
+const coverOf = (bytes: number) =>
+  atom(
+    'udta',
+    atom('meta', Buffer.alloc(4), atom('ilst', atom('covr', atom('data', u32(13), u32(0), Buffer.alloc(bytes))))),
+  );
+
 /** A track of this codec, and one of pictures. */
-function mp4(codec: string, hasPictures: boolean, seconds: number, bytes: number): Buffer {
+function mp4(codec: string, { hasPictures, coverBytes }: Beside, seconds: number, bytes: number): Buffer {
   const times = (scale: number) => [Buffer.alloc(12), u32(scale), u32(seconds * scale)];
   const trackOf = (name: string, handler: string) => {
     const entry = Buffer.concat([u32(36), Buffer.from(name), Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), Buffer.alloc(20)]);
@@ -86,8 +109,33 @@ function mp4(codec: string, hasPictures: boolean, seconds: number, bytes: number
       atom('mvhd', ...times(1_000), Buffer.alloc(80)),
       trackOf(codec, 'soun'),
       ...(hasPictures ? [trackOf('avc1', 'vide')] : []),
+      ...(coverBytes === undefined ? [] : [coverOf(coverBytes)]),
     ),
     atom('mdat', Buffer.alloc(bytes)),
+  ]);
+}
+
+/** 48,000 samples a second of one channel and 32 bits. */
+function webm(codec: string, seconds: number, bytes: number): Buffer {
+  const element = (id: string, ...parts: Buffer[]) => {
+    const inner = Buffer.concat(parts);
+    return Buffer.concat([Buffer.from(id, 'hex'), Buffer.from([0x10]), u32(inner.length).subarray(1), inner]);
+  };
+  const double = (value: number) => {
+    const inner = Buffer.alloc(8);
+    inner.writeDoubleBE(value);
+    return inner;
+  };
+  const audio = [element('b5', double(48_000)), element('9f', Buffer.from([1])), element('6264', Buffer.from([32]))];
+  const track = [element('d7', Buffer.from([1])), element('83', Buffer.from([2])), element('86', Buffer.from(codec))];
+  return Buffer.concat([
+    element('1a45dfa3', element('4282', Buffer.from('webm'))),
+    element(
+      '18538067',
+      element('1549a966', element('2ad7b1', u32(1_000_000)), element('4489', double(seconds * 1_000))),
+      element('1654ae6b', element('ae', ...track, element('e1', ...audio))),
+      element('1f43b675', element('e7', Buffer.from([0])), Buffer.alloc(bytes)),
+    ),
   ]);
 }
 
@@ -124,18 +172,27 @@ describe('the length of a file of audio', () => {
   const beside = 64 * 1024 - 1_024;
   it.each<[string, (seconds: number, bytes: number) => Buffer, string, number]>([
     ['WAV', wav, 'audio/wav', 480_000],
+    ['WAV of floats', floatWav, 'audio/wav', 960_000],
+    ['WebM with Opus', (...sizes) => webm('A_OPUS', ...sizes), 'audio/webm', 800_000],
+    ['WebM with PCM', (...sizes) => webm('A_PCM/FLOAT/IEEE', ...sizes), 'audio/webm', 1_920_000],
+    ['Matroska with FLAC', (...sizes) => webm('A_FLAC', ...sizes), 'audio/webm', 1_920_000],
     ['MP3', mp3, 'audio/mpeg', 800_000],
-    ['M4A with AAC', (...sizes) => mp4('mp4a', false, ...sizes), 'audio/mp4', 800_000],
-    ['M4A with ALAC', (...sizes) => mp4('alac', false, ...sizes), 'audio/mp4', 1_764_000],
+    ['M4A with AAC', (...sizes) => mp4('mp4a', {}, ...sizes), 'audio/mp4', 800_000],
+    ['M4A with ALAC', (...sizes) => mp4('alac', {}, ...sizes), 'audio/mp4', 1_764_000],
     ['FLAC', flac, 'audio/flac', 1_764_000],
     ['Ogg', ogg, 'audio/ogg', 780_000],
-    ['MP4 with video', (...sizes) => mp4('mp4a', true, ...sizes), 'video/mp4', 25_000_000],
+    ['MP4 with video', (...sizes) => mp4('mp4a', { hasPictures: true }, ...sizes), 'video/mp4', 25_000_000],
   ])('that %s says is taken where so many bytes can be as short, else there is none', async (_name, of, type, most) => {
     expect(await audioSeconds(of(10, most), type)).toBeCloseTo(10, 1);
     expect(await audioSeconds(of(10, most + beside - 8 * 1_024), type)).toBeCloseTo(10, 1);
     const cheap = of(10, most + 2 * 64 * 1024);
     expect(await audioSeconds(cheap, type)).toBeUndefined();
     expect(await audioSeconds(of(1, most), type)).toBeUndefined();
+  });
+
+  it('is read beside a cover of a megabyte', async () => {
+    const bytes = 3 * 1024 * 1024;
+    expect(await audioSeconds(mp4('mp4a', { coverBytes: 1024 * 1024 }, 60, bytes), 'audio/mp4')).toBeCloseTo(60, 1);
   });
 
   it.each(hostile)('is given up after a bounded number of reads: %s', async (_what, file, type) => {

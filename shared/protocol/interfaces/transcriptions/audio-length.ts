@@ -5,13 +5,14 @@ import { type IFormat, parseBuffer } from 'music-metadata';
 const secondsMax = 24 * 60 * 60;
 /** No usual codec takes more for sound: MP3 320 kbit/s, Opus 510, AAC 576 for two channels, AC-3 640. */
 const lossyMaxBitsPerSecond = 640_000;
+/** Sound whose every sample is kept, whether the package says so or not. */
+const losslessCodec = /^(PCM|non-PCM|IEEE_FLOAT|FLAC)/;
 /** Of pictures and sound: phones write 17 Mbit/s at 1080p and 60 pictures a second. */
 const videoMaxBitsPerSecond = 20_000_000;
 /** Titles and small pictures beside them. */
 const besideMaxBytes = 64 * 1024;
 /** Bounds of what is read of a file, which together takes some milliseconds: the parser never gives others a turn. */
 const readsMax = 8 * 1024;
-const readMaxBytes = 128 * 1024;
 const readsMaxBytes = 2 * 1024 * 1024;
 
 /**
@@ -37,9 +38,11 @@ const bitsPerByte = 8;
 const fits = (bytes: number, seconds: number, format: IFormat): boolean =>
   (bytes - besideMaxBytes) * bitsPerByte <= seconds * maxBitsPerSecond(format) && seconds > 0;
 
-function maxBitsPerSecond({ hasVideo, lossless, sampleRate = 0, numberOfChannels = 0, bitsPerSample = 0 }: IFormat) {
+function maxBitsPerSecond({ hasVideo, lossless, codec = '', ...format }: IFormat): number {
   if (hasVideo === true) return videoMaxBitsPerSecond;
-  return lossless === true ? sampleRate * numberOfChannels * bitsPerSample : lossyMaxBitsPerSecond;
+  if (lossless !== true && !losslessCodec.test(codec)) return lossyMaxBitsPerSecond;
+  const { sampleRate = 0, numberOfChannels = 0, bitsPerSample = 0 } = format;
+  return sampleRate * numberOfChannels * bitsPerSample;
 }
 
 const tagHeadBytes = 10;
@@ -60,8 +63,7 @@ function boundedReads(bytes: Uint8Array): Uint8Array {
     const piece = bytes.subarray(start, end);
     reads += 1;
     bytesRead += piece.length;
-    if (reads > readsMax || piece.length > readMaxBytes || bytesRead > readsMaxBytes)
-      throw new RangeError('the description of the file is too long');
+    if (reads > readsMax || bytesRead > readsMaxBytes) throw new RangeError('the description of the file is too long');
     return piece;
   };
   return view;
