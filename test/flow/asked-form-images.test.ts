@@ -107,7 +107,7 @@ describe('images in the other form', () => {
       expect(answer).toEqual(
         pictures.map((b64_json, place) => ({
           ...{ type: `${prefix}.completed`, b64_json, created_at: 7, ...shared },
-          usage: place === 1 ? usageOf(2) : usageOf(0),
+          usage: place === 0 ? usageOf(2) : usageOf(0),
         })),
       );
       expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
@@ -145,6 +145,30 @@ describe('images in the other form', () => {
     const told = await collect(await client.images.generate({ model: 'images', ...stream }));
     const open = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto', created_at: 7 };
     expect(told).toEqual(data.map((item) => ({ type: 'image_generation.completed', ...item, ...open })));
+  });
+
+  it('are those of their own items, whatever fields these and their answer have beside them', async () => {
+    const data = [{ b64_json: 'b25l', type: 'image', usage: { output_tokens: 9_000 }, created_at: 'now', size: '8x8' }];
+    answered = {
+      type: 'application/json',
+      text: JSON.stringify({ b64_json: 'bm9uZQ==', created: 7, ...shared, data }),
+    };
+    const { answer, cost } = await charged(async () =>
+      collect(await client.images.generate({ model: 'images', ...stream })),
+    );
+    expect(answer).toEqual([
+      { type: 'image_generation.completed', b64_json: 'b25l', created_at: 7, ...shared, size: '8x8' },
+    ]);
+    expect(cost).toBe(40_000n * micro);
+  });
+
+  it('cost what is reported of all of them, where more come than were asked for', async () => {
+    answered = { type: 'application/json', text: whole(pictures, usageOf(2)) };
+    const { answer, cost } = await charged(async () =>
+      collect(await client.images.generate({ model: 'tokens', prompt: 'p', stream: true })),
+    );
+    expect(answer).toHaveLength(1);
+    expect(cost).toBe((20n * 5n + 400n * 40n) * micro);
   });
 
   it('of tens of megabytes go through in both forms', async () => {

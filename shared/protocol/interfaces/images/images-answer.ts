@@ -79,16 +79,22 @@ export function readImagesUsage(usage: unknown): UsageReport | undefined {
   return { tokens, members: usage };
 }
 
-/** The items of `data` as they came. `answer`: of `readImagesAnswer`. */
-export function* imageItems(answer: JsonAnswer): Generator<string> {
+/** The objects in `data`, each with its text without these fields. `answer`: of `readImagesAnswer`. */
+export function* imageItems(
+  answer: JsonAnswer,
+  leftOut: readonly string[],
+): Generator<{ readonly item: number; readonly text: string }> {
   const { json, values } = answer as ImagesAnswer;
   const list = findMember(json, 'data');
-  let place = 0;
-  for (const item of list === undefined ? [] : json.inside(list)) {
-    const text = json.slice(item);
-    const end = place + countValues(text, base64Images);
-    yield putBackValues({ text, values: values.slice(place, end) }, base64Images);
+  if (list === undefined) return;
+  const changes = new Map(leftOut.map((name) => [name, undefined]));
+  let place = countValues(json.text.slice(0, json.start(list)), base64Images);
+  for (const item of json.inside(list)) {
+    const end = place + countValues(json.slice(item), base64Images);
+    const left = values.slice(place, end);
     place = end;
+    if (!json.isObject(item)) continue;
+    yield { item, text: putBackValues({ text: rewriteMembers(json, changes, item), values: left }, base64Images) };
   }
 }
 

@@ -38,12 +38,12 @@ function readText(text: string): ReadAnswer {
 
 const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, input: undefined, output: undefined };
 
-/** By tokens, or by the length that is billed. */
+/** By tokens, which are of sound where details say no more; or by the length that is billed. */
 export function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   if (typeof usage.seconds === 'number') return reportedLength(usage.seconds, usage);
-  const details = isJsonObject(usage.input_token_details) ? usage.input_token_details : {};
   const input = toCount(usage.input_tokens);
+  const details = isJsonObject(usage.input_token_details) ? usage.input_token_details : { audio_tokens: input };
   const tokens = { ...noTokens, input, output: toCount(usage.output_tokens) };
   return { tokens: { ...tokens, media: { audioInput: toCount(details.audio_tokens) ?? 0 } }, members: usage };
 }

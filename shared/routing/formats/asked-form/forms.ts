@@ -10,6 +10,7 @@ import { imageEditForm, imageForm } from './image-form.ts';
 import { messageForm } from './message-form.ts';
 import { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
 import { responseForm } from './response-form.ts';
+import { transcriptionForm } from './transcription-form.ts';
 
 /** Interfaces that are relayed, and may stream. */
 const answerForms: Readonly<Partial<Record<InterfaceId, AnswerForm>>> = {
@@ -19,6 +20,7 @@ const answerForms: Readonly<Partial<Record<InterfaceId, AnswerForm>>> = {
   compact: responseForm,
   images: imageForm,
   'image-edits': imageEditForm,
+  transcriptions: transcriptionForm,
 };
 
 export async function inOtherForm(

@@ -26,12 +26,12 @@ export const imageEditForm = formOf('image_edit', imageEdits);
 /** Fields of each event, and of a whole answer beside its images. An event has each: the words of one that leaves it open. */
 const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
 
-const textOf = (json: JsonText, name: string): string | undefined => {
-  const value = findMember(json, name);
+const textOf = (json: JsonText, name: string, object = 0): string | undefined => {
+  const value = findMember(json, name, object);
   return value === undefined ? undefined : json.slice(value);
 };
 
-/** Of an image before the last, which reports what all of them used. */
+/** Of an image behind the first, which reports what all of them used: more may have come than are handed on. */
 const noUsage = JSON.stringify({
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },
@@ -39,23 +39,26 @@ const noUsage = JSON.stringify({
   total_tokens: 0,
 });
 
+/** Fields of an event that are of no image. */
+const ownFields = ['type', 'created_at', 'usage'];
+
 function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
   const { json } = answer;
-  const items = [...imageItems(answer)];
-  const shared = Object.entries(sharedFields).map(
-    ([name, open]) => `"${name}":${textOf(json, name) ?? JSON.stringify(open)}`,
-  );
   const created = `"created_at":${textOf(json, 'created') ?? 0}`;
   const usage = textOf(json, 'usage');
-  for (const [place, item] of items.entries()) {
-    const used = usage === undefined ? [] : [`"usage":${place === items.length - 1 ? usage : noUsage}`];
-    const fields = [`"type":"${type}"`, item.trim().slice(1, -1), created, ...shared, ...used];
-    yield { name: type, text: `{${fields.filter((field) => field.trim() !== '').join(',')}}` };
+  let used = usage;
+  for (const { item, text } of imageItems(answer, ownFields)) {
+    const shared = Object.entries(sharedFields)
+      .filter(([name]) => textOf(json, name, item) === undefined)
+      .map(([name, open]) => `"${name}":${textOf(json, name) ?? JSON.stringify(open)}`);
+    const fields = [`"type":"${type}"`, text.slice(1, -1), created, ...shared];
+    if (used !== undefined) fields.push(`"usage":${used}`);
+    yield { name: type, text: `{${fields.filter((field) => field !== '').join(',')}}` };
+    used = usage && noUsage;
   }
 }
 
-/** Fields of an event that are none of its image. */
-const fieldsOfEvents = ['type', 'created_at', 'usage', ...Object.keys(sharedFields)];
+const fieldsOfEvents = [...ownFields, ...Object.keys(sharedFields)];
 const withoutEventFields = Object.fromEntries(fieldsOfEvents.map((name) => [name, undefined]));
 
 /** Each image comes whole with an event of its own; partial ones are no part of an answer. */

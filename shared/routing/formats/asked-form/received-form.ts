@@ -26,10 +26,10 @@ export function receivingSend(send: Send, { api, stream }: AskedForm): Receiving
 async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswer | NoAnswer> {
   const bytes = sent.body[Symbol.asyncIterator]();
   const first = await bytes.next();
-  const start = first.done === true ? undefined : startOf(first.value);
-  const isJson = start === undefined ? sent.contentType.includes('application/json') : start === '{' || start === '[';
+  const start = first.done === true ? '' : startOf(first.value);
+  const isWhole = start === '' ? /application\/json|text\/plain/.test(sent.contentType) : isWholeAt(start, api);
   const body = withFirst(first, bytes);
-  if (!isJson) return { ...sent, isStream: true, body };
+  if (!isWhole) return { ...sent, isStream: true, body };
   // Reserved as the bytes of one event, until the call ends.
   const text = await readText(body, maxBytesOf(api));
   // Everything came.
@@ -73,9 +73,15 @@ async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): Async
 /** A line of an event, or a comment. JSON begins with none of them. */
 const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 
-/** The first character that is neither blank nor a byte-order mark. */
-const startOf = (bytes: Uint8Array): string | undefined =>
-  /[^\s\ufeff]/.exec(Buffer.from(bytes.subarray(0, startMaxBytes)).toString())?.[0];
+/** JSON; of a transcription also a text. */
+const isWholeAt = (start: string, api: ProviderApi): boolean =>
+  /^[{[]/.test(start) || (api === 'transcriptions' && !eventStart.test(start));
+
+/** Without blanks and a byte-order mark before it. */
+const startOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.subarray(0, startMaxBytes))
+    .toString()
+    .replace(/^[\s\ufeff]+/, '');
 const startMaxBytes = 64;
 
 /** The same bytes, of which the first were read. */

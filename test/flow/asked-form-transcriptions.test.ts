@@ -1,0 +1,149 @@
+// Transcriptions in the other form: a whole one although events were asked for, which some models do not make, or the reverse.
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, expect, it } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+
+let provider: ScriptedProvider;
+let gateway: Harness;
+let client: OpenAI;
+let answered = { type: '', text: '' };
+/** Two failures of one provider would cool it. */
+const failing = ['failing-0', 'failing-1', 'failing-2', 'failing-3'];
+
+beforeAll(async () => {
+  provider = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(200, { 'content-type': answered.type });
+    outgoing.end(answered.text);
+  });
+  const free = { input_price_per_million: '0', output_price_per_million: '0', max_output_tokens: 100 };
+  const by = (more: object) => [{ provider: 'acme', upstream: 'm', more: { ...free, ...more } }];
+  gateway = await startHarness({
+    models: {
+      seconds: by({ input_price_per_second: '0.0001' }),
+      ...Object.fromEntries(
+        failing.map((id) => [
+          id,
+          [{ provider: id, upstream: 'm', more: { ...free, input_price_per_second: '0.0001' } }],
+        ]),
+      ),
+      tokens: by({ input_price_per_million: '2', audio_input_price_per_million: '6', output_price_per_million: '10' }),
+    },
+    providers: Object.fromEntries(
+      ['acme', ...failing].map((id) => [id, { apis: ['transcriptions'], base_url: provider.url }]),
+    ),
+  });
+  client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+});
+afterAll(async () => {
+  await gateway.settled();
+  await expectBalancedBooks(gateway);
+  await gateway.stop();
+  await provider.stop();
+});
+
+const micro = 1_000_000n;
+/** Of no known format: five seconds by its bytes. */
+const file = () => toFile(Buffer.alloc(5_000, 7), 'a.bin');
+
+async function charged<Answer>(ask: () => Promise<Answer>): Promise<{ answer: Answer; cost: bigint; calls: number }> {
+  await gateway.settled();
+  const [{ available }, before] = [await gateway.credit(), provider.bodies.length];
+  const answer = await ask();
+  await gateway.settled();
+  const cost = available - (await gateway.credit()).available;
+  return { answer, cost, calls: provider.bodies.length - before };
+}
+
+async function streamed(model: string, more: { readonly response_format?: 'text' } = {}) {
+  const events: unknown[] = [];
+  const body = { model, file: await file(), stream: true as const, ...more };
+  for await (const event of await client.audio.transcriptions.create(body)) events.push(event);
+  return events;
+}
+
+const length = { type: 'duration', seconds: 3 };
+const tokens = {
+  type: 'tokens',
+  input_tokens: 100,
+  input_token_details: { audio_tokens: 90, text_tokens: 10 },
+  output_tokens: 4,
+  total_tokens: 104,
+};
+const logprobs = [{ token: 'Good', logprob: -0.1, bytes: [71] }];
+
+it.each<[string, string, string, object, bigint]>([
+  ['JSON by the second', 'seconds', JSON.stringify({ text: 'Good day.', usage: length }), { usage: length }, 300n],
+  [
+    'JSON by the token',
+    'tokens',
+    JSON.stringify({ text: 'Good day.', logprobs, usage: tokens }),
+    { logprobs, usage: tokens },
+    90n * 6n + 10n * 2n + 4n * 10n,
+  ],
+  [
+    'verbose JSON, which says its length alone',
+    'seconds',
+    JSON.stringify({ task: 'transcribe', duration: 2.5, text: 'Good day.', segments: [] }),
+    { usage: { type: 'duration', seconds: 2.5 } },
+    250n,
+  ],
+])('is events where it comes as %s', async (_what, model, text, more, cost) => {
+  answered = { type: 'application/json', text };
+  expect(await charged(() => streamed(model))).toEqual({
+    answer: [
+      { type: 'transcript.text.delta', delta: 'Good day.' },
+      { type: 'transcript.text.done', text: 'Good day.', ...more },
+    ],
+    cost: cost * micro,
+    calls: 1,
+  });
+});
+
+it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[laughs] {so}', ''])(
+  'is events where it comes as a text: %j',
+  async (text) => {
+    answered = { type: 'text/plain; charset=utf-8', text };
+    const { answer, cost, calls } = await charged(() => streamed('seconds', { response_format: 'text' }));
+    const delta = { type: 'transcript.text.delta', delta: text };
+    expect(answer).toEqual([...(text === '' ? [] : [delta]), { type: 'transcript.text.done', text }]);
+    expect([cost, calls]).toEqual([500n * micro, 1]);
+  },
+);
+
+it.each(['text/event-stream', 'application/json'])('is whole where it comes as events of %s', async (type) => {
+  const events = [
+    { type: 'transcript.text.delta', delta: 'Good ' },
+    { type: 'transcript.text.delta', delta: 'day.' },
+    { type: 'transcript.text.done', text: 'Good day.', usage: length },
+  ];
+  answered = { type, text: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') };
+  expect(
+    await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() })),
+  ).toEqual({ answer: { text: 'Good day.', usage: length }, cost: 300n * micro, calls: 1 });
+});
+
+it.each([
+  ['failing-0', 'application/json', true, '{"error":{"message":"overloaded","type":"server_error"}}'],
+  ['failing-1', 'application/json', true, '{"text":"Good'],
+  ['failing-2', 'text/html', true, '<!doctype html><p>Sign in'],
+  ['failing-3', 'text/event-stream', false, 'data: {"type":"transcript.text.delta","delta":"Good"}\n\n'],
+])('that fails in the other form fails, and pays nothing: %s, %s', async (model, type, stream, text) => {
+  answered = { type, text };
+  const { answer, cost, calls } = await charged(async () => {
+    const asked = client.audio.transcriptions.create({ model, file: await file(), stream });
+    return asked.catch((error: unknown) => error);
+  });
+  expect(answer).toMatchObject({ status: 502 });
+  expect([cost, calls]).toEqual([0n, 1]);
+});
+
+it('costs as sound what is reported without details', async () => {
+  const { input_token_details: _details, ...usage } = tokens;
+  answered = { type: 'application/json', text: JSON.stringify({ text: 'Good day.', usage }) };
+  const { cost } = await charged(async () =>
+    client.audio.transcriptions.create({ model: 'tokens', file: await file() }),
+  );
+  expect(cost).toBe((100n * 6n + 4n * 10n) * micro);
+});
