@@ -198,6 +198,9 @@ describe('export', () => {
             },
           ],
         },
+        { id: 'nothing-left', models: ['gone'] },
+        { id: 'guarded', guardrails: ['words', 'lost'], keys: [{ name: 'any' }] },
+        { id: 'last', models: ['gone', 'kept'] },
       ],
     };
     expect((await apply('before.yaml', before)).code).toBe(0);
@@ -209,17 +212,28 @@ describe('export', () => {
     expect((await apply('after.yaml', after, '--yes')).code).toBe(0);
     const { out, error } = await operate(`export ${local.option}`);
     const missing = 'is left out, and stays as it is stored: there is no';
-    expect(error.split('\n').sort()).toEqual([
-      `note: byok connection to goes of team ${missing} provider "goes" in providers`,
-      `note: key limited of team ${missing} model "gone" in models`,
-      `note: key unchecked of team ${missing} guardrail "lost" in guardrails`,
-      `note: revision r1 of function label of team ${missing} model "gone" in models`,
-      `note: revision r2 of function label of team ${missing} model "gone" in models`,
-      `note: the list of models of team ${missing} model "gone" in models`,
-    ]);
-    const [team] = (parse(out) as { workspaces: { [name: string]: unknown }[] }).workspaces;
-    expect(team).not.toHaveProperty('models');
-    expect(team).toMatchObject({
+    expect(error.split('\n').sort()).toEqual(
+      [
+        `note: byok connection to goes of team ${missing} provider "goes" in providers`,
+        `note: key limited of team ${missing} model "gone" in models`,
+        `note: key unchecked of team ${missing} guardrail "lost" in guardrails`,
+        `note: revision r1 of function label of team ${missing} model "gone" in models`,
+        `note: revision r2 of function label of team ${missing} model "gone" in models`,
+        ...['last', 'nothing-left', 'team'].map(
+          (id) => `note: gone in the list of models of ${id} ${missing} model "gone" in models`,
+        ),
+        `note: workspace guarded ${missing} guardrail "lost" in guardrails`,
+      ].sort(),
+    );
+    const listsIn = (file: unknown) =>
+      (file as { workspaces: { [name: string]: unknown }[] }).workspaces.map(({ id, models }) => [id, models]);
+    const lists = [
+      ['last', ['kept']],
+      ['nothing-left', []],
+      ['team', ['kept']],
+    ];
+    expect(listsIn(parse(out))).toEqual(lists);
+    expect((parse(out) as typeof before).workspaces.at(-1)).toMatchObject({
       keys: [{ name: 'any' }, { name: 'other', models: ['kept'] }],
       byok: { connections: [{ provider: 'stays' }] },
       functions: [{ id: 'label', revisions: [{ id: 'r3' }] }],
@@ -229,9 +243,16 @@ describe('export', () => {
     const other = await startLocalStore();
     try {
       expect((await operate(`apply -f ${other.write('exported.yaml', out)} ${other.option}`)).code).toBe(0);
+      // What was limited is made with its limit, or not at all.
+      expect(listsIn(JSON.parse((await operate(`workspaces list ${other.option} --json`)).out))).toEqual(lists);
     } finally {
       await other.stop();
     }
+    // A list that names less than what is there is written.
+    const narrowed = { ...before, workspaces: [{ id: 'team', models: ['kept'] }] };
+    expect((await apply('narrowed.yaml', narrowed)).code).toBe(0);
+    const team = JSON.parse((await operate(`workspaces show team ${local.option} --json`)).out);
+    expect(team).toMatchObject({ models: ['kept'] });
   });
 
   it('of a folder without a store is one line, exit 1', async () => {

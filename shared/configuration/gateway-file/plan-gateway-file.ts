@@ -87,10 +87,10 @@ export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayF
   const modelList = asked.modelList ?? (await loadModelList());
   const options = { ...asked, modelList, region: asked.region ?? asked.readVariable?.('AWS_REGION') };
   const { readBefore } = options;
-  const planning: Planning = { ...options, issues: [], notes: [], placeOf: (path) => path };
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
   const { document: catalogue, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
-  planning.issues.push(...faults);
+  const modelIds = new Set(catalogue.models.map(({ id }) => id));
+  const planning: Planning = { ...options, modelIds, issues: [...faults], notes: [], placeOf: (path) => path };
   // Other files name all their models, which the reader has checked.
   if (faults.length === 0 && options.file.models.some(isListedModels)) {
     planning.issues.push(...modelReferenceIssues(options.file, catalogue));

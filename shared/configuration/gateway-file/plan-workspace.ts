@@ -1,5 +1,6 @@
 // Changes of a workspace in the file: its settings, its BYOK connections, its functions.
 
+import { canonicalJson } from '../../foundation/ids/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { writeWorkspace } from '../administration/index.ts';
 import { readConnection } from '../byok/index.ts';
@@ -25,9 +26,13 @@ export async function planWorkspace(planning: Planning, workspace: WorkspaceInFi
   ].flatMap((step) => step ?? []);
 }
 
-async function planSettings({ stores, issues, notes, placeOf }: Planning, workspace: WorkspaceInFile, path: Path) {
-  const changes = settingsOf(workspace);
+async function planSettings(
+  { stores, modelIds, issues, notes, placeOf }: Planning,
+  workspace: WorkspaceInFile,
+  path: Path,
+) {
   const former = await stores.workspaceStore.read(workspace.id);
+  const changes = withoutListOfExport(settingsOf(workspace), former, modelIds);
   const next = await attempt(issues, path, async () => mergeWorkspace(former, changes));
   if (next === undefined) return undefined;
   for (const [index, { slug }] of (changes.presets ?? []).entries()) {
@@ -48,6 +53,17 @@ async function planSettings({ stores, issues, notes, placeOf }: Planning, worksp
     planned: [describe(`workspace ${workspace.id}`, change, members)],
     write: async () => [await writeWorkspace(stores, former, changes)],
   };
+}
+
+/** An export leaves out models that are gone: a list that differs in these alone stays as it is stored. */
+function withoutListOfExport(
+  changes: WorkspaceChanges,
+  former: WorkspaceDocument | undefined,
+  known: ReadonlySet<string>,
+): WorkspaceChanges {
+  if (former === undefined || former.models === 'all') return changes;
+  const left = former.models.filter((id) => known.has(id));
+  return canonicalJson(left) === canonicalJson(changes.models ?? null) ? { ...changes, models: undefined } : changes;
 }
 
 /** Parts of this workspace without effect, with advice. */

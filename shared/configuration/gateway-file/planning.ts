@@ -73,6 +73,8 @@ export interface ApplyStep {
 
 export interface Planning extends FileApplyOptions {
   readonly modelList: ModelList;
+  /** Of the catalogue that the file makes. */
+  readonly modelIds: ReadonlySet<string>;
   readonly issues: Issue[];
   readonly notes: string[];
   /** Path in the file as it was written, of one in `file`, from which unchanged items may be gone. */

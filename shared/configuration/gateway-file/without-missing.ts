@@ -17,18 +17,20 @@ export function leaveOutMissing(file: Exported, catalogue: CatalogueDocument | u
   const issues = [...modelReferenceIssues(file, known), ...guardrailReferenceIssues(file, guardrails)];
   if (issues.length === 0) return [];
   const parts = [...new Map(issues.map((issue) => [formatPath(partOf(issue.path)), issue])).values()];
-  // From the last on, so that the places of the others stay.
-  const lines = parts.toSorted((a, b) => lastStep(b) - lastStep(a)).map((issue) => leaveOut(file, issue));
-  // A list of models that is left out may have said what a bare name means.
-  return [...lines.sort(), ...leaveOutMissing(file, catalogue)];
+  const workspaces = parts.filter((issue) => isWorkspace(partOf(issue.path)));
+  // From the last on, so that the places of the others stay: those in workspaces once no workspace goes.
+  const first = (workspaces.length > 0 ? workspaces : parts).toSorted((a, b) => lastStep(b) - lastStep(a));
+  const lines = first.map((issue) => leaveOut(file, issue));
+  return [...lines, ...leaveOutMissing(file, catalogue)].sort();
 }
 
 /**
- * Steps to what is left out: a field of a workspace, a key, a connection, a revision. A key goes whole, since elsewhere
- * it would be made without the restriction.
+ * Steps to what is left out: a name in the list of models, a key, a connection, a revision. A key, and a workspace whose
+ * guardrail is gone, go whole, since elsewhere they would be made without the restriction.
  */
-const stepsByList: Readonly<Record<string, number>> = { models: 3, guardrails: 3, keys: 4, byok: 5, functions: 6 };
+const stepsByList: Readonly<Record<string, number>> = { guardrails: 2, models: 4, keys: 4, byok: 5, functions: 6 };
 const partOf = (path: Path): Path => path.slice(0, stepsByList[String(path[2])]);
+const isWorkspace = (part: Path): boolean => part.length === stepsByList.guardrails;
 const lastStep = ({ path }: Issue): number => Number(partOf(path).at(-1)) || 0;
 
 function leaveOut(file: Exported, { path, message }: Issue): string {
@@ -43,13 +45,15 @@ function leaveOut(file: Exported, { path, message }: Issue): string {
   const isRevision = part.length === stepsByList.functions;
   if (isRevision && owner?.active === item?.id) delete owner?.active;
   const ofFunction = isRevision ? ` of function ${String(owner?.id)}` : '';
-  return `${nameOf(part, item)}${ofFunction} of ${String(workspace?.id)} is left out, and stays as it is stored: ${message.split('; ')[0]}`;
+  const id = String(workspace?.id);
+  const name = isWorkspace(part) ? `workspace ${id}` : `${nameOf(part, item)}${ofFunction} of ${id}`;
+  return `${name} is left out, and stays as it is stored: ${message.split('; ')[0]}`;
 }
 
 function nameOf([, , list]: Path, item: Item | undefined): string {
   if (list === 'keys') return `key ${String(item?.name)}`;
   if (list === 'byok') return `byok connection to ${String(item?.provider)}`;
-  return list === 'functions' ? `revision ${String(item?.id)}` : `the list of ${String(list)}`;
+  return list === 'functions' ? `revision ${String(item?.id)}` : `${String(item)} in the list of models`;
 }
 
 const itemAt = (file: Exported, path: Path): Item | undefined =>
