@@ -104,7 +104,13 @@ describe('the description of the API', () => {
     });
     const { 'application/json': json, 'multipart/form-data': form } = contentOf('/v1/images/edits');
     expect(json?.schema).not.toHaveProperty('properties.image');
-    expect(form?.schema).toMatchObject({ properties: { image: binary, mask: binary }, required: ['prompt', 'image'] });
+    expect(form?.schema).toMatchObject({ properties: { image: binary, mask: binary } });
+    // An image under either of its names.
+    const sent = { model: 'openai/gpt-image-2', prompt: 'Make it night' };
+    const isRefused = [sent, { ...sent, image: '…' }, { ...sent, 'image[]': ['…', '…'] }].map(
+      (body) => faultsOf(form?.schema ?? {}, body).length > 0,
+    );
+    expect(isRefused).toEqual([true, false, false]);
     for (const path of [
       '/v1/audio/speech',
       '/v1/rerank',

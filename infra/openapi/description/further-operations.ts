@@ -62,7 +62,7 @@ export const createTranscription = relayedOperation({
   members: { response_format: text, language: text, prompt: text, temperature: { type: 'number' } },
   required: [],
   example: { model: 'acme/whisper-1', file: 'speech.wav' },
-  form: { files: { file: binary }, isOnly: true },
+  form: { files: { file: binary }, needed: ['file'], isOnly: true },
   answer: objectSchema({ text }),
   answerTypes: {
     'application/json': objectSchema({ text }),

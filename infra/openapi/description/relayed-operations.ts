@@ -43,8 +43,12 @@ export interface RelayedOperation {
   /** In place of JSON. */
   readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
-  /** Its body may be a form, or must be one: with these files, the first of which it needs. */
-  readonly form?: { readonly files: Readonly<Record<string, JsonSchema>>; readonly isOnly?: true };
+  /** Its body may be a form, or must be one: with these files, `needed` by one of its names. */
+  readonly form?: {
+    readonly files: Readonly<Record<string, JsonSchema>>;
+    readonly needed: readonly [string, ...string[]];
+    readonly isOnly?: true;
+  };
   /** Headers of requests that are the vendor's, and of its answers. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly answerHeaders?: Readonly<Record<string, string>>;
@@ -68,9 +72,12 @@ export function relayedOperation(operation: RelayedOperation) {
   const bodyOf = (fields: Readonly<Record<string, JsonSchema>>, needed: readonly string[]) => ({
     schema: objectSchema(fields, { optional: Object.keys(fields).filter((name) => !needed.includes(name)) }),
   });
-  const { files = {}, isOnly = false } = form ?? {};
+  const { files = {}, needed: [file = '', ...otherNames] = [], isOnly = false } = form ?? {};
   const examples = { plain: { summary, value: example } };
-  const ofForm = bodyOf({ ...properties, ...files }, [...required, ...Object.keys(files).slice(0, 1)]);
+  const fields = { ...properties, ...files };
+  const { schema } = bodyOf(fields, otherNames.length === 0 ? [...required, file] : required);
+  const anyOf = [file, ...otherNames].map((name) => ({ required: [name] }));
+  const ofForm = { schema: otherNames.length === 0 ? schema : { ...schema, anyOf } };
   return {
     operationId,
     summary,
@@ -207,7 +214,7 @@ export const createImageEdit = relayedOperation({
   members: { ...imageMembers, images: arrayOf({}) },
   required: ['prompt'],
   example: { model: 'openai/gpt-image-2', prompt: 'Make it night', images: [{ file_id: 'file-1' }] },
-  form: { files: { image: binary, 'image[]': arrayOf(binary), mask: binary } },
+  form: { files: { image: binary, 'image[]': arrayOf(binary), mask: binary }, needed: ['image', 'image[]'] },
   answer: imagesAnswer,
   streams: true,
   requestHeaders: passedHeaders,
