@@ -243,7 +243,7 @@ describe('export', () => {
     const other = await startLocalStore();
     try {
       expect((await operate(`apply -f ${other.write('exported.yaml', out)} ${other.option}`)).code).toBe(0);
-      // What was limited is made with its limit, or not at all.
+      // Each with its limit, or not at all.
       expect(listsIn(JSON.parse((await operate(`workspaces list ${other.option} --json`)).out))).toEqual(lists);
     } finally {
       await other.stop();
