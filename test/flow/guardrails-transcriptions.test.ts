@@ -35,10 +35,12 @@ describe('guardrails on transcriptions', () => {
       models: {
         whisper: [{ provider: 'scripted', upstream: 'any', more: price }],
         chat: [{ provider: 'chat', upstream: 'any' }],
+        claude: [{ provider: 'claude', upstream: 'any' }],
       },
       providers: {
         scripted: { base_url: provider.url, apis: ['transcriptions'] },
         chat: { base_url: provider.url, apis: ['chat-completions'] },
+        claude: { base_url: provider.url, apis: ['messages'] },
       },
       guardrails: [{ id: 'words', kind: 'http', url: guardrail.url, on: ['output'], window_characters: 20 }],
       workspace: { guardrails: ['words'] },
@@ -195,5 +197,15 @@ describe('guardrails on transcriptions', () => {
     const text = await (await harness.post(hello('chat', { logprobs: true }))).text();
     expect(text).toContain('Write to [mail] today.');
     expect(text).not.toContain('ann@example');
+  });
+
+  it('leave the arguments of a tool as they came beside a text that they mask, whatever their names', async () => {
+    const call = { type: 'tool_use', id: 'call', name: 'ask', input: { logprobs: true, words: ['one'], tokens: [1] } };
+    const content = [{ type: 'text', text: mail }, call];
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    answer = { id: 'm', type: 'message', role: 'assistant', model: 'any', content, stop_reason: 'tool_use', usage };
+    const body = { model: 'claude', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+    const { content: left } = (await (await harness.postTo('/messages', body)).json()) as { content: Json[] };
+    expect(left).toEqual([{ type: 'text', text: 'Write to [mail] today.' }, call]);
   });
 });

@@ -7,9 +7,9 @@ import {
   closedFields,
   isOfAnswer,
   isSetting,
+  logProbabilities,
   namingFields,
   type SpellingFields,
-  spellingFieldsOf,
 } from './text-fields.ts';
 
 export interface FoundText {
@@ -109,7 +109,7 @@ function encodedFieldOf(json: JsonText, object: number, name: string): string | 
 export function withoutSpelling(
   json: JsonText,
   changes: readonly (readonly [value: number, text: string])[],
-  names: SpellingFields = spellingFieldsOf(),
+  names: SpellingFields = logProbabilities,
 ): (readonly [value: number, text: string])[] {
   const spelling: [number, string][] = [];
   for (let value = 0; value < json.next(0); value += 1) {

@@ -61,11 +61,14 @@ export const isOfAnswer = (interfaceId: InterfaceId, name: string): boolean =>
 
 /** Lists that spell texts of an answer, as tokens or words. */
 export type SpellingFields = ReadonlySet<string>;
-const spelling: SpellingFields = namesIn('logprobs');
+export const logProbabilities: SpellingFields = namesIn('logprobs');
 const spellingOfTranscription: SpellingFields = namesIn('logprobs words tokens');
 
-export const spellingFieldsOf = (interfaceId?: InterfaceId): SpellingFields =>
-  interfaceId === 'transcriptions' ? spellingOfTranscription : spelling;
+/** Undefined for Messages, which have none: there a field of that name is an argument of a tool. */
+export function spellingFieldsOf(interfaceId: InterfaceId): SpellingFields | undefined {
+  if (interfaceId === 'messages') return undefined;
+  return interfaceId === 'transcriptions' ? spellingOfTranscription : logProbabilities;
+}
 
 /** Arguments of a tool call: a string of JSON, or an object. */
 export const callFields = namesIn('arguments partial_json');
