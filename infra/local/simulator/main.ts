@@ -19,6 +19,7 @@ await runScript('simulator', async () => {
     paceMs: Number(values['pace-ms']),
     ...(values.credential === undefined ? {} : { credential: values.credential }),
   });
-  process.stdout.write(`simulator ${simulator.url}\n`);
+  // Before the line: a reader of it may stop the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.stop());
+  process.stdout.write(`simulator ${simulator.url}\n`);
 });
