@@ -255,6 +255,27 @@ describe('export', () => {
     expect(team).toMatchObject({ models: ['kept'] });
   });
 
+  it('leaves a key out that keeps less of its calls than a file can say, where its workspace was narrowed later', async () => {
+    const keyOf = (name: string, content_log: unknown) => ({ name, content_log });
+    const keys = [
+      keyOf('few', { keep: '30d', share: 0.1 }),
+      keyOf('none', { share: 0 }),
+      keyOf('long', { keep: '30d' }),
+    ];
+    const file = { providers: [], models: [], workspaces: [{ id: 'team', content_log: { keep: '30d' }, keys }] };
+    expect((await apply('logged.yaml', file)).code).toBe(0);
+    expect((await operate(`workspaces update team --content-log 7d ${local.option}`)).code).toBe(0);
+    const { out, error } = await operate(`export ${local.option}`);
+    const [team] = (parse(out) as typeof file).workspaces;
+    expect(team?.keys).toMatchObject([{ name: 'long' }, { name: 'none', content_log: { share: 0 } }]);
+    expect(team?.keys[0]).not.toHaveProperty('content_log');
+    expect(error.trim()).toBe(
+      'note: key few of team is left out, and stays as it is stored: its content_log.keep must not be longer than that of the workspace, 7d',
+    );
+    const again = await apply('exported.yaml', out, '--dry-run');
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/dry run, nothing was written: \d+ unchanged$/)]);
+  });
+
   it('of a folder without a store is one line, exit 1', async () => {
     const { code, out, error } = await operate(`export --data ${local.folder}`);
     expect([code, out]).toEqual([1, '']);

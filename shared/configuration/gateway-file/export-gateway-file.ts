@@ -6,7 +6,14 @@ import { collect } from '../../foundation/parallel/index.ts';
 import { type OperatorStores, readWorkspaces } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
-import { contentLogFault, initialKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
+import {
+  contentLogFault,
+  effectiveContentLog,
+  initialKey,
+  type KeyRecord,
+  type WrittenKey,
+  writtenKey,
+} from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
@@ -75,6 +82,11 @@ function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument,
   const byName = Map.groupBy(active, ({ name }) => name);
   const names = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
   return names.flatMap(([name, namesakes]) => {
+    const kept = namesakes.flatMap(({ contentLog }) => narrowingLost(workspace, contentLog) ?? []);
+    if (kept.length > 0) {
+      notes.push(`key ${name} of ${workspace.id} is left out, and stays as it is stored: its ${kept[0]}`);
+      return [];
+    }
     const entries = namesakes.map((record) =>
       Object.fromEntries(Object.entries(writtenKey(withEffect(record, workspace))).filter(isTold)),
     );
@@ -82,6 +94,17 @@ function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument,
     notes.push(`keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
     return [];
   });
+}
+
+/** Why the content log of a key would be a fault in a file, where it narrows that of its workspace all the same. */
+function narrowingLost(
+  { content_log: ofWorkspace }: WorkspaceDocument,
+  ofKey: KeyRecord['contentLog'],
+): string | undefined {
+  const fault = contentLogFault(ofWorkspace, ofKey);
+  if (fault === undefined) return undefined;
+  const isNarrower = canonicalJson(effectiveContentLog(ofWorkspace, ofKey)) !== canonicalJson(ofWorkspace);
+  return isNarrower ? `content_log.${fault.member} ${fault.message}` : undefined;
 }
 
 /** A workspace that was narrowed later leaves keys that would be a fault in a file: left out, they stay as they are. */
