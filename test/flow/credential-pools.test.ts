@@ -273,8 +273,8 @@ describe('a provider with three credentials', () => {
     const providersAsked = () => harness.simulator.calls.map((call) => call.provider);
     const inParallel = 50;
 
-    it('shares four hundred sessions by weight, within a twentieth, each of which stays where it is', async () => {
-      const sessions = Array.from({ length: 400 }, (_, session) => session);
+    it('shares a thousand sessions by weight, within a twentieth, each of which stays where it is', async () => {
+      const sessions = Array.from({ length: 1_000 }, (_, session) => session);
       const servedBy = async (session: number) => {
         const answer = await ask('acme/weighed', inSession(session));
         await answer.text();

@@ -240,16 +240,16 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('three hundred at once', () => {
+describe('a thousand at once', () => {
   const retries = { headers: { 'idempotency-key': 'storm' }, code: 'execution_in_progress' };
   const ofOneSpan = { headers: { 'x-gw-trace-id': traceId, 'x-gw-span-id': 'storm' }, code: 'duplicate_span_id' };
 
   it('retries of one Idempotency-Key and calls under one span id are served or refused for what they are, and run once', async () => {
     const storm = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
-    const answers = Array.from({ length: 300 }, async (_none, at) => {
+    const answers = Array.from({ length: 1_000 }, async (_none, at) => {
       const calls = at % 2 === 0 ? retries : ofOneSpan;
       const post = () => storm.post(hello('acme/echo'), calls.headers);
-      // Of the connections that this process opens at once the machine may fail one: a client sends its call again.
+      // Of a thousand connections that this process opens at once the machine may fail one: a client sends its call again.
       const answer = await post().catch((error) => {
         process.stderr.write(`a connection failed: ${error.cause}\n`);
         return post();

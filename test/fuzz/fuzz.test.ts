@@ -1,4 +1,4 @@
-// 4,000 generated requests, whatever they are: no 5xx of ours, no hang, and no unhandled rejection (jest fails a test for
+// 5,000 generated requests, whatever they are: no 5xx of ours, no hang, and no unhandled rejection (jest fails a test for
 // one). Each run generates the same: so many meet every status and every stage. GW_FUZZ_SEED=n generates others,
 // GW_FUZZ_TIMES=n so many times as many.
 
@@ -42,11 +42,11 @@ describe('a made-up request', () => {
     body.map((bytes) => ({ asked: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
 
   it('with fields of any value is answered', async () => {
-    await fuzz.runAll(250, sent(mutated(validRequest, 2).map(bytesOf)));
+    await fuzz.runAll(500, sent(mutated(validRequest, 2).map(bytesOf)));
   });
 
   it('to a function with any input is answered', async () => {
-    await fuzz.runAll(100, sent(mutated(functionCall, 1).map(bytesOf)));
+    await fuzz.runAll(200, sent(mutated(functionCall, 1).map(bytesOf)));
   });
 
   it('that is as large or deep as it may be, or more, is answered', async () => {
@@ -57,7 +57,7 @@ describe('a made-up request', () => {
     const text = validRequest.map((body) => JSON.stringify(body));
     const garbage = fc.oneof(fc.uint8Array({ maxLength: 200 }), arbitraryValue.map(bytesOf));
     await fuzz.runAll(
-      200,
+      350,
       sent(fc.oneof({ weight: 4, arbitrary: spoiltBytes(text) }, { weight: 1, arbitrary: garbage })),
     );
   });
@@ -82,7 +82,7 @@ describe('a made-up request', () => {
         const all = credential.length === 0 ? headers : { ...headers, authorization: credential };
         return { asked: { ...line, headers: all, body: bytesOf(body) }, upstream: goodUpstream, faults: [] };
       });
-    await fuzz.runAll(200, asked);
+    await fuzz.runAll(350, asked);
   });
 });
 
@@ -94,7 +94,7 @@ describe('a made-up schema', () => {
       const answer = { ...goodCompletion, choices: [{ ...choice, message: { role: 'assistant', content } }] };
       return { asked: chat({ response_format }), upstream: () => jsonReply(answer), faults: [] };
     });
-    await fuzz.runAll(150, cases);
+    await fuzz.runAll(300, cases);
   });
 });
 
@@ -132,7 +132,7 @@ describe('a provider that answers anything', () => {
         const upstream: Upstream = () => ({ status, headers, pieces: [body], breaks });
         return { asked: chat({ stream, reasoning: { exclude } }), upstream, faults: [502] };
       });
-    await fuzz.runAll(150, cases);
+    await fuzz.runAll(300, cases);
   });
 
   it('in an exchange that may be no HTTP never makes us fail, or wait', async () => {
@@ -165,7 +165,7 @@ describe('a provider that answers anything', () => {
         const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks });
         return { asked: chat({ stream: true, usage: { include } }), upstream, leavesAfter, faults: [502] };
       });
-    await fuzz.runAll(150, cases);
+    await fuzz.runAll(300, cases);
   });
 });
 
@@ -205,8 +205,8 @@ describe('the stream of a provider', () => {
 const dayMs = 86_400_000;
 
 describe('all of them', () => {
-  it('are 4,000, of which many reached a stage worth failing in', () => {
-    expect(fuzz.asked()).toBeGreaterThanOrEqual(4_000);
+  it('are 5,000, of which many reached a stage worth failing in', () => {
+    expect(fuzz.asked()).toBeGreaterThanOrEqual(5_000);
     expect(fuzz.statuses.get(200) ?? 0).toBeGreaterThan(1_500);
     expect([...fuzz.statuses.keys()]).toEqual(
       expect.arrayContaining([200, 400, 401, 402, 404, 405, 409, 422, 429, 502]),

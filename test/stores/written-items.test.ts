@@ -128,7 +128,7 @@ onEachStore((start) => {
           expect(plain(await test.store.get('keys', key))).toEqual(plain(before));
         }
       });
-      await fc.assert(property, { numRuns: 150 });
+      await fc.assert(property, { numRuns: 300 });
     });
   });
 });
