@@ -112,6 +112,12 @@ it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[lau
   },
 );
 
+it('is the events that came where they are said to be such, whatever they begin with', async () => {
+  const done = { type: 'transcript.text.done', text: 'Good day.', usage: length };
+  answered = { type: 'text/event-stream', text: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
+  expect(await charged(() => streamed('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
+});
+
 it.each(['text/event-stream', 'application/json'])('is whole where it comes as events of %s', async (type) => {
   const events = [
     { type: 'transcript.text.delta', delta: 'Good ' },

@@ -27,9 +27,8 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   const bytes = sent.body[Symbol.asyncIterator]();
   const first = await bytes.next();
   const start = first.done === true ? '' : startOf(first.value);
-  const isWhole = start === '' ? /application\/json|text\/plain/.test(sent.contentType) : isWholeAt(start, api);
   const body = withFirst(first, bytes);
-  if (!isWhole) return { ...sent, isStream: true, body };
+  if (!isWhole(start, sent, api)) return { ...sent, isStream: true, body };
   // Reserved as the bytes of one event, until the call ends.
   const text = await readText(body, maxBytesOf(api));
   // Everything came.
@@ -73,9 +72,12 @@ async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): Async
 /** A line of an event, or a comment. JSON begins with none of them. */
 const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 
-/** JSON; of a transcription also a text. */
-const isWholeAt = (start: string, api: ProviderApi): boolean =>
-  /^[{[]/.test(start) || (api === 'transcriptions' && !eventStart.test(start));
+/** JSON; of a transcription also a text that is not said to be events: a first piece may be too short to show it. */
+function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolean {
+  if (start === '') return /application\/json|text\/plain/.test(contentType);
+  if (/^[{[]/.test(start)) return true;
+  return api === 'transcriptions' && !contentType.includes('event-stream') && !eventStart.test(start);
+}
 
 /** Without blanks and a byte-order mark before it. */
 const startOf = (bytes: Uint8Array): string =>
