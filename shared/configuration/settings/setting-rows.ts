@@ -1,5 +1,6 @@
 // Settings of keys and workspaces, a row each, by their names in a gateway file. Schemas, items, options, columns and forms
 // are made from these rows, in their order.
+import { functionCallsDefault } from '../../foundation/constants/index.ts';
 
 /** Kinds of values. Each reader of the rows has one map of them. */
 export type SettingKind =
@@ -164,11 +165,14 @@ export const workspaceSettings = {
   },
   function_concurrency: {
     kind: 'count',
-    option: ['--function-concurrency <N>', 'its calls of functions in flight'],
+    option: [
+      '--function-concurrency <N>',
+      `its calls of functions in flight; in a new workspace ${functionCallsDefault}`,
+    ],
     absent: 'no limit of its own',
     column: { title: 'concurrent functions', align: 'right', leftOut: 1 },
     title: 'Concurrent calls of functions',
-    placeholder: 'no limit',
+    placeholder: `no limit; ${functionCallsDefault} in a new workspace`,
   },
   models: {
     kind: 'models',

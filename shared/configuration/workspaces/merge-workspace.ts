@@ -1,4 +1,5 @@
 // Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
+import { functionCallsDefault } from '../../foundation/constants/index.ts';
 import { WriteRefused } from '../../storage/store/index.ts';
 import { written } from '../value-forms/index.ts';
 import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
@@ -8,7 +9,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
   spend_limit_usd: null,
   models: 'all',
   data_policy: {},
-  function_concurrency: 20,
+  function_concurrency: functionCallsDefault,
   features: { byok: false, presets: false },
   presets: [],
 };

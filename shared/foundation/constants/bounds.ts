@@ -24,6 +24,9 @@ export const ownStopMaxCharacters = 256;
 /** OpenAI's chat completions take no more. */
 export const openAiStopsMax = 4;
 
+/** Calls of functions in flight in a new workspace. */
+export const functionCallsDefault = 20;
+
 /** When the spend that counts against a limit starts again. Weeks begin on Monday. */
 export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
 export type SpendLimitReset = (typeof spendLimitResets)[number];

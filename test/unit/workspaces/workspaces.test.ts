@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { workspaceSettings } from '../../../shared/configuration/settings/index.ts';
 import { applyPreset, mergeWorkspace, type WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 
@@ -16,6 +17,16 @@ const workspace = (id: string, more: Partial<WorkspaceDocument> = {}): Workspace
 });
 
 describe('a workspace that documents change', () => {
+  it('has calls of functions limited when it is new, as its form and the command line say', () => {
+    const { function_concurrency: limit } = mergeWorkspace(undefined, { id: 'new' });
+    const { option, placeholder } = workspaceSettings.function_concurrency;
+    expect([option[1], placeholder]).toEqual([
+      `its calls of functions in flight; in a new workspace ${limit}`,
+      `no limit; ${limit} in a new workspace`,
+    ]);
+    expect(limit).toBe(20);
+  });
+
   it('keeps its first credit, and the most shards that were ever named, whatever the order of the documents', () => {
     const written = fc.record({
       credit_usd: fc.constantFrom('0', '1.50', '25.00'),
