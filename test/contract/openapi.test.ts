@@ -99,7 +99,7 @@ describe('the description of the API', () => {
     const transcription = contentOf('/v1/audio/transcriptions');
     expect(Object.keys(transcription)).toEqual(['multipart/form-data']);
     expect(transcription['multipart/form-data']?.schema).toMatchObject({
-      properties: { file: binary },
+      properties: { file: binary, stream: { type: 'boolean' } },
       required: ['file'],
     });
     const { 'application/json': json, 'multipart/form-data': form } = contentOf('/v1/images/edits');

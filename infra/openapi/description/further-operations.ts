@@ -1,5 +1,5 @@
 // The operations of interfaces that judge, order, speak and listen.
-import { arrayOf, objectSchema, text } from './json-schema.ts';
+import { arrayOf, flag, objectSchema, text } from './json-schema.ts';
 import { binary, costHeader, passedHeaders, relayedOperation } from './relayed-operations.ts';
 
 export const createModeration = relayedOperation({
@@ -59,7 +59,7 @@ export const createTranscription = relayedOperation({
   summary: 'The text of audio',
   description:
     "OpenAI's Transcriptions, relayed alone: a form with a file, whose fields of the gateway are JSON, or written as `provider[only][]`. Reserved by the file's length, billed as reported: JSON, a text with `response_format`, or events.",
-  members: { response_format: text, language: text, prompt: text, temperature: { type: 'number' } },
+  members: { response_format: text, language: text, prompt: text, temperature: { type: 'number' }, stream: flag },
   required: [],
   example: { model: 'acme/whisper-1', file: 'speech.wav' },
   form: { files: { file: binary }, needed: ['file'], isOnly: true },
