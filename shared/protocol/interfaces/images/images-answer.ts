@@ -79,11 +79,17 @@ export function readImagesUsage(usage: unknown): UsageReport | undefined {
   return { tokens, members: usage };
 }
 
-/** The objects in `data`, each with its text without these fields. `answer`: of `readImagesAnswer`. */
-export function* imageItems(
-  answer: JsonAnswer,
-  leftOut: readonly string[],
-): Generator<{ readonly item: number; readonly text: string }> {
+interface ImageItem {
+  /** Its value in the answer. */
+  readonly item: number;
+  /** Without the fields that are left out, and without its image. */
+  readonly text: string;
+  /** The same text, or one around it, with its image. */
+  readonly withImage: (text: string) => string;
+}
+
+/** The objects in `data`. `answer`: of `readImagesAnswer`. */
+export function* imageItems(answer: JsonAnswer, leftOut: readonly string[]): Generator<ImageItem> {
   const { json, values } = answer as ImagesAnswer;
   const list = findMember(json, 'data');
   if (list === undefined) return;
@@ -91,10 +97,11 @@ export function* imageItems(
   let place = countValues(json.text.slice(0, json.start(list)), base64Images);
   for (const item of json.inside(list)) {
     const end = place + countValues(json.slice(item), base64Images);
-    const left = values.slice(place, end);
+    const own = values.slice(place, end);
     place = end;
     if (!json.isObject(item)) continue;
-    yield { item, text: putBackValues({ text: rewriteMembers(json, changes, item), values: left }, base64Images) };
+    const withImage = (text: string) => putBackValues({ text, values: own }, base64Images);
+    yield { item, text: rewriteMembers(json, changes, item), withImage };
   }
 }
 

@@ -42,8 +42,12 @@ async function asStream(sent: ReceivedAnswer, form: AnswerForm): Promise<Receive
 
 async function* bytesOf(events: Iterable<EventText>): AsyncGenerator<Uint8Array, void, undefined> {
   for (const { name, text } of events) {
-    yield Buffer.from(toEventLine(text, name));
+    const line = toEventLine(text, name);
+    // An image of megabytes takes a turn to be written, to be copied and to be read.
     await nextTurn();
+    const bytes = Buffer.from(line);
+    await nextTurn();
+    yield bytes;
   }
 }
 
