@@ -21,6 +21,7 @@ export function withoutUnchanged({ access, workspaces, ...catalogue }: GatewayFi
 function changedWorkspace(workspace: WorkspaceInFile, former: WorkspaceInFile): WorkspaceInFile {
   const { id, keys, byok, functions, presets, ...settings } = workspace;
   const { keys: formerKeys, byok: formerByok, functions: formerFunctions, presets: formerPresets, ...before } = former;
+  const [formerById, writtenById] = [firstBy('id', formerFunctions), firstBy('id', functions)];
   const connections = changedEntries(byok.connections, formerByok.connections, ['provider']);
   return {
     ...changedMembers(settings, before),
@@ -29,9 +30,9 @@ function changedWorkspace(workspace: WorkspaceInFile, former: WorkspaceInFile): 
     keys: changedEntries(keys, formerKeys, ['name']),
     byok: { connections },
     functions: changedEntries(functions, formerFunctions, ['id', 'kind']).map((one) => {
-      const known = formerFunctions.find(({ id: name }) => name === one.id)?.revisions ?? [];
-      const written = functions.find(({ id: name }) => name === one.id)?.revisions ?? [];
-      return { ...one, revisions: written.filter((revision) => !known.some((other) => isSame(other, revision))) };
+      const known = new Set(formerById.get(one.id)?.revisions.map(asWritten));
+      const revisions = writtenById.get(one.id)?.revisions ?? [];
+      return { ...one, revisions: revisions.filter((revision) => !known.has(asWritten(revision))) };
     }) as WorkspaceInFile['functions'],
   };
 }
@@ -43,14 +44,19 @@ function changedEntries<Entry extends object>(
   naming: readonly (keyof Entry & string)[],
 ): Entry[] {
   const [nameMember = '' as keyof Entry & string] = naming;
+  const formerByName = firstBy(nameMember, formerEntries);
   return entries.flatMap((entry) => {
-    const former = formerEntries.find((one) => one[nameMember] === entry[nameMember]);
+    const former = formerByName.get(entry[nameMember]);
     if (former === undefined) return [entry];
     const names = Object.fromEntries(naming.map((name) => [name, entry[name]]));
     const changes = changedMembers(entry as JsonObject, former as JsonObject);
     return Object.keys(changes).every((name) => name in names) ? [] : [{ ...changes, ...names } as Entry];
   });
 }
+
+/** Of several with one name the first. */
+const firstBy = <Entry extends object, Name extends keyof Entry>(name: Name, entries: readonly Entry[]) =>
+  new Map(entries.toReversed().map((entry) => [entry[name], entry]));
 
 function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
   const entries = Object.entries(written).flatMap(([name, value]): [string, unknown][] => {
@@ -81,5 +87,6 @@ function placeIn(written: readonly unknown[], step: PropertyKey, item: unknown):
 
 const nameOf = (item: unknown): unknown => (isMapping(item) ? (item.id ?? item.name ?? item.provider) : undefined);
 
-/** Compares the order of fields too, which counts in texts of functions. */
-const isSame = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
+/** With the order of fields, which counts in texts of functions. */
+const asWritten = (value: unknown): string | undefined => JSON.stringify(value);
+const isSame = (left: unknown, right: unknown): boolean => asWritten(left) === asWritten(right);
