@@ -32,6 +32,10 @@ describe('the order of providers', () => {
             image_output_price_per_million: '10',
           }),
         ],
+        both: [
+          at('dear', { output_price_per_image: '0.08' }),
+          at('cheap', { output_price_per_million: '2', max_output_tokens: 60_000, output_price_per_image: '0.02' }),
+        ],
         speech: [
           at('dear', { input_price_per_character: '0.00003' }),
           at('cheap', { input_price_per_character: '0.00001' }),
@@ -66,6 +70,11 @@ describe('the order of providers', () => {
     expect(await draw({ model: 'sized', size: '512x512', quality: 'low' })).toBe('dear');
     expect(await draw({ model: 'sized', size: '512x512', quality: 'high' })).toBe('cheap');
     expect(await draw({ model: 'tokens' })).toBe('cheap');
+  });
+
+  it('of images that have a price is not that of a bound of tokens, which no image reaches', async () => {
+    expect(await draw({ model: 'both' })).toBe('cheap');
+    expect(gateway.simulator.calls).toHaveLength(1);
   });
 
   it('of speech and transcriptions is that of characters and seconds', async () => {

@@ -3,4 +3,4 @@ export { readUsage, unseenOutputTokens } from './billed-usage.ts';
 export { costOf, noCost } from './cost.ts';
 export { recordedUsage } from './recorded-usage.ts';
 export { mergeUsage } from './usage-members.ts';
-export { askedOutputTokens, estimateInputTokens, withUnknownInput, worstCaseCost } from './worst-case.ts';
+export { askedOutputTokens, comparedCost, estimateInputTokens, withUnknownInput, worstCaseCost } from './worst-case.ts';

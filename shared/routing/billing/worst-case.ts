@@ -14,21 +14,29 @@ const worstCaseMax: PicoUsd = 10n ** 30n;
 export function worstCaseCost(candidates: readonly Candidate[], size: CallSize): PicoUsd {
   let dearest: PicoUsd = 0n;
   for (const candidate of candidates) {
-    const cost = costAt(candidate, size);
+    const cost = costAt(candidate, size, dearer);
     if (cost > dearest) dearest = cost;
   }
   return dearest < worstCaseMax ? dearest : worstCaseMax;
 }
 
-function costAt(candidate: Candidate, size: CallSize): PicoUsd {
+/** By which candidates compare: images that have a price cost that, where a bound of tokens is far above any image. */
+export const comparedCost = (candidate: Candidate, size: CallSize): PicoUsd =>
+  costAt(candidate, size, (tokens, images) => images ?? tokens);
+
+type OutputCost = (tokens: PicoUsd, images: PicoUsd | undefined) => PicoUsd;
+
+const dearer: OutputCost = (tokens, images = 0n) => (tokens > images ? tokens : images);
+
+function costAt(candidate: Candidate, size: CallSize, outputCost: OutputCost): PicoUsd {
   const { prices } = candidate;
   const inputTokens = inputTokensMax(candidate, size);
   const outputTokens = outputTokensMax(candidate, size);
-  const images = imagesCost(prices.units, size.units) ?? 0n;
+  const images = imagesCost(prices.units, size.units);
   let dearest = wholeUnitsCost(prices.units, size.units) ?? 0n;
   for (const possible of pricesUpTo(prices, inputTokens)) {
-    const output = priceOf(outputTokens, dearestOutput(possible));
-    const cost = priceOf(inputTokens, dearestInput(possible, size)) + (output > images ? output : images);
+    const output = outputCost(priceOf(outputTokens, dearestOutput(possible)), images);
+    const cost = priceOf(inputTokens, dearestInput(possible, size)) + output;
     if (cost > dearest) dearest = cost;
   }
   return (dearest + requestCost(prices, size.units)) * BigInt(size.answersMax);

@@ -2,7 +2,7 @@
 import { accountOf, type Candidate } from '../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { CallSize, ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
-import { worstCaseCost } from '../billing/index.ts';
+import { comparedCost } from '../billing/index.ts';
 
 /** Live statistics of a candidate. */
 export interface CandidateStats {
@@ -135,9 +135,9 @@ export const isBillable = ({ prices }: Candidate): boolean => prices.input !== n
  */
 export const totalPrice = ({ prices }: Candidate): bigint => (prices.input ?? 0n) + (prices.output ?? 0n);
 
-/** Images, speech and the like may cost by other things than tokens: there the reserved cost compares. */
+/** Images, speech and the like may cost by other things than tokens: there the cost of the call compares. */
 export function priceOfCall(size: CallSize): CandidateRanking['priceOf'] {
-  return size.units === undefined ? totalPrice : (candidate) => worstCaseCost([candidate], size);
+  return size.units === undefined ? totalPrice : (candidate) => comparedCost(candidate, size);
 }
 
 const tokensPerCap = 1_000_000n;
