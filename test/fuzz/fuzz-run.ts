@@ -27,7 +27,7 @@ export interface FuzzRun {
   readonly asked: () => number;
   /** One request. Rejects where its answer is not well made. */
   run(one: Case): Promise<Reply>;
-  /** So many generated requests: a multiple of 50. */
+  /** At least so many generated requests: whole batches run. */
   runAll(requests: number, cases: fc.Arbitrary<Case>): Promise<void>;
   /** Every number below `end`, by batches. */
   overAll(end: number, judge: (at: number) => Promise<void>): Promise<void>;
@@ -57,7 +57,7 @@ export async function startFuzzRun(): Promise<FuzzRun> {
       fc.asyncProperty(fc.array(cases, { minLength: batch, maxLength: batch }), async (some) => {
         await Promise.all(some.map(run));
       }),
-      { seed, numRuns: (times * requests) / batch, endOnFailure: true },
+      { seed, numRuns: Math.ceil((times * requests) / batch), endOnFailure: true },
     );
 
   async function overAll(end: number, judge: (at: number) => Promise<void>): Promise<void> {

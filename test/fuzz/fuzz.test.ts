@@ -49,6 +49,12 @@ describe('a made-up request', () => {
     await fuzz.runAll(200, sent(mutated(functionCall, 1).map(bytesOf)));
   });
 
+  it('is one of a whole batch, whatever number is asked for', async () => {
+    const before = fuzz.asked();
+    await fuzz.runAll(1, sent(validRequest.map(bytesOf)));
+    expect([fuzz.asked() > before, (fuzz.asked() - before) % 50]).toEqual([true, 0]);
+  });
+
   it('that is as large or deep as it may be, or more, is answered', async () => {
     await fuzz.runAll(50, sent(costlyRequest.map(bytesOf)));
   });
