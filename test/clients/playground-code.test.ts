@@ -57,7 +57,7 @@ describe('the code of a request', () => {
       const form = gateway.simulator.calls[before]?.body;
       expect(form).toMatchObject({ file: { file_name: audio.name, type: audio.type, bytes: audio.size } });
     }
-    expect((await gateway.records()).at(-1)?.outcome).toBe('ok');
+    expect((await gateway.lastRecord())?.outcome).toBe('ok');
   });
 
   it.each(drafts)('%s: asks for the same in Python', (_title, name, one) => {

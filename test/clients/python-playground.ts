@@ -40,7 +40,7 @@ export async function runPlayground(): Promise<string> {
         const [sent, ...more] = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
         assert.equal(more.length, 0);
         assert.ok(sent?.includes(JSON.stringify(hostile).slice(1, -1)), title);
-        assert.equal((await gateway.records()).at(-1)?.outcome, 'ok');
+        assert.equal((await gateway.lastRecord())?.outcome, 'ok');
       }
     }
     return `the playground's code, ${drafts.length} requests`;

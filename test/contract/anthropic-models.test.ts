@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { anthropicOf } from '../support/official-clients.ts';
 
 const names = Array.from({ length: 24 }, (_, place) => `acme/model-${place}`);
 let gateway: Harness;
@@ -53,7 +54,7 @@ beforeAll(async () => {
       presets: [{ slug: 'five', designated: '1', versions: [{ version: '1', config: { models: ['model-5'] } }] }],
     },
   });
-  anthropic = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url.replace(/\/v1$/, ''), maxRetries: 0 });
+  anthropic = anthropicOf(gateway);
 });
 afterAll(() => gateway.stop());
 

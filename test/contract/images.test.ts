@@ -8,6 +8,7 @@ import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { literalsOf } from '../support/installed-types.ts';
+import { openaiOf } from '../support/official-clients.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { projectRoot } from '../support/source-files.ts';
 
@@ -73,7 +74,7 @@ describe('images', () => {
         { id: 'editor', credit_usd: '9', keys: [{ name: 'three', key: editor, spend_limit_usd: '0.40' }] },
       ],
     });
-    client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+    client = openaiOf(gateway);
   });
   beforeEach(() => gateway.simulator.clear());
   afterAll(async () => {
@@ -84,10 +85,6 @@ describe('images', () => {
 
   const post = (body: Json, headers: Record<string, string> = {}) =>
     gateway.postTo('/images/generations', { prompt: 'A lighthouse', ...body }, headers);
-  const lastRecord = async () => {
-    await gateway.settled();
-    return (await gateway.records()).at(-1);
-  };
   const picture = (content = 'bytes', name = 'a cat.png') => toFile(Buffer.from(content), name, { type: 'image/png' });
   const isPng = (base64: string | undefined) =>
     Buffer.from(base64 ?? '', 'base64')
@@ -105,7 +102,7 @@ describe('images', () => {
     expect(answer.data.map(({ b64_json }) => isPng(b64_json))).toEqual([true, true]);
     expect(answer).toMatchObject({ size: '1024x1024', quality: 'high', usage: { cost: 0.34, cost_usd: '0.34' } });
     expect(response.headers.get('x-gw-cost')).toBe('0.34');
-    expect(await lastRecord()).toMatchObject({ interfaceId: 'images', costPicoUsd: usd('0.34') });
+    expect(await gateway.lastRecord()).toMatchObject({ interfaceId: 'images', costPicoUsd: usd('0.34') });
   });
 
   it.each([
@@ -117,7 +114,7 @@ describe('images', () => {
     [{ model: 'acme/silent-tokens', n: 2, prompt: 'x'.repeat(40) }, undefined, true],
   ])('cost what is reported, else the images that came: %j', async (body, cost, isEstimated) => {
     expect((await post(body)).status).toBe(200);
-    const record = await lastRecord();
+    const record = await gateway.lastRecord();
     if (cost !== undefined) expect(record?.costPicoUsd).toBe(usd(cost));
     else expect(record?.costPicoUsd).toBeGreaterThanOrEqual(2n * 1_000n * 40_000_000n);
     expect(record?.estimated === true).toBe(isEstimated);
@@ -144,7 +141,7 @@ describe('images', () => {
       'image_generation.completed',
     ]);
     expect(text).not.toContain('[DONE]');
-    expect((await lastRecord())?.costPicoUsd).toBe(usd('0.04'));
+    expect((await gateway.lastRecord())?.costPicoUsd).toBe(usd('0.04'));
   });
 
   it('that break while they stream end with one error, and cost what came', async () => {
@@ -152,7 +149,7 @@ describe('images', () => {
     expect(text.match(/event: error/g)).toHaveLength(1);
     expect(text).toContain('"code":"no_available_provider"');
     expect(text).not.toContain('image_generation.completed');
-    expect((await lastRecord())?.costPicoUsd).toBe(0n);
+    expect((await gateway.lastRecord())?.costPicoUsd).toBe(0n);
   });
 
   it('are edited in a form: its files reach the provider with name and type, its fields as they were sent', async () => {
@@ -180,7 +177,7 @@ describe('images', () => {
         quality: 'low',
       },
     ]);
-    expect(await lastRecord()).toMatchObject({ interfaceId: 'image-edits', costPicoUsd: usd('0.02') });
+    expect(await gateway.lastRecord()).toMatchObject({ interfaceId: 'image-edits', costPicoUsd: usd('0.02') });
   });
 
   const micro = 1_000_000n;
@@ -195,7 +192,10 @@ describe('images', () => {
   it('cost for the images that come in what is reported of them, and all of it where no details are', async () => {
     await edit('acme/edits');
     // The simulator says that all of it is text.
-    expect(await lastRecord()).toMatchObject({ costPicoUsd: (500n * 5n + 300n * 40n) * micro, estimated: false });
+    expect(await gateway.lastRecord()).toMatchObject({
+      costPicoUsd: (500n * 5n + 300n * 40n) * micro,
+      estimated: false,
+    });
     const usage = { input_tokens: 500, output_tokens: 300, total_tokens: 800 };
     for (const [details, cost] of [
       [{ image_tokens: 400, text_tokens: 100 }, 400n * 10n + 100n * 5n],
@@ -204,21 +204,21 @@ describe('images', () => {
     ] as const) {
       reported = { ...usage, ...(details && { input_tokens_details: details }) };
       await edit('scripted/edits');
-      expect(await lastRecord()).toMatchObject({ costPicoUsd: (cost + 300n * 40n) * micro, estimated: false });
+      expect(await gateway.lastRecord()).toMatchObject({ costPicoUsd: (cost + 300n * 40n) * micro, estimated: false });
       // Text alone comes in.
       await client.images.generate({ model: 'scripted/edits', prompt: 'p' });
-      expect((await lastRecord())?.costPicoUsd).toBe((500n * 5n + 300n * 40n) * micro);
+      expect((await gateway.lastRecord())?.costPicoUsd).toBe((500n * 5n + 300n * 40n) * micro);
     }
   });
 
   it('cost for the images that come in what is reserved for them, at their own price, where nothing is reported', async () => {
     await edit('acme/silent-edits', { n: 2 });
-    const { costPicoUsd = 0n, promptTokens = 0 } = (await lastRecord()) ?? {};
+    const { costPicoUsd = 0n, promptTokens = 0 } = (await gateway.lastRecord()) ?? {};
     const text = BigInt(promptTokens) - 2n * perImage;
     expect([text > 0n, text < 100n]).toEqual([true, true]);
     expect(costPicoUsd).toBe((2n * perImage * 10n + text * 5n + 2n * 1_000n * 40n) * micro);
     await edit('acme/silent-sized-edits', { size: '1024x1024', quality: 'low' });
-    const sized = (await lastRecord()) ?? { costPicoUsd: 0n, promptTokens: 0 };
+    const sized = (await gateway.lastRecord()) ?? { costPicoUsd: 0n, promptTokens: 0 };
     const words = BigInt(sized.promptTokens ?? 0) - 2n * perImage;
     expect(sized.costPicoUsd).toBe((2n * perImage * 10n + words * 5n) * micro + usd('0.01'));
   });

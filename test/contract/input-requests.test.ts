@@ -73,7 +73,7 @@ it('bills a compaction as it is reported, and says so in its usage', async () =>
   // 1,000 in at $1 and 500 out at $2 a million.
   expect(answer.usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500, cost: 0.002, cost_usd: '0.002' });
   expect(spent).toBe(2_000_000_000n);
-  const last = (await gateway.records()).at(-1);
+  const last = await gateway.lastRecord();
   expect(last).toMatchObject({ interfaceId: 'compact', completionTokens: 500 });
 });
 

@@ -1,12 +1,12 @@
 // Whose fault a provider's refusal is: the client's request, our account at the provider, or nobody's but the moment's.
 import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { RejectionReason } from '../../shared/errors/index.ts';
 import { failedResponseCodes } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { literalsOf } from '../support/installed-types.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 interface Scripted {
@@ -168,7 +168,7 @@ describe('an error code of Anthropic', () => {
     'compaction_nothing_to_summarize',
   ])('about the request reaches the official SDK: %s', async (code) => {
     script = [json(refusal(code)), json(refusal('another_code'))];
-    const client = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url.replace(/\/v1$/, ''), maxRetries: 0 });
+    const client = anthropicOf(gateway);
     for (const model of ['one/messages', 'both/messages']) {
       const error = await client.messages
         .create({ model, max_tokens: 9, messages })
@@ -276,11 +276,7 @@ describe('a prompt that is too long', () => {
     await expectError(await chat('one/chat-completions'), 400, 'invalid_request', {
       reason: 'context_length_exceeded',
     });
-    const client = new OpenAI({
-      apiKey: gateway.key,
-      baseURL: gateway.url.replace('/v1', '/openai/v1'),
-      maxRetries: 0,
-    });
+    const client = openaiOf(gateway, '/openai/v1');
     const asked = client.chat.completions.create({ model: 'one/chat-completions', messages });
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
   });

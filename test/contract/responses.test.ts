@@ -47,10 +47,6 @@ describe('the interface of Responses', () => {
     gateway.postTo('/responses', { input: 'Hello', ...body }, headers);
   const postJson = async (body: Json, headers: Record<string, string> = {}) =>
     (await (await post(body, headers)).json()) as Json;
-  const lastRecord = async () => {
-    await gateway.settled();
-    return (await gateway.records()).at(-1);
-  };
   const sentBy = async (body: Json, headers: Record<string, string> = {}) => {
     gateway.simulator.clear();
     expect((await post(body, headers)).status).toBe(200);
@@ -64,7 +60,7 @@ describe('the interface of Responses', () => {
       // 1,000 in at $1 and 500 out at $2 a million.
       expect(answer.usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500, cost: 0.002, cost_usd: '0.002' });
     }
-    expect(await lastRecord()).toMatchObject({
+    expect(await gateway.lastRecord()).toMatchObject({
       interfaceId: 'responses',
       promptTokens: 1_000,
       cachedTokens: 400,
@@ -85,7 +81,11 @@ describe('the interface of Responses', () => {
     expect(withoutTimeAndIds(relayed)).toBe(withoutTimeAndIds(await direct.text()));
     expect(relayed).toContain('event: response.completed');
     expect(relayed).not.toContain('[DONE]');
-    expect(await lastRecord()).toMatchObject({ outcome: 'ok', stream: true, completionTokens: expect.any(Number) });
+    expect(await gateway.lastRecord()).toMatchObject({
+      outcome: 'ok',
+      stream: true,
+      completionTokens: expect.any(Number),
+    });
   });
 
   it('holds an image like any other wherever it stands, also where a tool or a file gives it', async () => {
@@ -240,9 +240,9 @@ describe('the interface of Responses', () => {
 
   it('takes the session of its clients where no header of the gateway names one', async () => {
     await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1' })).text();
-    expect(await lastRecord()).toMatchObject({ sessionId: 'codex-1' });
+    expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'codex-1' });
     await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1', 'x-gw-session-id': 'ours' })).text();
-    expect(await lastRecord()).toMatchObject({ sessionId: 'ours' });
+    expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'ours' });
   });
 
   it.each<[string, Json, string, string | undefined]>([

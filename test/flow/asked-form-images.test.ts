@@ -1,10 +1,19 @@
 // Images in the other form, whole although events were asked for, or events although a whole answer was: served in the form
 // that was asked for, as OpenAI's SDK reads it, for one bill.
-import OpenAI, { toFile } from 'openai';
+import type OpenAI from 'openai';
+import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { openaiOf } from '../support/official-clients.ts';
+import {
+  eventTexts,
+  jsonReply,
+  type ScriptedProvider,
+  type ScriptedReply,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,13 +33,12 @@ const usageOf = (images: number): Json => ({
 const whole = (images: readonly string[], usage?: Json): string =>
   JSON.stringify({ created: 7, ...shared, data: images.map((b64_json) => ({ b64_json })), ...(usage && { usage }) });
 const events = (prefix: string, images: readonly string[], usage?: Json): string =>
-  images
-    .flatMap((b64_json) => [
+  eventTexts(
+    ...images.flatMap((b64_json) => [
       { type: `${prefix}.partial_image`, partial_image_index: 0, b64_json: 'cGFydA==', created_at: 7, ...shared },
       { type: `${prefix}.completed`, b64_json, created_at: 7, ...shared, ...(usage && { usage }) },
-    ])
-    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-    .join('');
+    ]),
+  );
 const failing = ['failing-0', 'failing-1', 'failing-2', 'failing-3'];
 const pictures = ['b25l', 'dHdv'];
 
@@ -38,12 +46,11 @@ describe('images in the other form', () => {
   let provider: ScriptedProvider;
   let gateway: Harness;
   let client: OpenAI;
-  let answered = { type: '', text: '' };
+  let answered: ScriptedReply;
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing) => {
-      outgoing.writeHead(200, { 'content-type': answered.type });
-      outgoing.end(answered.text);
+      sendReply(outgoing, answered);
     });
     gateway = await startHarness({
       models: {
@@ -65,7 +72,7 @@ describe('images in the other form', () => {
         other: { apis: ['images'] },
       },
     });
-    client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+    client = openaiOf(gateway);
   });
   afterAll(async () => {
     await gateway.settled();
@@ -102,7 +109,7 @@ describe('images in the other form', () => {
   ] as const)(
     'are events of %s where they come whole as %s, and their usage counts once',
     async (prefix, type, ask) => {
-      answered = { type, text: whole(pictures, usageOf(2)) };
+      answered = { type, body: whole(pictures, usageOf(2)) };
       const { answer, cost, calls } = await charged(async () => collect(await ask('tokens')));
       expect(answer).toEqual(
         pictures.map((b64_json, place) => ({
@@ -122,7 +129,7 @@ describe('images in the other form', () => {
       async (model: string) => client.images.edit({ model, image: await image(), ...asked }),
     ],
   ] as const)('are whole where they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
-    answered = { type, text: events(prefix, pictures, usageOf(1)) };
+    answered = { type, body: events(prefix, pictures, usageOf(1)) };
     const { answer, cost, calls } = await charged(() => ask('tokens'));
     const data = pictures.map((b64_json) => ({ b64_json }));
     expect(answer).toMatchObject({ created: 7, ...shared, data, usage: { ...usageOf(2), cost_usd: '0.0161' } });
@@ -130,10 +137,10 @@ describe('images in the other form', () => {
   });
 
   it('cost by the image what came, where no usage is reported', async () => {
-    answered = { type: 'application/json', text: whole(pictures) };
+    answered = jsonReply(whole(pictures));
     const streamed = await charged(async () => collect(await client.images.generate({ model: 'images', ...stream })));
     expect(streamed.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
-    answered = { type: 'text/event-stream', text: events('image_generation', ['b25l']) };
+    answered = { type: 'text/event-stream', body: events('image_generation', ['b25l']) };
     const made = await charged(() => client.images.generate({ model: 'images', ...asked }));
     expect(made.answer.data).toEqual([{ b64_json: 'b25l' }]);
     expect([streamed.cost, made.cost]).toEqual([80_000n * micro, 40_000n * micro]);
@@ -141,7 +148,7 @@ describe('images in the other form', () => {
 
   it('say what a provider leaves open as open, and keep what else they say of an image', async () => {
     const data = [{ b64_json: 'b25l', revised_prompt: 'A "cat"' }, { url: 'https://images.example/2' }];
-    answered = { type: 'application/json', text: JSON.stringify({ created: 7, data }) };
+    answered = jsonReply({ created: 7, data });
     const told = await collect(await client.images.generate({ model: 'images', ...stream }));
     const open = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto', created_at: 7 };
     expect(told).toEqual(data.map((item) => ({ type: 'image_generation.completed', ...item, ...open })));
@@ -151,7 +158,7 @@ describe('images in the other form', () => {
     const data = [{ b64_json: 'b25l', type: 'image', usage: { output_tokens: 9_000 }, created_at: 'now', size: '8x8' }];
     answered = {
       type: 'application/json',
-      text: JSON.stringify({ b64_json: 'bm9uZQ==', created: 7, ...shared, data }),
+      body: JSON.stringify({ b64_json: 'bm9uZQ==', created: 7, ...shared, data }),
     };
     const { answer, cost } = await charged(async () =>
       collect(await client.images.generate({ model: 'images', ...stream })),
@@ -163,7 +170,7 @@ describe('images in the other form', () => {
   });
 
   it('cost what is reported of all of them, where more come than were asked for', async () => {
-    answered = { type: 'application/json', text: whole(pictures, usageOf(2)) };
+    answered = jsonReply(whole(pictures, usageOf(2)));
     const { answer, cost } = await charged(async () =>
       collect(await client.images.generate({ model: 'tokens', prompt: 'p', stream: true })),
     );
@@ -173,10 +180,10 @@ describe('images in the other form', () => {
 
   it('of tens of megabytes go through in both forms', async () => {
     const large = 'A'.repeat(8 * 1024 * 1024);
-    answered = { type: 'application/json', text: whole([large, large, large]) };
+    answered = jsonReply(whole([large, large, large]));
     const told = await collect(await client.images.generate({ model: 'images', prompt: 'p', n: 3, stream: true }));
     expect(told.map(({ b64_json }) => (b64_json as string).length)).toEqual([large.length, large.length, large.length]);
-    answered = { type: 'text/event-stream', text: events('image_generation', [large, large, large]) };
+    answered = { type: 'text/event-stream', body: events('image_generation', [large, large, large]) };
     const made = await client.images.generate({ model: 'images', prompt: 'p', n: 3 });
     expect(made.data?.map(({ b64_json }) => b64_json?.length)).toEqual([large.length, large.length, large.length]);
   });
@@ -189,7 +196,7 @@ describe('images in the other form', () => {
   ])(
     'that fail in the other form are asked of the next provider, and pay nothing: %s, %s',
     async (model, type, text) => {
-      answered = { type, text };
+      answered = { type, body: text };
       gateway.simulator.clear();
       const { answer, cost, calls } = await charged(async () => {
         const body = { model, prompt: 'p', stream: type === 'application/json' };
@@ -205,7 +212,7 @@ describe('images in the other form', () => {
   );
 
   it('are replayed in the form that was asked for', async () => {
-    answered = { type: 'application/json', text: whole(pictures, usageOf(2)) };
+    answered = jsonReply(whole(pictures, usageOf(2)));
     const body = { model: 'tokens', prompt: 'p', n: 2, stream: true };
     const texts = [];
     for (let times = 0; times < 2; times += 1) {

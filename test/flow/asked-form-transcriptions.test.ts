@@ -1,21 +1,29 @@
 // Transcriptions in the other form: a whole one although events were asked for, which some models do not make, or the reverse.
-import OpenAI, { toFile } from 'openai';
+import type OpenAI from 'openai';
+import { toFile } from 'openai';
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { openaiOf } from '../support/official-clients.ts';
+import {
+  eventTexts,
+  jsonReply,
+  type ScriptedProvider,
+  type ScriptedReply,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 let provider: ScriptedProvider;
 let gateway: Harness;
 let client: OpenAI;
-let answered = { type: '', text: '' };
+let answered: ScriptedReply;
 /** Two failures of one provider would cool it. */
 const failing = ['failing-0', 'failing-1', 'failing-2', 'failing-3'];
 
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
-    outgoing.writeHead(200, { 'content-type': answered.type });
-    outgoing.end(answered.text);
+    sendReply(outgoing, answered);
   });
   const free = { input_price_per_million: '0', output_price_per_million: '0', max_output_tokens: 100 };
   const by = (more: object) => [{ provider: 'acme', upstream: 'm', more: { ...free, ...more } }];
@@ -34,7 +42,7 @@ beforeAll(async () => {
       ['acme', ...failing].map((id) => [id, { apis: ['transcriptions'], base_url: provider.url }]),
     ),
   });
-  client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  client = openaiOf(gateway);
 });
 afterAll(async () => {
   await gateway.settled();
@@ -90,7 +98,7 @@ it.each<[string, string, string, object, bigint]>([
     250n,
   ],
 ])('is events where it comes as %s', async (_what, model, text, more, cost) => {
-  answered = { type: 'application/json', text };
+  answered = jsonReply(text);
   expect(await charged(() => streamed(model))).toEqual({
     answer: [
       { type: 'transcript.text.delta', delta: 'Good day.' },
@@ -104,7 +112,7 @@ it.each<[string, string, string, object, bigint]>([
 it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[laughs] {so}', ''])(
   'is events where it comes as a text: %j',
   async (text) => {
-    answered = { type: 'text/plain; charset=utf-8', text };
+    answered = { type: 'text/plain; charset=utf-8', body: text };
     const { answer, cost, calls } = await charged(() => streamed('seconds', { response_format: 'text' }));
     const delta = { type: 'transcript.text.delta', delta: text };
     expect(answer).toEqual([...(text === '' ? [] : [delta]), { type: 'transcript.text.done', text }]);
@@ -114,7 +122,7 @@ it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[lau
 
 it('is the events that came where they are said to be such, whatever they begin with', async () => {
   const done = { type: 'transcript.text.done', text: 'Good day.', usage: length };
-  answered = { type: 'text/event-stream', text: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
+  answered = { type: 'text/event-stream', body: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
   expect(await charged(() => streamed('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
 });
 
@@ -124,7 +132,7 @@ it.each(['text/event-stream', 'application/json'])('is whole where it comes as e
     { type: 'transcript.text.delta', delta: 'day.' },
     { type: 'transcript.text.done', text: 'Good day.', usage: length },
   ];
-  answered = { type, text: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') };
+  answered = { type, body: eventTexts(...events) };
   expect(
     await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() })),
   ).toEqual({ answer: { text: 'Good day.', usage: length }, cost: 300n * micro, calls: 1 });
@@ -136,7 +144,7 @@ it.each([
   ['failing-2', 'text/html', true, '<!doctype html><p>Sign in'],
   ['failing-3', 'text/event-stream', false, 'data: {"type":"transcript.text.delta","delta":"Good"}\n\n'],
 ])('that fails in the other form fails, and pays nothing: %s, %s', async (model, type, stream, text) => {
-  answered = { type, text };
+  answered = { type, body: text };
   const { answer, cost, calls } = await charged(async () => {
     const asked = client.audio.transcriptions.create({ model, file: await file(), stream });
     return asked.catch((error: unknown) => error);
@@ -147,7 +155,7 @@ it.each([
 
 it('costs as sound what is reported without details', async () => {
   const { input_token_details: _details, ...usage } = tokens;
-  answered = { type: 'application/json', text: JSON.stringify({ text: 'Good day.', usage }) };
+  answered = jsonReply({ text: 'Good day.', usage });
   const { cost } = await charged(async () =>
     client.audio.transcriptions.create({ model: 'tokens', file: await file() }),
   );

@@ -1,10 +1,9 @@
 // An answer in the other form, JSON although a stream was asked for, or a stream although JSON was, is served in the form that was asked
 // for: the official SDKs make the same of it as of an answer in the right form.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import {
   type AnswerBlock,
   eventStream,
@@ -13,7 +12,13 @@ import {
   jsonOf,
   streamOf,
 } from '../support/provider-answers.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  jsonReply,
+  type ScriptedProvider,
+  type ScriptedReply,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
 type Format = (typeof formats)[number];
@@ -78,19 +83,17 @@ const streamTypes = (format: Format): readonly string[] =>
     ? ['application/vnd.amazon.eventstream', 'application/octet-stream', '']
     : ['text/event-stream', 'application/json', ''];
 
-let answered: { readonly type: string; readonly bytes: Buffer };
+let answered: ScriptedReply;
 let provider: ScriptedProvider;
 let gateway: Harness;
 let good = 0;
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
-    outgoing.writeHead(200, { 'content-type': answered.type });
-    outgoing.end(answered.bytes);
+    sendReply(outgoing, answered);
   });
   const backup = await startScriptedProvider((outgoing) => {
     good += 1;
-    outgoing.writeHead(200, { 'content-type': 'application/json' });
-    outgoing.end(JSON.stringify(chatJson));
+    sendReply(outgoing, jsonReply(chatJson));
   });
   stopBackup = backup.stop;
   gateway = await startHarness({
@@ -126,17 +129,16 @@ afterAll(async () => {
 });
 
 const answerJson = (text: string, type = 'application/json') => {
-  answered = { type, bytes: Buffer.from(text) };
+  answered = { type, body: text };
 };
 const answerStream = (bytes: Buffer, type = 'text/event-stream') => {
-  answered = { type, bytes };
+  answered = { type, body: bytes };
 };
 
 const question = [{ role: 'user' as const, content: 'Where?' }];
 const parameters = { type: 'object' as const, properties: {} };
-const openai = () => new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
-const anthropic = () =>
-  new Anthropic({ baseURL: new URL(gateway.url).origin, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+const openai = () => openaiOf(gateway);
+const anthropic = () => anthropicOf(gateway);
 
 /** The whole answer, as the SDK of the client has it. */
 const ask: Readonly<Record<Client, (model: string, stream: boolean) => Promise<object>>> = {

@@ -63,7 +63,6 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     expect({ status: response.status, answer }).toMatchObject({ status: 200 });
     return answer;
   };
-  const lastRecord = async () => (await gateway.records()).at(-1);
   const bodies = () => gateway.simulator.calls.map(({ body }) => body as Json);
   const lengthOf = (vector: readonly number[]) => Math.hypot(...vector);
   const texts = (count: number) => Array.from({ length: count }, (_, at) => `text number ${at}`);
@@ -104,7 +103,7 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     await gateway.settled();
     const spent = (await expectBalancedBooks(gateway)) - before;
     expect(spent).toBe(BigInt(Number(answer.usage.prompt_tokens)) * 1_000_000n);
-    expect(await lastRecord()).toMatchObject({
+    expect(await gateway.lastRecord()).toMatchObject({
       promptTokens: answer.usage.prompt_tokens,
       completionTokens: 0,
     });
@@ -168,7 +167,11 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     expect(Number(usage.prompt_tokens)).toBeGreaterThan(0);
     expect(Number(usage.prompt_tokens)).toBeLessThan(30);
     await gateway.settled();
-    expect(await lastRecord()).toMatchObject({ promptTokens: usage.prompt_tokens, estimated, format: 'embeddings' });
+    expect(await gateway.lastRecord()).toMatchObject({
+      promptTokens: usage.prompt_tokens,
+      estimated,
+      format: 'embeddings',
+    });
   });
 
   it.each<[string, Json, string]>([

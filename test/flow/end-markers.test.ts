@@ -1,9 +1,8 @@
 // The end marker of chat completions, which servers of other interfaces write too: relayed where the provider sent it, in a stored
 // answer as well, and nowhere else.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { eventStream, streamOf } from '../support/provider-answers.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -136,13 +135,12 @@ describe.each(interfaces)('a stream of %s', (path) => {
 });
 
 it('official SDKs read such streams', async () => {
-  const openai = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+  const openai = openaiOf(gateway);
   pieces = [textOf('responses'), done];
   const types: string[] = [];
   const asked = { model: 'on/responses', input: 'Hello', store: false, stream: true } as const;
   for await (const { type } of await openai.responses.create(asked)) types.push(type);
-  const baseURL = new URL(gateway.url).origin;
-  const anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+  const anthropic = anthropicOf(gateway);
   pieces = [textOf('messages'), done];
   const { content } = await anthropic.messages
     .stream({ model: 'on/messages', max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] })

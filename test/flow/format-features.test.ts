@@ -18,7 +18,13 @@ import {
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readChunks } from '../support/read-chunks.ts';
 import { readStream } from '../support/read-stream.ts';
-import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type ScriptedProvider,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 import { sealedDetails } from '../support/sealed-details.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field.
@@ -52,13 +58,8 @@ let scriptedAnswer: Ask['scripted'];
 function sendScripted(outgoing: ServerResponse): void {
   if (scriptedAnswer === undefined) throw new Error('nothing was to be asked of the scripted provider');
   const { whole, events } = scriptedAnswer;
-  if (outgoing.req.headers.accept !== 'text/event-stream') {
-    sendJson(outgoing, JSON.stringify(whole));
-    return;
-  }
-  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-  const nameOf = ({ type }: (typeof events)[number]) => (type === undefined ? '' : `event: ${type}\n`);
-  outgoing.end(events.map((event) => `${nameOf(event)}data: ${JSON.stringify(event)}\n\n`).join(''));
+  const isStream = outgoing.req.headers.accept === 'text/event-stream';
+  sendReply(outgoing, isStream ? eventsReply(...events) : jsonReply(whole));
 }
 
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 // Streams that a guardrail has blocked, as the official clients put them together.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { type ScriptedGuardrail, startScriptedGuardrail } from '../support/scripted-guardrail.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -69,7 +68,7 @@ describe('streams that are blocked', () => {
 
   it.each(ways)('chat completions of %s end with content_filter after %i checks', async (model, passing) => {
     blockAfter(passing);
-    const client = new OpenAI({ baseURL: harness.url, apiKey: harness.key, maxRetries: 0 });
+    const client = openaiOf(harness);
     const stream = client.chat.completions.stream({ model, messages, stream_options: { include_usage: true } });
     const { id, choices, usage, model: served } = await stream.finalChatCompletion();
     expect(id).not.toBe('');
@@ -82,7 +81,7 @@ describe('streams that are blocked', () => {
 
   it('chat completions whose first event has a text that is blocked are whole', async () => {
     blockAfter(0);
-    const client = new OpenAI({ baseURL: harness.url, apiKey: harness.key, maxRetries: 0 });
+    const client = openaiOf(harness);
     const whole = await client.chat.completions.stream({ model: 'abrupt/echo', messages }).finalChatCompletion();
     expect(whole).toMatchObject({ id: expect.stringMatching(/./), object: 'chat.completion', created: 1 });
     expect(whole.choices).toMatchObject([
@@ -92,8 +91,7 @@ describe('streams that are blocked', () => {
 
   it.each(ways)('Messages of %s end with refusal after %i checks', async (model, passing) => {
     blockAfter(passing);
-    const baseURL = harness.url.replace(/\/v1$/, '');
-    const client = new Anthropic({ baseURL, apiKey: harness.key, maxRetries: 0 });
+    const client = anthropicOf(harness);
     const whole = await client.messages.stream({ model, messages, max_tokens: 4_000 }).finalMessage();
     expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'refusal' });
     expect(whole.content.at(-1)).toMatchObject({ type: 'text', text: message });
@@ -102,7 +100,7 @@ describe('streams that are blocked', () => {
 
   it.each(ways)('Responses of %s end incomplete after %i checks', async (model, passing) => {
     blockAfter(passing);
-    const client = new OpenAI({ baseURL: harness.url, apiKey: harness.key, maxRetries: 0 });
+    const client = openaiOf(harness);
     const stream = client.responses.stream({ model, input: messages[0]?.content ?? '', store: false });
     const places: number[] = [];
     for await (const event of stream) if (event.type === 'response.output_item.added') places.push(event.output_index);

@@ -4,7 +4,14 @@ import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedGuardrail, startScriptedGuardrail } from '../support/scripted-guardrail.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  completionOf,
+  eventsReply,
+  jsonReply,
+  type ScriptedProvider,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
 
@@ -24,11 +31,7 @@ describe('guardrails on transcriptions', () => {
     guardrail = await startScriptedGuardrail();
     provider = await startScriptedProvider((outgoing) => {
       if (typeof answer === 'string') outgoing.writeHead(200, { 'content-type': 'text/plain' }).end(answer);
-      else if (!Array.isArray(answer)) sendJson(outgoing, JSON.stringify(answer));
-      else {
-        outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-        outgoing.end(answer.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
-      }
+      else sendReply(outgoing, Array.isArray(answer) ? eventsReply(...answer) : jsonReply(answer));
     });
     const price = { input_price_per_second: '0.0001' };
     harness = await startHarness({
@@ -66,10 +69,6 @@ describe('guardrails on transcriptions', () => {
     });
     return response;
   }
-  const lastRecord = async () => {
-    await harness.settled();
-    return (await harness.records()).toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs).at(-1);
-  };
 
   it('leave what passes as it came, in JSON, as a text and as events', async () => {
     const done = { type: 'transcript.text.done', text: 'Good day.', usage: { type: 'duration', seconds: 1 } };
@@ -112,7 +111,7 @@ describe('guardrails on transcriptions', () => {
       logprobs: [],
       duration: 2,
     });
-    expect(await lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
+    expect(await harness.lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
   });
 
   it.each([
@@ -148,7 +147,7 @@ describe('guardrails on transcriptions', () => {
     const before = (await harness.credit()).spent;
     const text = await (await post()).text();
     expect(typeof left === 'string' ? text : JSON.parse(text)).toEqual(left);
-    const record = await lastRecord();
+    const record = await harness.lastRecord();
     expect(record).toMatchObject({ guardrails: [{ id: 'words', direction: 'output', action: 'block' }] });
     expect((await harness.credit()).spent).toBeGreaterThan(before);
   });
@@ -165,7 +164,7 @@ describe('guardrails on transcriptions', () => {
     expect(JSON.stringify(sent)).not.toMatch(/ann@|example\.com/);
     const text = sent.map(({ delta = '' }) => delta).join('');
     expect([text, sent.at(-1)]).toEqual(['Write to [mail] today.', expect.objectContaining({ text })]);
-    expect(await lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
+    expect(await harness.lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
   });
 
   it('end events that are blocked with their message, let nothing of that window out, and charge what was reported', async () => {
@@ -174,7 +173,7 @@ describe('guardrails on transcriptions', () => {
     const text = sent.map(({ delta = '' }) => delta).join('');
     expect(text).toBe(`It was a long time ago, when ${word.message}`);
     expect(sent.at(-1)).toEqual({ type: 'transcript.text.done', text, usage: { type: 'duration', seconds: 2 } });
-    expect(await lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
+    expect(await harness.lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
   });
 
   it('that fail block', async () => {

@@ -1,9 +1,10 @@
 // Old parts of a conversation never end it: blocks and items that only one provider knows, tools that come and go,
 // references to the gateway's own output.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 
 const upstreams = {
   responses: 'gpt-4.1',
@@ -28,9 +29,8 @@ beforeAll(async () => {
     ),
     providers: Object.fromEntries(Object.keys(upstreams).map((format) => [format, { apis: [format] }])),
   });
-  openai = new OpenAI({ baseURL: gateway.url.replace(/\/v1$/, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
-  const baseURL = new URL(gateway.url).origin;
-  anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+  openai = openaiOf(gateway, '/openai/v1');
+  anthropic = anthropicOf(gateway);
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());

@@ -1,8 +1,10 @@
 // Images of providers that have a form of their own, through the front door.
-import OpenAI, { toFile } from 'openai';
+import type OpenAI from 'openai';
+import { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { openaiOf } from '../support/official-clients.ts';
 
 type Json = Record<string, unknown>;
 
@@ -44,7 +46,7 @@ describe('images of Gemini and Nova Canvas', () => {
         vertex: { kind: 'vertex', apis: ['generate-content', 'images'] },
       },
     });
-    client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+    client = openaiOf(gateway);
   });
   beforeEach(() => gateway.simulator.clear());
   afterAll(async () => {
@@ -55,10 +57,6 @@ describe('images of Gemini and Nova Canvas', () => {
 
   const post = (body: Json) =>
     gateway.postTo('/images/generations', { prompt: 'A cat', ...body }, { 'x-gw-error-format': 'openai' });
-  const lastRecord = async () => {
-    await gateway.settled();
-    return (await gateway.records()).at(-1);
-  };
   const isPng = (base64: string | undefined) =>
     Buffer.from(base64 ?? '', 'base64')
       .subarray(1, 4)
@@ -77,7 +75,7 @@ describe('images of Gemini and Nova Canvas', () => {
     expect(images.map(({ b64_json }) => isPng(b64_json))).toEqual(new Array(asked.n).fill(true));
     expect(gateway.simulator.calls).toHaveLength(calls);
     expect(response.headers.get('x-gw-cost')).toBe(cost);
-    expect(await lastRecord()).toMatchObject({ costPicoUsd: usd(cost), estimated: false });
+    expect(await gateway.lastRecord()).toMatchObject({ costPicoUsd: usd(cost), estimated: false });
   });
 
   it('say to each provider what was asked for, in its words', async () => {
@@ -145,7 +143,7 @@ describe('images of Gemini and Nova Canvas', () => {
 
   it('estimates what a provider does not report, never above what was held', async () => {
     expect((await post({ model: 'gemini-silent', n: 2 })).status).toBe(200);
-    const record = await lastRecord();
+    const record = await gateway.lastRecord();
     expect(record).toMatchObject({ estimated: true });
     expect(record?.costPicoUsd).toBeGreaterThanOrEqual(2n * 2_000n * 30_000_000n);
   });

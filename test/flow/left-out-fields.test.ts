@@ -1,10 +1,9 @@
 // Fields inside messages, parts and tools at a provider of another format: those that it has words for reach it, the rest is
 // reported, and nothing is read as something else.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { png } from '../support/png.ts';
 
 let gateway: Harness;
@@ -80,7 +79,7 @@ describe('of a chat completion', () => {
 
   it('of a call of a custom tool keep its name and its text', async () => {
     const call = { id: 'call_1', type: 'custom', custom: { name: 'write', input: 'a line' } };
-    const openai = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+    const openai = openaiOf(gateway);
     await openai.chat.completions.create({
       model: 'to/messages',
       tools: [{ type: 'function', function: { name: 'write', parameters: schema } }],
@@ -144,12 +143,7 @@ describe('of Messages', () => {
   });
 
   it('no thinking before the first call is as little as any model can be asked for', async () => {
-    const anthropic = new Anthropic({
-      baseURL: new URL(gateway.url).origin,
-      authToken: gateway.key,
-      apiKey: null,
-      maxRetries: 0,
-    });
+    const anthropic = anthropicOf(gateway);
     const asked = {
       model: 'to/converse',
       max_tokens: 4_000,

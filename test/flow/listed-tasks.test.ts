@@ -1,10 +1,12 @@
 // Models of the list that make images, speech, transcripts, orders and judgements: a gateway file names them, and nothing else.
-import OpenAI, { toFile } from 'openai';
+import type OpenAI from 'openai';
+import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { applyGatewayText } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { openaiOf } from '../support/official-clients.ts';
 
 const micro = 1_000_000n;
 
@@ -20,7 +22,7 @@ describe('models that make something else than text', () => {
 
   beforeAll(async () => {
     gateway = await startHarness({ models: {} });
-    client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+    client = openaiOf(gateway);
     const { urlOf } = gateway.simulator;
     const providers = Object.keys(ids).map(
       (kind) => `{ id: ${kind}, kind: ${kind}, base_url: "${urlOf(kind)}", auth: none }`,

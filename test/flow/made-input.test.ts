@@ -1,11 +1,16 @@
 // Objects that a call of this workspace leaves at its provider are open to its later calls only: stored answers, audio,
 // containers and files made in them, answers to compare with.
 
-import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
-import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type ScriptedProvider,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
 type Json = Record<string, unknown>;
@@ -35,25 +40,13 @@ const interpreted = {
 const said = { type: 'message', id: 'msg_9', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] };
 const response = { id: 'resp_9', object: 'response', created_at: 1, model: 'm', status: 'completed', usage };
 
-type Events = readonly (readonly [string | undefined, Json])[];
-
-function sendEvents(outgoing: ServerResponse, events: Events): void {
-  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-  const lines = events.map(
-    ([name, one]) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(one)}\n\n`,
-  );
-  outgoing.end(lines.join(''));
-}
-
 interface Row {
   readonly title: string;
   readonly path: string;
   readonly first: Json;
-  readonly answer: object | Events;
+  readonly answer: object | readonly Json[];
   readonly later: Json;
 }
-
-const event = (one: Json) => [String(one.type), one] as const;
 
 const rows: readonly Row[] = [
   {
@@ -71,8 +64,8 @@ const rows: readonly Row[] = [
     path: '/chat/completions',
     first: { messages: asks, stream: true },
     answer: [
-      [undefined, { id: 'c', choices: [{ index: 0, delta: { audio: { id: 'audio_9', transcript: 'Hi.' } } }] }],
-      [undefined, { id: 'c', choices: [choice({ delta: {} })] }],
+      { id: 'c', choices: [{ index: 0, delta: { audio: { id: 'audio_9', transcript: 'Hi.' } } }] },
+      { id: 'c', choices: [choice({ delta: {} })] },
     ],
     later: { messages: [...asks, { role: 'assistant', audio: { id: 'audio_9' } }, ...asks] },
   },
@@ -97,11 +90,11 @@ const rows: readonly Row[] = [
     path: '/messages',
     first: { messages: asks, max_tokens: 9, stream: true },
     answer: [
-      event({ type: 'message_start', message: { ...message, id: 'msg_8', content: [], stop_reason: null } }),
-      event({ type: 'content_block_start', index: 0, content_block: fileResult }),
-      event({ type: 'content_block_stop', index: 0 }),
-      event({ type: 'message_delta', delta: { stop_reason: 'end_turn', container: { id: 'container_9' } }, usage }),
-      event({ type: 'message_stop' }),
+      { type: 'message_start', message: { ...message, id: 'msg_8', content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: fileResult },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', container: { id: 'container_9' } }, usage },
+      { type: 'message_stop' },
     ],
     later: {
       messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'file_9' }] }],
@@ -132,8 +125,7 @@ const writes: string[] = [];
 
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
-    if (!Array.isArray(answer)) sendJson(outgoing, JSON.stringify(answer));
-    else sendEvents(outgoing, answer as Events);
+    sendReply(outgoing, Array.isArray(answer) ? eventsReply(...answer) : jsonReply(answer));
   });
   gateway = await startHarness({
     models: {

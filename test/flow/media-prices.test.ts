@@ -4,7 +4,7 @@ import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { eventTexts, type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
 
@@ -30,10 +30,6 @@ const usageMetadata = {
   cacheTokensDetails: [of('TEXT', 20), of('AUDIO', 20)],
   candidatesTokensDetails: [of('TEXT', 15), of('AUDIO', 30), of('IMAGE', 5)],
 };
-const sse = (...events: readonly Json[]) =>
-  events
-    .map((event) => `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`)
-    .join('');
 const response = {
   id: 'resp_1',
   object: 'response',
@@ -60,12 +56,12 @@ const answers: readonly (readonly [RegExp, string, string])[] = [
   [
     /\/chat\/completions$/,
     JSON.stringify({ id: 'c', choices: [{ ...choice, message: said }], usage: chatUsage }),
-    `${sse({ id: 'c', choices: [{ ...choice, delta: said }] }, { id: 'c', choices: [], usage: chatUsage })}data: [DONE]\n\n`,
+    `${eventTexts({ id: 'c', choices: [{ ...choice, delta: said }] }, { id: 'c', choices: [], usage: chatUsage })}data: [DONE]\n\n`,
   ],
   [
     /\/responses$/,
     JSON.stringify(response),
-    sse(
+    eventTexts(
       { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } },
       {
         type: 'response.output_item.added',
@@ -85,7 +81,11 @@ const answers: readonly (readonly [RegExp, string, string])[] = [
       { type: 'response.completed', sequence_number: 4, response },
     ),
   ],
-  [/:(streamG|g)enerateContent/, JSON.stringify({ candidates, usageMetadata }), sse({ candidates, usageMetadata })],
+  [
+    /:(streamG|g)enerateContent/,
+    JSON.stringify({ candidates, usageMetadata }),
+    eventTexts({ candidates, usageMetadata }),
+  ],
 ];
 
 const mediaPrices = {
@@ -183,8 +183,7 @@ async function costOf(path: string, body: Json): Promise<bigint | undefined> {
   const answer = await gateway.postTo(path, body);
   const text = await answer.text();
   expect({ status: answer.status, text: answer.status === 200 ? '' : text }).toEqual({ status: 200, text: '' });
-  await gateway.settled();
-  const last = (await gateway.records()).at(-1);
+  const last = await gateway.lastRecord();
   return last?.costPicoUsd;
 }
 

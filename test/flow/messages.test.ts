@@ -80,11 +80,6 @@ async function stream(model: string, more: Json = {}) {
   return { text, events: eventsIn(text), headers: response.headers };
 }
 
-async function lastRecord() {
-  await gateway.settled();
-  return (await gateway.records()).at(-1);
-}
-
 describe('an answer', () => {
   it('is the provider’s, byte for byte; its cost is in a header, its id in two', async () => {
     const response = await post(hello('unknown-members'));
@@ -92,7 +87,11 @@ describe('an answer', () => {
     // 7 and 5 tokens at 1 and 2 USD per million.
     expect(response.headers.get('x-gw-cost')).toBe('0.000017');
     expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
-    expect(await lastRecord()).toMatchObject({ interfaceId: 'messages', costPicoUsd: 17_000_000n, stream: false });
+    expect(await gateway.lastRecord()).toMatchObject({
+      interfaceId: 'messages',
+      costPicoUsd: 17_000_000n,
+      stream: false,
+    });
   });
 
   it('of a stream has the same events with their names and in their order, each byte for byte, and no other end', async () => {
@@ -103,7 +102,7 @@ describe('an answer', () => {
     expect(events.at(-1)?.[0]).toBe('message_stop');
     expect(text).not.toContain('[DONE]');
     expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
-    expect(await lastRecord()).toMatchObject({ costPicoUsd: 17_000_000n, stream: true, outcome: 'ok' });
+    expect(await gateway.lastRecord()).toMatchObject({ costPicoUsd: 17_000_000n, stream: true, outcome: 'ok' });
   });
 });
 
@@ -122,7 +121,7 @@ describe('a failure', () => {
         },
       },
     ]);
-    expect(await lastRecord()).toMatchObject({ outcome: 'cut', estimated: true });
+    expect(await gateway.lastRecord()).toMatchObject({ outcome: 'cut', estimated: true });
   });
 
   it('says the same as everywhere, in Anthropic’s form', async () => {
@@ -254,14 +253,14 @@ describe('a request', () => {
 
   it('is of the session that Claude Code names, where it names none of the gateway', async () => {
     await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1' })).text();
-    expect(await lastRecord()).toMatchObject({ sessionId: 'session-1' });
+    expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'session-1' });
     await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1', 'x-gw-session-id': 'ours' })).text();
-    expect(await lastRecord()).toMatchObject({ sessionId: 'ours' });
+    expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'ours' });
   });
 
   it('with an id of its user is recorded under it', async () => {
     await (await post(hello('echo', { metadata: { user_id: 'user-7' } }))).text();
-    expect(await lastRecord()).toMatchObject({ user: 'user-7' });
+    expect(await gateway.lastRecord()).toMatchObject({ user: 'user-7' });
   });
 });
 

@@ -1,11 +1,12 @@
 // A conversation with tools and thinking goes on with a model of another format, in the middle of a turn and back again, for clients
 // of every interface. The simulated providers refuse what the real ones refuse: thinking that is not theirs, calls without a
 // signature, ids and names that they do not take, calls without results and results without calls.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { encryptedBy, redactedReasoning, signatureOf } from '../../infra/local/simulator/signature.ts';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { readChunks } from '../support/read-chunks.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -69,13 +70,8 @@ beforeAll(async () => {
       counting: { apis: ['chat-completions'], base_url: counting.url },
     },
   });
-  anthropic = new Anthropic({
-    baseURL: new URL(gateway.url).origin,
-    authToken: gateway.key,
-    apiKey: null,
-    maxRetries: 0,
-  });
-  openai = new OpenAI({ baseURL: gateway.url.replace(/\/v1$/, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
+  anthropic = anthropicOf(gateway);
+  openai = openaiOf(gateway, '/openai/v1');
 });
 afterAll(async () => {
   await gateway.stop();

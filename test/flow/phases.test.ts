@@ -1,10 +1,17 @@
 // How far an answer is, as GPT's newer models say it with each message, comes back to them from clients of other interfaces, and to
 // nobody else.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type ScriptedProvider,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
 
@@ -61,9 +68,7 @@ let anthropic: Anthropic;
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing, call) => {
     const isStream = /"stream":true/.test(provider.bodies[call] ?? '');
-    outgoing.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
-    const events = eventsOf(output).map((event) => `data: ${JSON.stringify(event)}\n\n`);
-    outgoing.end(isStream ? events.join('') : JSON.stringify({ ...head, output, usage }));
+    sendReply(outgoing, isStream ? eventsReply(...eventsOf(output)) : jsonReply({ ...head, output, usage }));
   });
   const more = { supported_params: { tools: true } };
   gateway = await startHarness({
@@ -73,13 +78,8 @@ beforeAll(async () => {
     },
     providers: { openai: { apis: ['responses'], base_url: provider.url } },
   });
-  openai = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
-  anthropic = new Anthropic({
-    baseURL: new URL(gateway.url).origin,
-    authToken: gateway.key,
-    apiKey: null,
-    maxRetries: 0,
-  });
+  openai = openaiOf(gateway);
+  anthropic = anthropicOf(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

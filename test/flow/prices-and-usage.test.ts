@@ -223,8 +223,7 @@ describe('a report that comes early', () => {
     const text = await response.text();
     expect(text).not.toContain('error');
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
-    await gateway.settled();
-    expect((await gateway.records()).at(-1)).toMatchObject({ outcome: 'ok' });
+    expect(await gateway.lastRecord()).toMatchObject({ outcome: 'ok' });
     const calls = scripted.provider.bodies.length;
     const again = await gateway.post(hello('acme/model', { stream: true }), { 'idempotency-key': 'a-whole-stream' });
     expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', text]);

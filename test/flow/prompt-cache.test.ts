@@ -1,10 +1,11 @@
 // Prompt caches for everybody: an agent in any client's language on Claude reads from the cache what it sent before, and marks of any
 // interface become those of the target.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type CachingClaude, startCachingClaude } from '../support/claude-cache.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const turns = 10;
@@ -66,10 +67,9 @@ afterAll(async () => {
 beforeEach(() => claude.forget());
 
 type Client = (model: string, more?: object) => Promise<void>;
-const root = () => gateway.url.replace(/\/v1$/, '');
 
 const chatAgent: Client = async (model, more = {}) => {
-  const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  const client = openaiOf(gateway);
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: 'system', content: instructions },
     { role: 'user', content: 'Read on until you know.' },
@@ -89,7 +89,7 @@ const chatAgent: Client = async (model, more = {}) => {
 };
 
 const messagesAgent: Client = async (model, more = {}) => {
-  const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
+  const client = anthropicOf(gateway);
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Read on until you know.' }];
   const tools: Anthropic.Tool[] = [{ name: 'look', description, input_schema: parameters as never }];
   for (let turn = 0; turn < turns; turn += 1) {
@@ -106,7 +106,7 @@ const messagesAgent: Client = async (model, more = {}) => {
 };
 
 const responsesAgent: Client = async (model, more = {}) => {
-  const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+  const client = openaiOf(gateway);
   const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Read on until you know.' }];
   const tools: OpenAI.Responses.Tool[] = [{ type: 'function', name: 'look', description, parameters, strict: false }];
   for (let turn = 0; turn < turns; turn += 1) {
@@ -211,8 +211,7 @@ describe('an agent of ten turns with tools on Claude', () => {
 
   it('is billed for what the provider reports', async () => {
     await chatAgent('entry/messages');
-    await gateway.settled();
-    const last = (await gateway.records()).at(-1);
+    const last = await gateway.lastRecord();
     expect(last?.cachedTokens).toBe(claude.calls.at(-1)?.read);
   });
 });

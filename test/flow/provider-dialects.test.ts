@@ -1,9 +1,10 @@
 // Fields of single servers of chat completions, which are sent again in the same form.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
@@ -78,10 +79,6 @@ const neverEnds = 'and so on';
 const stream = (...body: string[]) => ({ type: 'text/event-stream', body });
 const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
 const messagesCall = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
-const lastRecord = async () => {
-  await gateway.settled();
-  return (await gateway.records()).at(-1);
-};
 
 describe('what a server says it has used', () => {
   it.each([
@@ -101,7 +98,7 @@ describe('what a server says it has used', () => {
       const isStream = asked.toString().includes('stream');
       answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
       await (await asked()).text();
-      const record = await lastRecord();
+      const record = await gateway.lastRecord();
       expect(record).toMatchObject({ promptTokens: 1_000, cachedTokens: 800, completionTokens: 100, estimated: false });
       // 200 at 1.00, 800 at 0.10, 100 at 2.00, per million.
       expect(record?.costPicoUsd).toBe(480_000_000n);
@@ -138,7 +135,11 @@ describe('what a server says it has used', () => {
     ]) {
       answer = stream(...pieces);
       const text = await (await asked()).text();
-      expect(await lastRecord()).toMatchObject({ promptTokens: 1_000, completionTokens: 100, estimated: false });
+      expect(await gateway.lastRecord()).toMatchObject({
+        promptTokens: 1_000,
+        completionTokens: 100,
+        estimated: false,
+      });
       if (asked.toString().includes('include_usage')) {
         expect(text.match(/"usage":\{/g)?.length ?? 0).toBeGreaterThanOrEqual(1);
         expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
@@ -174,7 +175,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
       for (const isStream of [false, true]) {
         answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
         await (await gateway.postTo(path, { model: 'acme/model', ...body, stream: isStream })).text();
-        const record = await lastRecord();
+        const record = await gateway.lastRecord();
         const { promptTokens, completionTokens } = record ?? {};
         expect([path, isStream, record]).toMatchObject([
           path,
@@ -213,18 +214,14 @@ describe('a server that keeps its connection open behind the end marker', () => 
     const text = await response.text();
     expect(text).toContain(path === '/messages' ? 'event: message_stop' : 'data: [DONE]');
     expect(text).not.toContain('error');
-    expect(await lastRecord()).toMatchObject({ outcome: 'ok', attempts: 1, estimated: true });
+    expect(await gateway.lastRecord()).toMatchObject({ outcome: 'ok', attempts: 1, estimated: true });
   });
 });
 
 describe('usage in the last chunk with a choice, below /openai/v1', () => {
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
   const ask = async (body: object) => {
-    const client = new OpenAI({
-      apiKey: gateway.key,
-      baseURL: gateway.url.replace('/v1', '/openai/v1'),
-      maxRetries: 0,
-    });
+    const client = openaiOf(gateway, '/openai/v1');
     const chunks: OpenAI.ChatCompletionChunk[] = [];
     const asked = { ...hello('acme/model'), stream: true, ...body } as OpenAI.ChatCompletionCreateParamsStreaming;
     for await (const one of await client.chat.completions.create(asked)) chunks.push(one);
@@ -265,7 +262,7 @@ describe('thinking goes back under the name under which it came', () => {
   const tools: Anthropic.Tool[] = [{ name: 'look', input_schema: { type: 'object' } }];
 
   it.each(['reasoning', 'reasoning_content'])('%s', async (name) => {
-    const client = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url.replace(/\/v1$/, ''), maxRetries: 0 });
+    const client = anthropicOf(gateway);
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Look.' }];
     for (const isStream of [false, true]) {
       const delta = { role: 'assistant', content: null, [name]: 'I must look.', tool_calls: [{ index: 0, ...call }] };

@@ -1,13 +1,14 @@
 // Requests that clients send every day and real providers refuse, through the front door with the official SDKs. The
 // simulated providers refuse them in the same words (`provider-refusals.ts`), so that each answer here is one that the
 // provider would have given.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { zodFunction } from 'openai/helpers/zod';
 import * as z4 from 'zod';
 import * as z3 from 'zod/v3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 
 type Json = Record<string, unknown>;
 
@@ -57,9 +58,8 @@ beforeAll(async () => {
       ]),
     ),
   });
-  openai = new OpenAI({ baseURL: gateway.url.replace(/\/v1$/, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
-  const baseURL = new URL(gateway.url).origin;
-  anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
+  openai = openaiOf(gateway, '/openai/v1');
+  anthropic = anthropicOf(gateway);
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());

@@ -60,6 +60,8 @@ export interface Harness extends ServedGateway {
   credit(workspace?: string): Promise<CreditSummary>;
   /** In the order of the calls, those of one millisecond too: the last call is the last record. */
   records(workspace?: string): Promise<CallRecord[]>;
+  /** Waits until every call is charged. */
+  lastRecord(): Promise<CallRecord | undefined>;
   keyItem(key?: string): Promise<Item>;
   stop(): Promise<void>;
 }
@@ -100,6 +102,7 @@ export async function startHarness({
     const { url, settled, close } = server;
     return { url, settled, close, composition, ...requestsTo(url, key, speaks?.path) };
   };
+  const records = (workspace = 'team') => readRecords(operator, workspace, answeredIds);
   await apply(parts);
   const first = await open({ telemetry, wrapStore, replace });
   return {
@@ -111,7 +114,11 @@ export async function startHarness({
     open,
     apply,
     credit: (workspace = 'team') => operator.credit.show({ workspace, spendLimit: null }),
-    records: (workspace = 'team') => readRecords(operator, workspace, answeredIds),
+    records,
+    async lastRecord() {
+      await first.settled();
+      return (await records()).at(-1);
+    },
     keyItem: async (text = key) => (await operator.keys.readItem(parseApiKey(text)?.publicId ?? '')) ?? {},
     stop: () => backends.stop(servers),
   };

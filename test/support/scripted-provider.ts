@@ -85,9 +85,32 @@ export function chunkText(delta: object, finish_reason: string | null = null): s
 }
 export const chunkEvent = (...chunk: Parameters<typeof chunkText>): string => `data: ${chunkText(...chunk)}\n\n`;
 
-export function sendJson(outgoing: ServerResponse, body: string): void {
-  outgoing.writeHead(200, { 'content-type': 'application/json' });
+/** An answer of a type of its own. */
+export interface ScriptedReply {
+  readonly type: string;
+  readonly body: string | Uint8Array;
+}
+export const jsonReply = (body: object | string): ScriptedReply => ({
+  type: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+/** The text of these events, each under the name of its type where it has one. */
+export const eventTexts = (...events: readonly object[]): string =>
+  events
+    .map((event) => `${'type' in event ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join('');
+export const eventsReply = (...events: readonly object[]): ScriptedReply => ({
+  type: 'text/event-stream',
+  body: eventTexts(...events),
+});
+
+export function sendReply(outgoing: ServerResponse, { type, body }: ScriptedReply): void {
+  outgoing.writeHead(200, { 'content-type': type });
   outgoing.end(body);
+}
+
+export function sendJson(outgoing: ServerResponse, body: string): void {
+  sendReply(outgoing, jsonReply(body));
 }
 
 /** A gateway with one model, `acme/model`, that this provider serves. */

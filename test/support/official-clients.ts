@@ -1,0 +1,12 @@
+// Official SDKs at a gateway of a test, as its key. They never try again: a test counts what a provider was asked.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import type { Harness } from './harness.ts';
+
+type Served = Pick<Harness, 'url' | 'key'>;
+
+export const openaiOf = ({ url, key }: Served, base: '/v1' | '/openai/v1' = '/v1'): OpenAI =>
+  new OpenAI({ baseURL: new URL(base, url).href, apiKey: key, maxRetries: 0 });
+
+export const anthropicOf = ({ url, key }: Served): Anthropic =>
+  new Anthropic({ baseURL: new URL(url).origin, authToken: key, apiKey: null, maxRetries: 0 });
