@@ -1,14 +1,22 @@
 // Refusals, names and forms of single providers, and the answers that their clients get all the same.
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 import { png } from '../support/png.ts';
-import { completionOf, type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  completionOf,
+  eventsReply,
+  jsonReply,
+  type ScriptedProvider,
+  type ScriptedReply,
+  sendReply,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
 
-let answer: { readonly type: string; readonly body: string };
+let answer: ScriptedReply;
 const urls: string[] = [];
 const headers: Json[] = [];
 let provider: ScriptedProvider;
@@ -18,8 +26,7 @@ beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
     urls.push(outgoing.req.url ?? '');
     headers.push(outgoing.req.headers);
-    outgoing.writeHead(200, { 'content-type': answer.type });
-    outgoing.end(answer.body);
+    sendReply(outgoing, answer);
   });
   const extras = { supported_params: { tools: true, vision: true, json_schema: true, extras: ['web_search'] } };
   const cached = { cache_write_input_price_per_million: '2', cache_write_1h_input_price_per_million: '4' };
@@ -55,16 +62,6 @@ afterAll(async () => {
   await provider.stop();
 });
 
-const json = (body: Json | string) => ({
-  type: 'application/json',
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-});
-const events = (...list: readonly Json[]) => ({
-  type: 'text/event-stream',
-  body: list
-    .map((event) => `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`)
-    .join(''),
-});
 const message = {
   type: 'message',
   id: 'm',
@@ -73,14 +70,9 @@ const message = {
   content: [{ type: 'text', text: 'So.' }],
   stop_reason: 'end_turn',
 };
-const whole = json({ ...message, usage: { input_tokens: 1, output_tokens: 1 } });
+const whole = jsonReply({ ...message, usage: { input_tokens: 1, output_tokens: 1 } });
 const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
 const asked = { max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hello' }] };
-const root = () => gateway.url.replace(/\/v1$/, '');
-const lastRecord = async () => {
-  await gateway.settled();
-  return (await gateway.records()).at(-1);
-};
 
 describe('what an operator says that a provider refuses', () => {
   const betas = 'context-management-2025-06-27, effort-2025-11-24';
@@ -97,7 +89,7 @@ describe('what an operator says that a provider refuses', () => {
       'context_management',
       'output_config.effort',
     ]);
-    expect((await lastRecord())?.leftOut).toHaveLength(3);
+    expect((await gateway.lastRecord())?.leftOut).toHaveLength(3);
     await gateway.postTo(
       '/messages',
       { model: 'acme/bedrock', ...asked },
@@ -116,7 +108,7 @@ describe('what an operator says that a provider refuses', () => {
   });
 
   it('is said under another name, relayed and translated', async () => {
-    answer = json(completionOf({ content: 'So.' }));
+    answer = jsonReply(completionOf({ content: 'So.' }));
     const response = await gateway.post(
       hello('acme/renamed', { max_tokens: 7, user: 'u', metadata: { team: 'a', b: 'c' } }),
     );
@@ -130,7 +122,7 @@ describe('what an operator says that a provider refuses', () => {
 
 describe('a field that is sent under both of its names', () => {
   const leftOutOf = async (model: string, more: Json) => {
-    answer = json(completionOf({ content: 'So.' }));
+    answer = jsonReply(completionOf({ content: 'So.' }));
     return (await gateway.post(hello(model, more))).headers.get('x-gw-left-out');
   };
 
@@ -153,7 +145,7 @@ describe('a field that is sent under both of its names', () => {
 
 describe('what comes beside a body', () => {
   it('reaches the provider: the query of Responses and Messages, and the profile of a user', async () => {
-    answer = json({
+    answer = jsonReply({
       id: 'resp_1',
       object: 'response',
       status: 'completed',
@@ -184,7 +176,7 @@ describe('an image', () => {
     });
     const content = [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }];
     expect(sent().messages).toMatchObject([{ content }]);
-    answer = json(completionOf({ content: 'So.' }));
+    answer = jsonReply(completionOf({ content: 'So.' }));
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: written } };
     await gateway.postTo('/messages', {
       model: 'acme/chat',
@@ -204,20 +196,33 @@ describe('tool calls of a server that writes them otherwise', () => {
     ['null', { arguments: null }, {}],
     ['nothing', {}, {}],
     ['a text', { arguments: '{"n":1}' }, { n: 1 }],
-  ])('are read where their arguments are %s, whole and in pieces', async (_what, args, input) => {
-    const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
+    ...(
+      [
+        ['[1, 2]', { raw_input: '[1, 2]' }],
+        ['"so"', { raw_input: '"so"' }],
+        ['  so {"a": 1}', { raw_input: '  so {"a": 1}' }],
+        [' \n', {}],
+        ['  {"a": [1]}', { a: [1] }],
+        ['{"a": 1, "n": NaN}', { a: 1, raw_input: '{"a": 1, "n": NaN}' }],
+        ['{"a": 1}{"b": 2}', { a: 1, raw_input: '{"a": 1}{"b": 2}' }],
+        ['{"a": "one', { a: 'one', raw_input: '{"a": "one' }],
+      ] as const
+    ).map(([text, input]) => [JSON.stringify(text), { arguments: text }, input] as const),
+  ])('are read where their arguments are %s, whole, at once and letter by letter', async (_what, args, input) => {
+    const client = anthropicOf(gateway);
     const body = { model: 'acme/chat', tools, ...asked };
     const said = { role: 'assistant', content: null, tool_calls: [callOf(args)] };
     const expected = [{ type: 'tool_use', name: 'look', input }];
-    answer = json(completionOf({ ...said, finish_reason: 'tool_calls' }));
+    answer = jsonReply(completionOf({ ...said, finish_reason: 'tool_calls' }));
     expect((await client.messages.create(body)).content).toMatchObject(expected);
     const chunk = (choice: Json) => ({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] });
     const delta = { ...said, tool_calls: [{ index: 0, ...callOf(args) }] };
-    for (const piece of [
-      { delta, finish_reason: null },
-      { message: said, finish_reason: null },
-    ]) {
-      answer = events(chunk(piece), chunk({ delta: {}, finish_reason: 'tool_calls' }));
+    const letters = [...('arguments' in args && typeof args.arguments === 'string' ? args.arguments : '')].map(
+      (letter) => ({ delta: { tool_calls: [{ index: 0, function: { arguments: letter } }] } }),
+    );
+    const begun = { delta: { tool_calls: [{ index: 0, ...callOf({ arguments: '' }) }] } };
+    for (const pieces of [[{ delta }], [{ message: said }], ...(letters.length > 0 ? [[begun, ...letters]] : [])]) {
+      answer = eventsReply(...pieces.map(chunk), chunk({ delta: {}, finish_reason: 'tool_calls' }));
       const { content, stop_reason } = await client.messages.stream(body).finalMessage();
       expect(content).toMatchObject(expected);
       expect(stop_reason).toBe('tool_use');
@@ -225,8 +230,8 @@ describe('tool calls of a server that writes them otherwise', () => {
   });
 
   it('and its texts are read where a whole message stands in place of pieces', async () => {
-    const client = new Anthropic({ apiKey: gateway.key, baseURL: root(), maxRetries: 0 });
-    answer = events({
+    const client = anthropicOf(gateway);
+    answer = eventsReply({
       id: 'c',
       choices: [{ index: 0, message: { role: 'assistant', content: 'So "message": {}.' }, finish_reason: 'stop' }],
     });
@@ -245,7 +250,7 @@ describe('a response that breaks', () => {
       model: 'gpt-5.6-sol-1',
       output: [],
     };
-    answer = events(
+    answer = eventsReply(
       { type: 'response.created', sequence_number: 0, response: began },
       {
         type: 'response.output_text.delta',
@@ -275,7 +280,7 @@ describe('a response that breaks', () => {
       parallel_tool_calls: true,
     });
     expect(text.trimEnd().split('\n\n')).toHaveLength(4);
-    const client = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+    const client = openaiOf(gateway);
     const stream = client.responses.stream({ model: 'acme/gpt', input: 'Hello', store: false });
     await expect(stream.finalResponse()).rejects.toThrow();
   });
@@ -289,12 +294,12 @@ describe('what was written into a cache', () => {
       cache_write_tokens_details: { ttl_30m_tokens: 400, ttl_12h_tokens: 600 },
     };
     const usage = { input_tokens: 1_000, output_tokens: 0, total_tokens: 1_000, input_tokens_details: details };
-    answer = json({ id: 'resp_1', object: 'response', status: 'completed', output: [], usage });
+    answer = jsonReply({ id: 'resp_1', object: 'response', status: 'completed', output: [], usage });
     await (await gateway.postTo('/responses', { model: 'acme/gpt', input: 'Hello', store: false })).text();
     // 400 at 2, 600 at 4, per million.
-    expect((await lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
+    expect((await gateway.lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
     const output = [{ type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: '' }] }];
-    answer = json({ id: 'resp_1', object: 'response', status: 'completed', output, usage });
+    answer = jsonReply({ id: 'resp_1', object: 'response', status: 'completed', output, usage });
     const chat = await (
       await gateway.postTo('/chat/completions', { model: 'acme/gpt', messages: asked.messages })
     ).json();
@@ -303,11 +308,11 @@ describe('what was written into a cache', () => {
     });
     const message = await (await gateway.postTo('/messages', { model: 'acme/gpt', ...asked })).json();
     expect(message).toMatchObject({ usage: { cache_creation: { ephemeral_1h_input_tokens: 600 } } });
-    expect((await lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
+    expect((await gateway.lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
   });
 
   it('is unknown while a stream begins, not nothing', async () => {
-    answer = events({
+    answer = eventsReply({
       id: 'c',
       choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: 'stop' }],
     });
