@@ -153,9 +153,4 @@ describe('Responses', () => {
       expect(gateway.simulator.calls).toEqual([]);
     },
   );
-
-  it('a relay is not told of thinking that its provider has never seen', async () => {
-    await ask('responses', { type: 'item_reference', id: 'rs_gw_0190_0' });
-    expect([gateway.simulator.calls.length, sentText()]).toEqual([1, expect.not.stringContaining('rs_gw')]);
-  });
 });
