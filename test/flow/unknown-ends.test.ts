@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type Api, apis, eventStream, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
+import { apis, eventStream, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
@@ -36,8 +36,11 @@ function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswe
   return { contentType, bytes: hasOwnEnd || format !== 'messages' ? bytes : bytes.slice(0, -1) };
 }
 
-const whole = (format: Format, reason: string): object =>
-  format === 'chat-completions' ? chatJson(reason) : jsonOf(format, { blocks: [{ text: said }], reason });
+const whole = (format: Format, reason: string): object => {
+  if (format === 'chat-completions') return chatJson(reason);
+  const answer = jsonOf(format, { blocks: [{ text: said }], reason });
+  return reason === 'cancelled' ? { ...answer, status: reason } : answer;
+};
 
 let next: { readonly format: Format; readonly reason: string; readonly hasOwnEnd: boolean };
 let gateway: Harness;
@@ -165,23 +168,8 @@ it.each(clients)('a word that is new is a good end: client of %s', async (client
 });
 
 it.each(clients)('a response that was cancelled is no answer: client of %s', async (client) => {
-  const cancelled = await startScriptedProvider((outgoing) => {
-    outgoing.writeHead(200, { 'content-type': 'application/json' });
-    outgoing.end(JSON.stringify({ ...jsonOf('responses' as Api, { blocks: [{ text: said }] }), status: 'cancelled' }));
-  });
-  try {
-    const opened = await startHarness({
-      models: { 'cancelled/m': [{ provider: 'cancelled', upstream: 'm' }] },
-      providers: { cancelled: { apis: ['responses'], base_url: cancelled.url } },
-    });
-    const spoken = spokenInterfaces.find((one) => one.id === client);
-    const hello = spoken?.hello('cancelled/m', client === 'messages' ? { max_tokens: 100 } : {});
-    const response = await opened.postTo(spoken?.path ?? '', hello);
-    expect(response.status).toBe(502);
-    await opened.stop();
-  } finally {
-    await cancelled.stop();
-  }
+  next = { format: 'responses', reason: 'cancelled', hasOwnEnd: true };
+  expect((await ask(client, 'alone/responses', false)).status).toBe(502);
 });
 
 it.each(clients)('a response that is incomplete without a word for why was cut: client of %s', async (client) => {
