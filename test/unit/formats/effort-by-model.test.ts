@@ -1,13 +1,15 @@
 import { describe, expect, it } from '#jest';
-import { type apis, jsonOf } from '../../support/provider-answers.ts';
-import { ask, type Json, jsonAnswer } from './fake-send.ts';
-
-type Api = (typeof apis)[number];
+import type { Api } from '../../support/provider-answers.ts';
+import { ask, fineAnswer, type Json, jsonAnswer } from './fake-send.ts';
 
 /** Sends an effort with 20,000 output tokens and returns the thinking fields that reach the provider. */
 async function told(api: Api, model: string, effort: string): Promise<unknown> {
-  const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
-  const { sent } = await ask({ api, model, answer, body: { max_tokens: 20_000, reasoning_effort: effort } });
+  const { sent } = await ask({
+    api,
+    model,
+    answer: fineAnswer(api),
+    body: { max_tokens: 20_000, reasoning_effort: effort },
+  });
   const body = (sent[0]?.body ?? {}) as Record<string, Json | undefined>;
   if (api === 'generate-content') return body.generationConfig?.thinkingConfig;
   if (api === 'responses') return body.reasoning?.effort;
@@ -124,16 +126,25 @@ it.each([
   ['messages', 'claude-opus-4-6'],
   ['converse', 'anthropic.claude-opus-4-6-v1'],
 ] as const)('%s: a small bound turns no thinking off that has no budget', async (api, model) => {
-  const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
-  const { texts } = await ask({ api, model, answer, body: { max_tokens: 500, reasoning_effort: 'high' } });
+  const { texts } = await ask({
+    api,
+    model,
+    answer: fineAnswer(api),
+    body: { max_tokens: 500, reasoning_effort: 'high' },
+  });
   expect(texts[0]).toContain('"thinking":{"type":"adaptive","display":"summarized"}');
 });
 
 it('a profile of Bedrock that hides its model thinks as the catalogue names it', async () => {
   const model = 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc';
   expect(await told('converse', model, 'high')).toBeUndefined();
-  const answer = jsonAnswer(jsonOf('converse', { blocks: [{ text: 'Fine.' }] }));
   const body = { max_tokens: 20_000, reasoning_effort: 'high' };
-  const { texts } = await ask({ api: 'converse', model, catalogueId: 'anthropic/claude-opus-4.6', answer, body });
+  const { texts } = await ask({
+    api: 'converse',
+    model,
+    catalogueId: 'anthropic/claude-opus-4.6',
+    answer: fineAnswer('converse'),
+    body,
+  });
   expect(texts[0]).toContain('"output_config":{"effort":"high"}');
 });

@@ -12,7 +12,7 @@ import {
 } from '../../../shared/routing/formats/index.ts';
 import type { CandidateOutcome } from '../../../shared/routing/providers/candidate-outcome.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
-import type { FakeAnswer, Json } from '../../support/provider-answers.ts';
+import { type Api, type FakeAnswer, type Json, jsonOf } from '../../support/provider-answers.ts';
 import { sealedDetails } from '../../support/sealed-details.ts';
 
 export type { FakeAnswer, Json };
@@ -89,7 +89,7 @@ export interface SentRequest {
   readonly body: Json;
   readonly answer: FakeAnswer | AttemptFailure | Error;
   readonly stream?: boolean;
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly catalogueId?: string;
 }
 
@@ -135,6 +135,27 @@ export async function ask({
     envelopes,
   } as unknown as CandidateCall;
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
+}
+
+/** An answer that says little. */
+export const fineAnswer = (api: Api): FakeAnswer => jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+
+/** The body that reaches the provider of an answered request. */
+// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
+export async function sentBody(api: Api, body: Json, model?: string): Promise<any> {
+  const { sent, outcome } = await ask({ api, body, model, answer: fineAnswer(api) });
+  if (outcome.kind === 'failure' || sent.length !== 1) throw new Error(JSON.stringify([outcome, sent]));
+  return sent[0]?.body;
+}
+
+/** The value, with each field inside it in turn replaced. */
+export function withEachMember(value: unknown, odd: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const replace = (name: string, member: unknown) =>
+    Array.isArray(value) ? value.with(Number(name), member) : { ...value, [name]: member };
+  return Object.entries(value).flatMap(([name, member]) =>
+    [odd, ...withEachMember(member, odd)].map((changed) => replace(name, changed)),
+  );
 }
 
 export function failureOf(outcome: CandidateOutcome): NoAnswer['failure'] {

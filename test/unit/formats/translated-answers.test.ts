@@ -8,6 +8,7 @@ import {
 } from '../../../shared/foundation/constants/index.ts';
 import {
   type AnswerBlock,
+  type Api,
   apis,
   eventStream,
   frames,
@@ -25,9 +26,8 @@ import {
   readTexts,
   StreamBroken,
   turnsOf,
+  withEachMember,
 } from './fake-send.ts';
-
-type Api = (typeof apis)[number];
 
 const streamed = async (api: Api, answer: FakeAnswer) => {
   const { outcome, drained, sent } = await ask({ api, stream: true, answer, body: {} });
@@ -53,16 +53,6 @@ const usual: ProviderAnswer = {
     { id: 'call_b', name: 'weather', args: {} },
   ],
 };
-
-/** The value, with each of its fields in turn replaced. */
-function withEachMember(value: unknown, odd: unknown): unknown[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const replace = (name: string, member: unknown) =>
-    Array.isArray(value) ? value.with(Number(name), member) : { ...value, [name]: member };
-  return Object.entries(value).flatMap(([name, member]) =>
-    [odd, ...withEachMember(member, odd)].map((changed) => replace(name, changed)),
-  );
-}
 
 describe.each(apis)('an answer of %s', (api) => {
   it('says the same streamed as whole, whatever it holds', async () => {

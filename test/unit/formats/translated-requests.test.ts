@@ -2,21 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
-import { apis, jsonOf } from '../../support/provider-answers.ts';
-import { ask, detailsOf, failureOf, type Json, jsonAnswer } from './fake-send.ts';
-
-type Api = (typeof apis)[number];
+import { type Api, apis } from '../../support/provider-answers.ts';
+import { ask, detailsOf, failureOf, fineAnswer, type Json, jsonAnswer, sentBody, withEachMember } from './fake-send.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
 type Any = any;
-
-async function sentBody(api: Api, body: Json, model?: string): Promise<Any> {
-  const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
-  const { sent, outcome } = await ask({ api, body, answer, ...(model === undefined ? {} : { model }) });
-  if (outcome.kind === 'failure') throw new Error(JSON.stringify(outcome));
-  expect(sent).toHaveLength(1);
-  return sent[0]?.body;
-}
 
 const user = (content: unknown): Json => ({ role: 'user', content });
 const weather = {
@@ -119,31 +109,25 @@ describe('a conversation with tools', () => {
     return read.map((pick) => parts.map(pick).filter(Boolean)) as [string[], string[]];
   };
 
-  it.each(apis)('%s: ids that the provider would refuse get others, of calls and results alike', async (api) => {
-    const strange = ['functions.weather:0', 'x'.repeat(65), 'ok_1', 'ü'];
-    const messages = [
-      user('?'),
-      { role: 'assistant', content: null, tool_calls: strange.map((id) => call(id, '{}')) },
-      ...strange.map((id) => ({ role: 'tool', tool_call_id: id, content: id })),
-    ];
-    const [calls, results] = ids(await sentBody(api, { messages, tools: [weather] }), api);
-    expect(calls).toEqual(results);
-    expect(new Set(calls).size).toBe(4);
-    expect(calls[2]).toBe('ok_1');
-    for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
-  });
-
-  it.each(apis)('%s: an id that was there before, as models that count anew give it, gets another', async (api) => {
-    const turn = (answer: string): Json[] => [
-      { role: 'assistant', content: null, tool_calls: ['f:0', 'call_1', 'tool_call_1'].map((id) => call(id, '{}')) },
-      ...['f:0', 'call_1', 'tool_call_1'].map((id) => ({ role: 'tool', tool_call_id: id, content: answer })),
-    ];
-    const messages = [user('?'), ...turn('1'), ...turn('2'), ...turn('3')];
-    const [calls, results] = ids(await sentBody(api, { messages, tools: [weather] }), api);
-    expect(calls).toEqual(results);
-    expect(new Set(calls).size).toBe(9);
-    expect(calls.slice(1, 3)).toEqual(['call_1', 'tool_call_1']);
-  });
+  const counted = ['f:0', 'call_1', 'tool_call_1'];
+  const oddIds: readonly [string, string[][], string[]][] = [
+    ['that the provider would refuse', [['functions.weather:0', 'x'.repeat(65), 'ok_1', 'ü']], ['ok_1']],
+    ['that models count anew', [counted, counted, counted], ['call_1', 'tool_call_1']],
+  ];
+  it.each(apis.flatMap((api) => oddIds.map((row) => [api, ...row] as const)))(
+    '%s: ids %s get others, of calls and results alike',
+    async (api, _what, turns, kept) => {
+      const said = turns.flatMap((given): Json[] => [
+        { role: 'assistant', content: null, tool_calls: given.map((id) => call(id, '{}')) },
+        ...given.map((id) => ({ role: 'tool', tool_call_id: id, content: 'Fine.' })),
+      ]);
+      const [calls, results] = ids(await sentBody(api, { messages: [user('?'), ...said], tools: [weather] }), api);
+      expect(calls).toEqual(results);
+      expect(new Set(calls).size).toBe(turns.flat().length);
+      expect(calls.filter((id) => turns.flat().includes(id))).toEqual(kept);
+      for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
+    },
+  );
 
   it.each([
     ['no JSON', '{"city": "Kö', '{"city": "Kö'],
@@ -186,7 +170,6 @@ describe('thinking', () => {
   it.each([
     ['less than 1,024 tokens are left for it', { max_tokens: 1_024, reasoning: { effort: 'high' } }],
     ['it is switched off', { reasoning: { enabled: false } }],
-    ['its effort is none', { reasoning_effort: 'none' }],
     ['its budget is nothing', { reasoning: { max_tokens: 0 } }],
   ])('is off where %s', async (_why, body) => {
     expect(await thinkingOf('messages', body)).toEqual({ type: 'disabled' });
@@ -231,65 +214,61 @@ describe('thinking', () => {
       { any: {} },
     ],
   ];
-  it.each(forced)(
-    'with a budget is off where the request wants %s: Claude refuses both',
-    async (_what, more, ...chosen) => {
-      for (const messages of [[user('?')], called]) {
-        const asked = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
-        for (const [index, api] of (['messages', 'converse'] as const).entries()) {
-          const { tool_choice: choice, toolConfig = { toolChoice: choice }, ...sent } = await sentBody(api, asked);
+  const claudes = [undefined, 'claude-opus-4-6', 'claude-opus-4-7'];
+  it.each(forced)('is off where the request wants %s: Claude refuses both', async (_what, more, ...chosen) => {
+    for (const messages of [[user('?')], called]) {
+      const asked = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
+      for (const [index, api] of (['messages', 'converse'] as const).entries()) {
+        for (const claude of claudes) {
+          const model = claude && api === 'converse' ? `eu.anthropic.${claude}-v1` : claude;
+          const {
+            tool_choice: choice,
+            toolConfig = { toolChoice: choice },
+            ...sent
+          } = await sentBody(api, asked, model);
           expect(sent.thinking ?? sent.additionalModelRequestFields?.thinking).toBeUndefined();
           expect([api, toolConfig.toolChoice]).toEqual([api, chosen[index]]);
         }
       }
-    },
-  );
-
-  it('without a budget is off too where the request wants a call, which stays a duty', async () => {
-    const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: 'required' };
-    for (const model of ['claude-opus-4-6', 'claude-opus-4-7']) {
-      const { thinking, tool_choice } = await sentBody('messages', asked, model);
-      expect([thinking, tool_choice]).toEqual([undefined, { type: 'any' }]);
-      const { toolConfig, additionalModelRequestFields } = await sentBody(
-        'converse',
-        asked,
-        `eu.anthropic.${model}-v1`,
-      );
-      expect([additionalModelRequestFields.thinking, toolConfig.toolChoice]).toEqual([undefined, { any: {} }]);
     }
   });
 
-  it('in the pieces of a stream is put together', async () => {
-    const pieces = [
-      { type: 'reasoning.text', text: 'Let me ', index: 0 },
-      { type: 'reasoning.text', text: 'see.', index: 0 },
-      { type: 'reasoning.text', text: '', signature: 's', index: 0 },
-    ];
-    const sealed = detailsOf('messages', ...pieces);
-    const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: sealed }, user('!')];
-    const body = await sentBody('messages', { messages });
-    expect(body.messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Let me see.', signature: 's' });
-  });
-
-  it('of which a client kept the last piece only is not sent: its text would not be the signed one', async () => {
-    const thought = { type: 'reasoning.text', text: '', signature: 's', index: 0 };
-    const sent = async (...details: Json[]) => {
-      const sealed = detailsOf('messages', ...details);
-      const last = { role: 'assistant', content: 'So.', reasoning: ' see.', reasoning_details: sealed };
-      return (await sentBody('messages', { messages: [user('?'), last, user('!')] })).messages[1].content;
+  const thought = { type: 'reasoning.text', text: 'Let me see.', signature: 's', index: 0 };
+  const [begun, lastPiece] = [
+    { ...thought, text: 'Let me ', signature: undefined },
+    { ...thought, text: '' },
+  ];
+  const block = (thinking: string) => [{ type: 'thinking', thinking, signature: 's' }];
+  it.each<[string, Json[], reasoning: string | undefined, Json[]]>([
+    ['that is whole comes back', [thought], ' see.', block('Let me see.')],
+    [
+      'in the pieces of a stream is put together',
+      [begun, { ...begun, text: 'see.' }, lastPiece],
+      undefined,
+      block('Let me see.'),
+    ],
+    ['whose text the provider does not show comes back with its signature alone', [lastPiece], undefined, block('')],
+    [
+      'of which a client kept the last piece only is not sent: its text would not be the signed one',
+      [lastPiece],
+      ' see.',
+      [],
+    ],
+    [
+      'of which a client kept the encrypted piece only is not sent',
+      [{ type: 'reasoning.encrypted', data: 'ZW5j', index: 1 }],
+      ' see.',
+      [],
+    ],
+  ])('%s', async (_what, details, reasoning, blocks) => {
+    const answered = {
+      role: 'assistant',
+      content: 'So.',
+      reasoning,
+      reasoning_details: detailsOf('messages', ...details),
     };
-    expect(await sent(thought)).toEqual([{ type: 'text', text: 'So.' }]);
-    expect(await sent({ type: 'reasoning.encrypted', data: 'ZW5j', index: 1 })).toEqual([
-      { type: 'text', text: 'So.' },
-    ]);
-    expect(await sent({ ...thought, text: 'Let me see.' })).toHaveLength(2);
-  });
-
-  it('whose text the provider does not show comes back with its signature alone', async () => {
-    const details = detailsOf('messages', { type: 'reasoning.text', text: '', signature: 's', index: 0 });
-    const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: details }, user('!')];
-    const { content } = (await sentBody('messages', { messages })).messages[1];
-    expect(content[0]).toEqual({ type: 'thinking', thinking: '', signature: 's' });
+    const { messages } = await sentBody('messages', { messages: [user('?'), answered, user('!')] });
+    expect(messages[1].content).toEqual([...blocks, { type: 'text', text: 'So.' }]);
   });
 });
 
@@ -328,19 +307,10 @@ it('fields of any type are sent or refused, never an error of the gateway', asyn
     response_format: { type: 'json_object' },
     messages: [user([{ type: 'text', text: 't', ...ephemeral }, image(pngUrl), pdf]), answered, called[3]],
   };
-  const replaced = (value: unknown, odd: unknown): unknown[] =>
-    typeof value !== 'object' || value === null
-      ? []
-      : Object.entries(value).flatMap(([name, member]) =>
-          [odd, ...replaced(member, odd)].map((one) =>
-            Array.isArray(value) ? value.with(Number(name), one) : { ...value, [name]: one },
-          ),
-        );
   for (const odd of [rawNumber('1e400'), { a: null }, 'x']) {
     for (const api of apis) {
-      for (const changed of replaced(body, odd)) {
-        const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
-        const { outcome } = await ask({ api, body: changed as Json, answer });
+      for (const changed of withEachMember(body, odd)) {
+        const { outcome } = await ask({ api, body: changed as Json, answer: fineAnswer(api) });
         expect(['json', 'failure']).toContain(outcome.kind);
       }
     }
