@@ -2,18 +2,21 @@ import { describe, expect, it } from '#jest';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
 import { apis, eventStream, jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { readChunks } from '../../support/read-chunks.ts';
-import { ask, completionOf, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
+import {
+  ask,
+  completionOf,
+  failureOf,
+  fineAnswer,
+  type Json,
+  jsonAnswer,
+  readTexts,
+  type SentRequest,
+  sentBody,
+} from './fake-send.ts';
 
-type Api = (typeof apis)[number];
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field.
 type Any = any;
 
-const fine = (api: Api) => jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
-const sentBody = async (api: Api, body: Json, model?: string): Promise<Any> => {
-  const { sent, outcome } = await ask({ api, body, answer: fine(api), ...(model === undefined ? {} : { model }) });
-  if (sent[0] === undefined) throw new Error(JSON.stringify(outcome));
-  return sent[0].body;
-};
 const user = (content: unknown): Json => ({ role: 'user', content });
 const tool = (name: string, more: Json = {}): Json => ({
   type: 'function',
@@ -36,14 +39,14 @@ describe('a model that cannot be made to call a tool', () => {
       const some = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [named] } };
       for (const choice of ['required', named, some]) {
         const asked = { tools: [tool('weather')], tool_choice: choice };
-        const { outcome, sent } = await ask({ api, model, answer: fine(api), body: asked });
+        const { outcome, sent } = await ask({ api, model, answer: fineAnswer(api), body: asked });
         expect([failureOf(outcome).param, sent]).toEqual(['tool_choice', []]);
       }
       for (const choice of ['auto', 'none', undefined]) {
         const { outcome } = await ask({
           api,
           model,
-          answer: fine(api),
+          answer: fineAnswer(api),
           body: { tools: [tool('weather')], tool_choice: choice },
         });
         expect(outcome.kind).toBe('json');
@@ -51,24 +54,23 @@ describe('a model that cannot be made to call a tool', () => {
     },
   );
 
-  it.each(models)('%s %s: is told in words to answer with JSON', async (api, model) => {
-    const body = await sentBody(api, { response_format: { type: 'json_object' } }, model);
-    expect(JSON.stringify(body.system)).toContain('answer with one JSON object and nothing else');
-    expect([body.tools, body.tool_choice, body.toolConfig]).toEqual([undefined, undefined, undefined]);
-  });
-
   const schemaOf = (more: Json): Json => ({ type: 'object', properties: { city: { type: 'string' } }, ...more });
   const asking = (schema: Json): Json => ({
     response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
   });
   it.each(models)(
-    '%s %s: is told in words of a schema that leaves something open, with tools and without',
+    '%s %s: is told in words of JSON, and of a schema that leaves something open, with tools and without',
     async (api, model) => {
-      for (const tools of [{}, { tools: [tool('weather')] }]) {
-        const body = await sentBody(api, { ...asking(schemaOf({ additionalProperties: true })), ...tools }, model);
-        expect(JSON.stringify(body.system)).toMatch(/JSON.*city/);
-        expect(JSON.stringify(body)).not.toContain('"name":"json"');
-        expect(body.output_config?.format).toBeUndefined();
+      for (const [asked, words] of [
+        [{ response_format: { type: 'json_object' } }, /answer with one JSON object and nothing else/],
+        [asking(schemaOf({ additionalProperties: true })), /JSON.*city/],
+      ] as const) {
+        for (const tools of [[], [tool('weather')]]) {
+          const body = await sentBody(api, { ...asked, tools }, model);
+          expect(JSON.stringify(body.system)).toMatch(words);
+          expect(JSON.stringify(body)).not.toMatch(/"name":"json"|"any"/);
+          expect(body.output_config?.format).toBeUndefined();
+        }
       }
     },
   );
@@ -118,7 +120,7 @@ describe.each(apis)('arguments of %s', (api) => {
     expect(read.message.tool_calls?.map((call: Any) => call.function.arguments)).toEqual(texts);
     const { texts: sent } = await ask({
       api,
-      answer: fine(api),
+      answer: fineAnswer(api),
       body: { tools, messages: [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }] },
     });
     // Responses has them as text in text.
@@ -130,10 +132,10 @@ describe.each(apis)('arguments of %s', (api) => {
     const tools = [...names, 'constructor_'].map((name) => tool(name));
     const calls = names.map((name, index) => ({ id: `c${index}`, name, args: { city: name } }));
     const asNamed = { tools, tool_choice: { type: 'function', function: { name: 'constructor' } } };
-    const forced = (await ask({ api, body: asNamed, answer: fine(api) })).texts[0];
+    const forced = (await ask({ api, body: asNamed, answer: fineAnswer(api) })).texts[0];
     expect(forced).toMatch(/("name":|"allowedFunctionNames":\[)"constructor__"/);
     const body = { tools };
-    const sent = (await ask({ api, body, answer: fine(api) })).texts[0] ?? '';
+    const sent = (await ask({ api, body, answer: fineAnswer(api) })).texts[0] ?? '';
     const given = ['constructor__', 'toString_', '__proto___'];
     expect(sent.match(/"name":"\w+"/g)).toEqual([...given, 'constructor_'].map((name) => `"name":"${name}"`));
     // The provider calls them as they were sent.
@@ -147,7 +149,7 @@ describe.each(apis)('arguments of %s', (api) => {
       );
     }
     const history = [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }];
-    const { texts: again } = await ask({ api, body: { tools, messages: history }, answer: fine(api) });
+    const { texts: again } = await ask({ api, body: { tools, messages: history }, answer: fineAnswer(api) });
     expect(again[0]).not.toMatch(/"name":"(constructor|toString|__proto__)"/);
     expect(again[0]?.match(/"name":"toString_"/g)).toHaveLength(2);
   });
@@ -193,45 +195,34 @@ it('what Claude explains of a refusal is the refusal of the message, whole and s
   expect(texts.filter((text) => text.includes('"refusal":"I will not help with that."'))).toHaveLength(1);
 });
 
-describe('a block that is new, with pieces and events that are new', () => {
+it('a block that is new, with pieces and events that are new, is left out of an answer of Messages, whole and streamed, and the rest stands', async () => {
   const fresh = { type: 'hologram', rays: [1] };
-
-  it('is left out of a stream of Messages, and the rest stands', async () => {
-    const { message } = { message: jsonOf('messages', { blocks: [] }) as Json };
-    const delta = (index: number, piece: Json) => ({ type: 'content_block_delta', index, delta: piece });
-    const { outcome } = await ask({
-      api: 'messages',
-      stream: true,
-      body: {},
-      answer: eventStream(
-        { type: 'message_start', message: { ...message, stop_reason: null } },
-        { type: 'weather_update', sky: { type: 'grey' } },
-        { type: 'content_block_start', index: 0, content_block: fresh },
-        delta(0, { type: 'ray_delta', ray: 2 }),
-        delta(0, { type: 'text_delta', text: 'of the hologram' }),
-        { type: 'content_block_stop', index: 0 },
-        { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
-        delta(1, { type: 'text_delta', text: 'Hello.' }),
-        delta(1, { type: 'tone_delta', tone: 'warm' }),
-        { type: 'content_block_stop', index: 1 },
-        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
-        { type: 'message_stop' },
-      ),
-    });
-    const { texts, error } = await readTexts(outcome);
-    const read = readChunks(texts);
-    expect([error, read.message.content, read.finishReason, read.isEnded]).toEqual([undefined, 'Hello.', 'stop', true]);
+  const message = jsonOf('messages', { blocks: [{ text: 'Hello.' }] }) as Any;
+  const delta = (index: number, piece: Json) => ({ type: 'content_block_delta', index, delta: piece });
+  const asked = { api: 'messages', body: {} } as const;
+  const whole = await ask({ ...asked, answer: jsonAnswer({ ...message, content: [fresh, ...message.content] }) });
+  expect(completionOf(whole.outcome).choices[0].message.content).toBe('Hello.');
+  const stream = await ask({
+    ...asked,
+    stream: true,
+    answer: eventStream(
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+      { type: 'weather_update', sky: { type: 'grey' } },
+      { type: 'content_block_start', index: 0, content_block: fresh },
+      delta(0, { type: 'ray_delta', ray: 2 }),
+      delta(0, { type: 'text_delta', text: 'of the hologram' }),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+      delta(1, { type: 'text_delta', text: 'Hello.' }),
+      delta(1, { type: 'tone_delta', tone: 'warm' }),
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ),
   });
-
-  it('is left out of a whole answer', async () => {
-    const whole = jsonOf('messages', { blocks: [{ text: 'Hello.' }] }) as Any;
-    const { outcome } = await ask({
-      api: 'messages',
-      body: {},
-      answer: jsonAnswer({ ...whole, content: [fresh, ...whole.content] }),
-    });
-    expect(completionOf(outcome).choices[0].message.content).toBe('Hello.');
-  });
+  const { texts, error } = await readTexts(stream.outcome);
+  const read = readChunks(texts);
+  expect([error, read.message.content, read.finishReason, read.isEnded]).toEqual([undefined, 'Hello.', 'stop', true]);
 });
 
 it('thinking that has begun is output of a stream, before any of it is shown', async () => {
@@ -255,9 +246,10 @@ describe('Gemini', () => {
     candidates: [{ content: { role: 'model', parts }, finishReason }],
     usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
   });
-  const both = async (answer: Json) => {
-    const whole = await ask({ api: 'generate-content', body: {}, answer: jsonAnswer(answer) });
-    const stream = await ask({ api: 'generate-content', body: {}, stream: true, answer: eventStream(answer) });
+  const both = async (answer: Json, more: Partial<SentRequest> = {}) => {
+    const asked = { api: 'generate-content', body: {}, ...more } as const;
+    const whole = await ask({ ...asked, answer: jsonAnswer(answer) });
+    const stream = await ask({ ...asked, stream: true, answer: eventStream(answer) });
     return { whole: whole.outcome, stream: await readTexts(stream.outcome) };
   };
 
@@ -294,43 +286,31 @@ describe('Gemini', () => {
     },
   );
 
-  it.each(['STOP', 'OTHER'])('that ends with %s and without any part has failed', async (reason) => {
-    const { whole, stream } = await both(answerOf([], reason));
-    expect(failureOf(whole)).toEqual({ kind: 'failed', cause: 'no_output' });
-    expect(stream.error).toMatchObject({ failure: { kind: 'failed', cause: 'no_output' } });
+  it.each([
+    ['STOP', []],
+    ['OTHER', []],
+    ['STOP', [{ text: '' }, { text: '' }]],
+  ])('that ends with %s and has only the parts %j has failed, whoever asks', async (reason, parts) => {
+    for (const interfaceId of ['chat-completions', 'messages', 'responses'] as const) {
+      const asked = { interfaceId, body: interfaceId === 'responses' ? { input: '?' } : {} };
+      const { whole, stream } = await both(answerOf(parts, reason), asked);
+      expect(failureOf(whole)).toEqual({ kind: 'failed', cause: 'no_output' });
+      expect(stream.error).toMatchObject({ failure: { kind: 'failed', cause: 'no_output' } });
+      expect(stream.texts.join()).not.toMatch(/completed|message_stop|"stop"/);
+    }
     const said = await both(answerOf([{ text: 'So.' }], reason));
     expect([completionOf(said.whole).choices[0].finish_reason, said.stream.error]).toEqual(['stop', undefined]);
   });
 
-  it.each(['chat-completions', 'messages', 'responses'] as const)(
-    'that ends with empty texts has failed for a client of %s',
-    async (interfaceId) => {
-      const answer = answerOf([{ text: '' }, { text: '' }], 'STOP');
-      const asked = {
-        api: 'generate-content',
-        interfaceId,
-        body: interfaceId === 'responses' ? { input: '?' } : {},
-      } as const;
-      const whole = await ask({ ...asked, answer: jsonAnswer(answer) });
-      expect(failureOf(whole.outcome)).toEqual({ kind: 'failed', cause: 'no_output' });
-      const stream = await ask({ ...asked, stream: true, answer: eventStream(answer) });
-      const { texts, error } = await readTexts(stream.outcome);
-      expect(error).toMatchObject({ failure: { kind: 'failed', cause: 'no_output' } });
-      expect(texts.join()).not.toMatch(/completed|message_stop|"stop"/);
-    },
-  );
-
   it.each([[[{ text: '' }]], [[]]])(
     'with the parts %j is an answer where the client gave stops: the first word may be one',
     async (parts) => {
-      const asked = { api: 'generate-content', body: { stop: ['END'] } } as const;
-      const whole = await ask({ ...asked, answer: jsonAnswer(answerOf(parts, 'STOP')) });
-      expect(completionOf(whole.outcome).choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } });
-      const stream = await ask({ ...asked, stream: true, answer: eventStream(answerOf(parts, 'STOP')) });
-      const { texts, error } = await readTexts(stream.outcome);
-      expect([readChunks(texts).finishReason, error]).toEqual(['stop', undefined]);
-      const other = await ask({ ...asked, answer: jsonAnswer(answerOf(parts, 'MALFORMED_RESPONSE')) });
-      expect(failureOf(other.outcome)).toMatchObject({ kind: 'failed' });
+      const asked = { body: { stop: ['END'] } };
+      const { whole, stream } = await both(answerOf(parts, 'STOP'), asked);
+      expect(completionOf(whole).choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } });
+      expect([readChunks(stream.texts).finishReason, stream.error]).toEqual(['stop', undefined]);
+      const other = await both(answerOf(parts, 'MALFORMED_RESPONSE'), asked);
+      expect(failureOf(other.whole)).toMatchObject({ kind: 'failed' });
     },
   );
 });
