@@ -196,41 +196,33 @@ it('a frame of Converse that says that it is too large is not waited for', async
   expect(error).toBeInstanceOf(RangeError);
 });
 
+const words: readonly AnswerBlock[] = [{ text: 'So far' }];
+const call: readonly AnswerBlock[] = [{ id: 'a', name: 'f', args: {} }];
+
 describe('why an answer ended, beside the ends of every format', () => {
   it.each([
-    ['messages', 'stop_sequence', 'stop'],
-    ['messages', 'model_context_window_exceeded', 'length'],
-    ['converse', 'stop_sequence', 'stop'],
-    ['converse', 'guardrail_intervened', 'content_filter'],
-    ['generate-content', 'RECITATION', 'content_filter'],
-    ['generate-content', 'PROHIBITED_CONTENT', 'content_filter'],
-    ['converse', 'model_context_window_exceeded', 'length'],
-  ] as const)('%s says %s: %s', async (api, said, expected) => {
-    const answer = { blocks: [{ text: 'So far' }], reason: said };
+    ['messages', 'stop_sequence', 'a text', words, 'stop'],
+    ['messages', 'model_context_window_exceeded', 'a text', words, 'length'],
+    ['converse', 'stop_sequence', 'a text', words, 'stop'],
+    ['converse', 'guardrail_intervened', 'a text', words, 'content_filter'],
+    ['generate-content', 'RECITATION', 'a text', words, 'content_filter'],
+    ['generate-content', 'PROHIBITED_CONTENT', 'a text', words, 'content_filter'],
+    ['converse', 'model_context_window_exceeded', 'a text', words, 'length'],
+    // It agrees with the calls that are there.
+    ['messages', 'end_turn', 'a call', call, 'tool_calls'],
+    ['messages', 'tool_use', 'a text', words, 'stop'],
+    ['messages', 'max_tokens', 'a call', call, 'length'],
+  ] as const)('%s says %s behind %s', async (api, reason, _what, blocks, expected) => {
+    const answer = { blocks, reason };
     expect((await wholeMessage(api, answer)).choices[0].finish_reason).toBe(expected);
     expect(readChunks((await streamed(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
   });
 
-  it('agrees with the calls that are there, whatever the provider says', async () => {
-    const called = { id: 'a', name: 'f', args: {} };
-    for (const [blocks, said, expected] of [
-      [[called], 'end_turn', 'tool_calls'],
-      [[{ text: 'No.' }], 'tool_use', 'stop'],
-      [[called], 'max_tokens', 'length'],
-    ] as const) {
-      const answer = { blocks, reason: said };
-      expect((await wholeMessage('messages', answer)).choices[0].finish_reason).toBe(expected);
-      expect(readChunks((await streamed('messages', streamOf('messages', answer))).texts).finishReason).toBe(expected);
-    }
-  });
-
   it.each([
-    ['generate-content', 'MALFORMED_FUNCTION_CALL'],
     ['generate-content', 'UNEXPECTED_TOOL_CALL'],
     ['converse', 'malformed_tool_use'],
-    ['converse', 'malformed_model_output'],
   ] as const)('%s %s is a failure: the model could not write its call', async (api, reason) => {
-    const answer = { blocks: [{ text: 'So far' }], reason };
+    const answer = { blocks: words, reason };
     const { outcome } = await ask({ api, answer: jsonAnswer(jsonOf(api, answer)), body: {} });
     expect(failureOf(outcome)).toMatchObject({ kind: 'failed', cause: 'finish_error' });
     const { error } = await streamed(api, streamOf(api, answer));
@@ -260,78 +252,69 @@ it('a stream that Converse sends in place of JSON is read up to the size that an
   expect(readBytes).toBeLessThanOrEqual(upstreamBodyMaxBytes + 2 * piece.length);
 });
 
-it.each(['messages', 'converse'] as const)(
+const weatherCall = { id: 'a', name: 'weather' };
+const callsWithoutArguments: readonly [Api, FakeAnswer][] = [
+  [
+    'messages',
+    eventStream(
+      { type: 'message_start', message: { id: 'm', role: 'assistant', model: 'c', usage: { input_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', ...weatherCall, input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ),
+  ],
+  [
+    'converse',
+    frames(
+      ['messageStart', { role: 'assistant' }],
+      ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'a', name: 'weather' } } }],
+      ['contentBlockStop', { contentBlockIndex: 0 }],
+      ['messageStop', { stopReason: 'tool_use' }],
+    ),
+  ],
+];
+it.each(callsWithoutArguments)(
   '%s: a call without arguments is streamed as one that can be read',
-  async (api) => {
-    const named = { name: 'weather' };
-    const answer = {
-      messages: () =>
-        eventStream(
-          { type: 'message_start', message: { id: 'm', role: 'assistant', model: 'c', usage: { input_tokens: 1 } } },
-          { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', ...named, input: {} } },
-          { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '' } },
-          { type: 'content_block_stop', index: 0 },
-          { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
-          { type: 'message_stop' },
-        ),
-      converse: () =>
-        frames(
-          ['messageStart', { role: 'assistant' }],
-          ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'a', ...named } } }],
-          ['contentBlockStop', { contentBlockIndex: 0 }],
-          ['messageStop', { stopReason: 'tool_use' }],
-        ),
-    }[api]();
+  async (api, answer) => {
     const { message } = readChunks((await streamed(api, answer)).texts);
-    expect(message.tool_calls).toEqual([{ id: 'a', type: 'function', function: { ...named, arguments: '{}' } }]);
+    expect(message.tool_calls).toEqual([{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } }]);
   },
 );
 
-describe('an error with a status that says success', () => {
-  it('is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
-    const answerWith = (characters: number) => {
-      const text = 'x'.repeat(characters);
-      return jsonAnswer({ ...jsonOf('messages', { blocks: [{ text }] }), error: { message: 'Slow down.' } });
-    };
-    const short = await ask({ api: 'messages', answer: answerWith(1_000), body: {} });
-    expect(failureOf(short.outcome).kind).toBe('failed');
-    const long = await ask({ api: 'messages', answer: answerWith(1024 * 1024), body: {} });
-    expect(completionOf(long.outcome).choices[0].message.content).toHaveLength(1024 * 1024);
-  });
+it('an error with a status that says success is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
+  const asked = (characters: number) => {
+    const written = jsonOf('messages', { blocks: [{ text: 'x'.repeat(characters) }] });
+    return ask({ api: 'messages', answer: jsonAnswer({ ...written, error: { message: 'Slow down.' } }), body: {} });
+  };
+  expect(failureOf((await asked(1_000)).outcome).kind).toBe('failed');
+  const { outcome } = await asked(1024 * 1024);
+  expect(completionOf(outcome).choices[0].message.content).toHaveLength(1024 * 1024);
 });
 
-describe('an error inside a stream', () => {
-  const begun = (api: Api) =>
-    streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
+it.each(['messages', 'responses', 'generate-content'] as const)(
+  '%s: an event without end, inside a stream, is too large',
+  async (api) => {
+    const begun = streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
+    const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
+    const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
+    const { error } = await streamed(api, { contentType: 'text/event-stream', bytes: [...begun, ...bytes] });
+    expect(error).toBeInstanceOf(RangeError);
+  },
+);
 
-  it.each(['messages', 'responses', 'generate-content'] as const)(
-    '%s: an event without end is too large',
-    async (api) => {
-      const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
-      const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
-      const { error } = await streamed(api, { contentType: 'text/event-stream', bytes: [...begun(api), ...bytes] });
-      expect(error).toBeInstanceOf(RangeError);
-    },
-  );
-});
-
-describe("Gemini's answers", () => {
-  it('that reach the limit of one request end there: no second request is made that nothing was held for', async () => {
-    const candidate = { content: { role: 'model', parts: [{ text: 'So far' }] }, index: 0 };
-    const part = {
-      candidates: [{ ...candidate, finishReason: 'CONTINUATION', continuationToken: 't' }],
-      usageMetadata: { promptTokenCount: 17, candidatesTokenCount: 5 },
-    };
-    const whole = await ask({ api: 'generate-content', answer: jsonAnswer(part), body: {} });
-    const completion = completionOf(whole.outcome);
-    expect([whole.sent.length, completion.choices[0].finish_reason, completion.usage.total_tokens]).toEqual([
-      1,
-      'length',
-      22,
-    ]);
-    const { texts, sent } = await streamed('generate-content', eventStream(part));
-    const read = readChunks(texts);
-    expect([sent.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
-    expect(read.usage).toMatchObject({ total_tokens: 22 });
-  });
+it("Gemini's answers that reach the limit of one request end there: no second request is made that nothing was held for", async () => {
+  const candidate = { content: { role: 'model', parts: [{ text: 'So far' }] }, index: 0 };
+  const part = {
+    candidates: [{ ...candidate, finishReason: 'CONTINUATION', continuationToken: 't' }],
+    usageMetadata: { promptTokenCount: 17, candidatesTokenCount: 5 },
+  };
+  const whole = await ask({ api: 'generate-content', answer: jsonAnswer(part), body: {} });
+  const { choices, usage } = completionOf(whole.outcome);
+  expect([whole.sent.length, choices[0].finish_reason, usage.total_tokens]).toEqual([1, 'length', 22]);
+  const { texts, sent } = await streamed('generate-content', eventStream(part));
+  const read = readChunks(texts);
+  expect([sent.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
+  expect(read.usage).toMatchObject({ total_tokens: 22 });
 });
