@@ -3,44 +3,35 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { apis, eventStream, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { apis, type FakeAnswer, jsonOf, streamOf } from '../support/provider-answers.ts';
+import {
+  chunkEvent,
+  completionOf,
+  type ScriptedProvider,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
 const formats = ['chat-completions', ...apis] as const;
 type Format = (typeof formats)[number];
 const said = 'Transfer 100 dollars';
 
-const chatHead = { id: 'c1', created: 1, model: 'm' };
-const chatJson = (finish_reason: unknown) => ({
-  ...chatHead,
-  object: 'chat.completion',
-  choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason }],
-});
-const chatChunk = (content: string, finish_reason: unknown = null) => ({
-  ...chatHead,
-  object: 'chat.completion.chunk',
-  choices: [{ index: 0, delta: { content }, finish_reason }],
-});
-
 /** The events of one that is whole, but for the word of its end, and its format's own end behind it. */
 function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
   if (format === 'chat-completions') {
-    const { bytes, contentType } = eventStream(
-      chatChunk('Transfer ', /^\s*(null)?\s*$/.test(reason) ? reason : null),
-      chatChunk('100 dollars', reason),
-    );
-    return { contentType, bytes: hasOwnEnd ? [...bytes, Buffer.from('data: [DONE]\n\n')] : bytes };
+    const begun = chunkEvent({ content: 'Transfer ' }, /^\s*(null)?\s*$/.test(reason) ? reason : null);
+    const text = `${begun}${chunkEvent({ content: '100 dollars' }, reason)}${hasOwnEnd ? 'data: [DONE]\n\n' : ''}`;
+    return { contentType: 'text/event-stream', bytes: [Buffer.from(text)] };
   }
   const { bytes, contentType } = streamOf(format, { blocks: [{ text: said }], reason });
   return { contentType, bytes: hasOwnEnd || format !== 'messages' ? bytes : bytes.slice(0, -1) };
 }
 
-const whole = (format: Format, reason: string): object => {
-  if (format === 'chat-completions') return chatJson(reason);
+function whole(format: Format, reason: string): string {
+  if (format === 'chat-completions') return completionOf({ content: said, finish_reason: reason });
   const answer = jsonOf(format, { blocks: [{ text: said }], reason });
-  return reason === 'cancelled' ? { ...answer, status: reason } : answer;
-};
+  return JSON.stringify(reason === 'cancelled' ? { ...answer, status: reason } : answer);
+}
 
 let next: { readonly format: Format; readonly reason: string; readonly hasOwnEnd: boolean };
 let gateway: Harness;
@@ -52,7 +43,7 @@ beforeAll(async () => {
       /"stream":true/.test(broken.bodies[call] ?? '') || format === 'converse' || format === 'generate-content';
     const answer = isStreamAsked && isStream ? streamed(format, reason, hasOwnEnd) : undefined;
     outgoing.writeHead(200, { 'content-type': answer?.contentType ?? 'application/json' });
-    outgoing.end(answer === undefined ? JSON.stringify(whole(format, reason)) : Buffer.concat(answer.bytes));
+    outgoing.end(answer === undefined ? whole(format, reason) : Buffer.concat(answer.bytes));
   });
   gateway = await startHarness({
     models: Object.fromEntries(
