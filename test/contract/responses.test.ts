@@ -148,18 +148,6 @@ describe('the interface of Responses', () => {
     /** Made by the provider that is not the first in order. */
     const made = (more: Json = {}) => calledBy({ model: 'acme/request', provider: { only: 'globex' }, ...more });
 
-    it.each([false, true])(
-      'goes to the provider that made the response, also in the turn after it (stream: %s)',
-      async (stream) => {
-        const first = await made({ stream });
-        const second = await calledBy({ model: 'acme/request', stream, previous_response_id: first.id });
-        const third = await calledBy({ model: 'acme/request', stream, previous_response_id: second.id });
-        expect([first, second, third].map(({ status, providers }) => [status, ...providers])).toEqual(
-          Array(3).fill([200, 'globex']),
-        );
-      },
-    );
-
     it('goes to it alone, also while it cools', async () => {
       const { id, providers } = await calledBy({
         model: 'acme/failing',
