@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '#jest';
 import { upstreamBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
-import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
+import { type FaultGateway, startFaultGateway } from '../support/fault-gateway.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { spokenInterfaces, translatedInterfaces, wholeInterfaces } from '../support/spoken-interfaces.ts';
@@ -58,10 +58,6 @@ const toldBeforeTheBody =
 /** Others serve it in the form that was asked for. */
 const hasNoOtherForm: readonly string[] = wholeInterfaces.map(({ api }) => api);
 
-const unanswered = ['reset', 'close', 'half-head', 'no-http'];
-
-const canary = 'sk-provider-secret-canary';
-
 describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces])(
   'a JSON answer of $name that fails',
   ({ hello, unplayed, ...speaks }) => {
@@ -76,38 +72,20 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
     ) as [string[], string[], string[]];
     const replaced = isChat ? [...played, ...rejected, ...limited] : failingOfEach;
     let gateway: Harness;
-    const bad = (upstream: string, provider = 'bad') => ({ provider, upstream, more: { supported_params: {} } });
-    const good = () => ({
-      provider: 'good',
-      upstream: 'echo',
-      more: { supported_params: {}, input_price_per_million: '9' },
-    });
+    let faults: FaultGateway;
 
     beforeAll(async () => {
-      const all = [...failing, ...rejecting, ...limiting];
-      gateway = await startHarness({
-        speaks,
-        models: {
-          ...Object.fromEntries(all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]])),
-          ...Object.fromEntries(replaced.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]])),
-        },
-        replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${canary}` } })) }),
-      });
+      const alone = [...failing, ...rejecting, ...limiting];
+      const good = { input_price_per_million: '9' };
+      faults = await startFaultGateway({ speaks, alone, backed: replaced, good });
+      ({ gateway } = faults);
     });
-    afterAll(async () => {
-      expect(gateway.logLines.join('\n')).not.toContain(canary);
-      await gateway.stop();
-    });
+    afterAll(() => faults.stop());
 
     async function post(model: string): Promise<Response> {
       gateway.simulator.clear();
       return gateway.post(hello(model));
     }
-    /** Where a pooled socket ends without an answer it may have died while it was idle, so the call is sent once more. */
-    const calledProviders = () =>
-      gateway.simulator.calls
-        .filter(({ behaviour }, at, calls) => !unanswered.includes(behaviour) || calls[at - 1]?.behaviour !== behaviour)
-        .map(({ provider }) => provider);
 
     it.each(replaced)('is replaced by the next provider’s: %s', async (upstream) => {
       const response = await post(`backed/${upstream}`);
@@ -115,7 +93,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       const answer = 'answerPart' in speaks ? speaks.answerPart : 'simulated by the provider good';
       expect(await response.text()).toContain(answer);
       expect(response.headers.get('x-gw-provider')).toBe('good');
-      expect(calledProviders()).toEqual(['bad', 'good']);
+      expect(faults.calledProviders()).toEqual(['bad', 'good']);
     });
 
     it.each(played)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
@@ -124,7 +102,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       await expectError(response, 502, 'no_available_provider');
       expect(response.headers.get('retry-after')).toBeNull();
       expect(text).not.toMatch(/canary|Incorrect|nginx|current quota|insufficient_quota|warming up|status_\d/);
-      expect(calledProviders()).toEqual(['bad']);
+      expect(faults.calledProviders()).toEqual(['bad']);
     });
 
     it.each(rejected)('is invalid_request where every provider rejected it: %s', async (upstream) => {

@@ -2,9 +2,9 @@
 // gets a JSON error. After it there is one error line, the end marker, and no second provider.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
-import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type FaultGateway, startFaultGateway } from '../support/fault-gateway.ts';
+import type { Harness } from '../support/harness.ts';
 import { readWhole } from '../support/read-stream.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
@@ -66,7 +66,6 @@ const afterOutput: readonly [upstream: string, code: string][] = [
 
 const finished = 'json-instead-of-stream';
 const all = [...[...beforeOutput, ...afterOutput].map(([upstream]) => upstream), finished];
-const secret = 'sk-provider-secret-canary';
 
 describe.each([...spokenInterfaces, ...translatedInterfaces])(
   'a stream of $name that breaks',
@@ -78,37 +77,20 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
     );
     const replaced = isChat ? failing.map(([upstream]) => upstream) : replacedInEach;
     let gateway: Harness;
+    let faults: FaultGateway;
 
     beforeAll(async () => {
-      // An object of its own for each: YAML would write a shared one as an alias, and files may have only so many.
-      const bad = (upstream: string) => ({ provider: 'bad', upstream, more: { supported_params: {} } });
-      const good = () => ({
-        provider: 'good',
-        upstream: 'echo',
-        more: { output_price_per_million: '9.00', supported_params: {} },
-      });
-      const alone = all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]]);
-      const backed = [...replaced, ...afterOutput.map(([upstream]) => upstream), finished].map((upstream) => [
-        `backed/${upstream}`,
-        [bad(upstream), good()],
-      ]);
-      gateway = await startHarness({
+      faults = await startFaultGateway({
         speaks,
-        models: Object.fromEntries([...alone, ...backed]),
-        replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${secret}` } })) }),
+        alone: all,
+        backed: [...replaced, ...afterOutput.map(([upstream]) => upstream), finished],
+        good: { output_price_per_million: '9.00' },
       });
+      ({ gateway } = faults);
     });
-    afterAll(async () => {
-      expect(gateway.logLines.join('\n')).not.toContain(secret);
-      await gateway.stop();
-    });
+    afterAll(() => faults.stop());
 
     const post = (model: string) => gateway.post(hello(model, { stream: true }));
-    /** A reset of a pooled socket looks like one that died while it was idle, so it is tried once more. */
-    const calledProviders = () =>
-      gateway.simulator.calls
-        .filter(({ behaviour }, index, calls) => behaviour !== 'reset' || calls[index - 1]?.behaviour !== 'reset')
-        .map(({ provider }) => provider);
 
     it.each(replaced)('before its output is answered by the next provider, unseen: %s', async (upstream) => {
       gateway.simulator.clear();
@@ -117,7 +99,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
       expect(brokenWith(text)).toBeUndefined();
       expect(text.split(start)).toHaveLength(2);
       expect(headers.get('x-gw-provider')).toBe('good');
-      expect(calledProviders()).toEqual(['bad', 'good']);
+      expect(faults.calledProviders()).toEqual(['bad', 'good']);
     });
 
     it.each(failing)(
@@ -129,13 +111,13 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
         if (speaks.id === 'responses' && upstream === promptTooLong) {
           // Its clients look for this reason in a stream that failed only.
           expect([response.status, brokenWith(text)]).toEqual([200, 'context_length_exceeded']);
-          expect(calledProviders()).toEqual(['bad']);
+          expect(faults.calledProviders()).toEqual(['bad']);
           return;
         }
         const { reason } = JSON.parse(text) as { reason?: string };
         await expectError(response, status, code, reason === undefined ? {} : { reason });
         expect(text).not.toMatch(/canary|Incorrect API key|nginx|warming up/);
-        expect(calledProviders()).toEqual(['bad']);
+        expect(faults.calledProviders()).toEqual(['bad']);
       },
     );
 
@@ -150,7 +132,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
         undefined,
       ]);
       await gateway.settled();
-      expect(calledProviders()).toEqual(['bad']);
+      expect(faults.calledProviders()).toEqual(['bad']);
       expect(await expectBalancedBooks(gateway)).toBeGreaterThan(spent);
     });
 
@@ -163,7 +145,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
         expect(contentOf(text).length).toBeGreaterThan(0);
         expect(text).not.toMatch(/"(finish|stop)_reason":"/);
         expect(text).not.toMatch(/canary|Incorrect API key|server had an error|Rate limit reached|maximum context/);
-        expect(calledProviders()).toEqual(['bad']);
+        expect(faults.calledProviders()).toEqual(['bad']);
       },
     );
   },
