@@ -42,10 +42,6 @@ const ask = (
 
 const textOf = ({ content }: Anthropic.Message) =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-const recordOf = async (id: string | null) => {
-  await gateway.settled();
-  return (await gateway.records()).find(({ correlationId }) => correlationId === id);
-};
 /** Without the fields that may differ between two calls of the same kind. */
 const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & { parsed_output?: unknown }) => ({
   ...message,
@@ -159,7 +155,7 @@ describe.each(translated)('Messages on a model of %s', (format) => {
       },
     });
     expect(Number(response.headers.get('x-gw-cost'))).toBeGreaterThan(0);
-    expect(await recordOf(response.headers.get('request-id'))).toMatchObject({ interfaceId: 'messages', format });
+    expect(await gateway.recordOf(response)).toMatchObject({ interfaceId: 'messages', format });
   });
 
   it.each([
@@ -286,6 +282,6 @@ it.each(['messages', 'converse', 'generate-content', 'chat-completions'])(
         cost_usd: expect.any(String),
       },
     });
-    expect(await recordOf(response.headers.get('x-request-id'))).toMatchObject({ interfaceId: 'responses', format });
+    expect(await gateway.recordOf(response)).toMatchObject({ interfaceId: 'responses', format });
   },
 );

@@ -46,17 +46,11 @@ it('holds and bills no byte of an image, and each text within a context of its o
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(200_000)}` } };
   const response = await post({ input: [image] });
   expect(response.status).toBe(200);
-  await gateway.settled();
-  const [last] = (await gateway.records()).filter(
-    ({ correlationId }) => correlationId === response.headers.get('x-request-id'),
-  );
+  const last = await gateway.recordOf(response);
   expect(last).toMatchObject({ estimated: true, completionTokens: 0 });
   expect(last?.promptTokens).toBeLessThanOrEqual(40);
   const texts = await post({ input: new Array(30).fill('one two three four') });
-  await gateway.settled();
-  const [many] = (await gateway.records()).filter(
-    ({ correlationId }) => correlationId === texts.headers.get('x-request-id'),
-  );
+  const many = await gateway.recordOf(texts);
   expect(many?.promptTokens).toBeGreaterThan(100);
   expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
 });

@@ -44,11 +44,6 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
   afterAll(() => gateway.stop());
 
   const origin = () => new URL(gateway.url).origin;
-  const recordOf = async (response: Response) => {
-    await gateway.settled();
-    const wanted = response.headers.get('x-request-id');
-    return (await gateway.records()).find(({ correlationId }) => correlationId === wanted);
-  };
   const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
   it('reaches the provider without what is the gateway’s own, and everything else as it was sent', async () => {
@@ -60,7 +55,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     expect(gateway.simulator.calls.map(({ body, path: reached }) => [reached, body])).toEqual([
       [`/acme/v1${path}`, { ...sent, model: 'echo' }],
     ]);
-    expect(await recordOf(response)).toMatchObject({ interfaceId: id, user: 'u-1' });
+    expect(await gateway.recordOf(response)).toMatchObject({ interfaceId: id, user: 'u-1' });
     expect(response.headers.get('x-gw-model')).toBe('acme/echo');
   });
 
@@ -86,7 +81,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     const response = await gateway.post(hello('acme/echo'));
     const { usage } = (await response.json()) as { usage?: { cost_usd?: string } };
     const said = usage?.cost_usd ?? response.headers.get('x-gw-cost');
-    const record = await recordOf(response);
+    const record = await gateway.recordOf(response);
     expect(record?.costPicoUsd).toBeGreaterThan(0n);
     expect(BigInt(Math.round(Number(said) * 1e12))).toBe(record?.costPicoUsd);
     expect((await expectBalancedBooks(gateway)) - before).toBe(record?.costPicoUsd);
@@ -114,7 +109,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     const before = (await gateway.credit()).spent;
     const response = await gateway.post(free);
     expect([response.status, response.headers.get('x-gw-model')]).toEqual([200, 'acme/free']);
-    expect(await recordOf(response)).toMatchObject({ costPicoUsd: 0n });
+    expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: 0n });
     expect(await expectBalancedBooks(gateway)).toBe(before);
     expect((await gateway.post(free, as(poor))).status).toBe(200);
   });

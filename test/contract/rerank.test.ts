@@ -50,11 +50,6 @@ afterAll(() => gateway.stop());
 const origin = () => new URL(gateway.url).origin;
 const post = (body: Json, headers: Record<string, string> = {}) =>
   gateway.post({ model: 'cohere', query, documents, ...body }, headers);
-const recordOf = async (response: Response) => {
-  await gateway.settled();
-  const wanted = response.headers.get('x-request-id');
-  return (await gateway.records()).find(({ correlationId }) => correlationId === wanted);
-};
 
 describe('the order of documents', () => {
   it.each(['/v1/rerank', '/v2/rerank', '/v1/v2/rerank', '/rerank', '/openai/v1/rerank'])(
@@ -93,7 +88,7 @@ describe('the price of a search', () => {
       ['cohere-silent', 3, true],
     ] as const) {
       const response = await post({ model, documents: many });
-      const record = await recordOf(response);
+      const record = await gateway.recordOf(response);
       expect([model, record?.costPicoUsd, record?.estimated === true]).toEqual([
         model,
         BigInt(searches) * 2_000_000_000n,
@@ -105,12 +100,14 @@ describe('the price of a search', () => {
 
   it('is reserved for as many as long documents can be: more that are reported are not charged', async () => {
     const long = Array.from({ length: 100 }, () => 'word '.repeat(200));
-    expect((await recordOf(await post({ model: 'cohere-3', documents: long })))?.costPicoUsd).toBe(6_000_000_000n);
-    expect(await recordOf(await post({ model: 'cohere-3' }))).toMatchObject({
+    expect((await gateway.recordOf(await post({ model: 'cohere-3', documents: long })))?.costPicoUsd).toBe(
+      6_000_000_000n,
+    );
+    expect(await gateway.recordOf(await post({ model: 'cohere-3' }))).toMatchObject({
       costPicoUsd: 2_000_000_000n,
       estimated: true,
     });
-    expect((await recordOf(await post({ model: 'cohere-lies' })))?.costPicoUsd).toBe(2_000_000_000n);
+    expect((await gateway.recordOf(await post({ model: 'cohere-lies' })))?.costPicoUsd).toBe(2_000_000_000n);
     expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
     await expectBalancedBooks(gateway);
   });
@@ -155,7 +152,7 @@ describe('Bedrock', () => {
         ],
         meta: { billed_units: { search_units: 1 }, estimated: true },
       });
-      expect(await recordOf(response)).toMatchObject({ costPicoUsd: 2_000_000_000n, estimated: true });
+      expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: 2_000_000_000n, estimated: true });
     }
     const arn = 'arn:aws:bedrock:eu-central-1::foundation-model/amazon.rerank-v1:0';
     expect(JSON.stringify(gateway.simulator.calls[0]?.body)).toContain(arn);
@@ -168,7 +165,7 @@ describe('Bedrock', () => {
     expect(results.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual(many.map((_, at) => at));
     expect(results[0]?.index).toBe(229);
     expect(gateway.simulator.calls).toHaveLength(3);
-    expect(await recordOf(response)).toMatchObject({ costPicoUsd: 6_000_000_000n });
+    expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: 6_000_000_000n });
   });
 
   it('takes a text for what an object with nothing else is', async () => {

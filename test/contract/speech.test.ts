@@ -68,11 +68,6 @@ const direct = async (more: Json = {}) =>
       body: JSON.stringify({ model: 'echo', input, voice: 'alloy', ...more }),
     }),
   );
-const recordOf = async (response: Response) => {
-  await gateway.settled();
-  const wanted = response.headers.get('x-request-id');
-  return (await gateway.records()).find(({ correlationId }) => correlationId === wanted);
-};
 const perCharacter = 15_000_000n;
 
 describe('speech as bytes', () => {
@@ -112,7 +107,7 @@ describe('speech as bytes', () => {
   });
 
   it('is billed by its characters, and by those that were held', async () => {
-    const record = await recordOf(await post({ input: 'Grüße 👋' }));
+    const record = await gateway.recordOf(await post({ input: 'Grüße 👋' }));
     expect(record).toMatchObject({ costPicoUsd: 7n * perCharacter, interfaceId: 'speech', outcome: 'ok' });
     expect(record?.estimated).not.toBe(true);
     const answers = Array.from({ length: 20 }, () => post({}, { authorization: `Bearer ${capped}` }));
@@ -124,7 +119,7 @@ describe('speech as bytes', () => {
   it('is estimated by its characters where only tokens have a price, within what was held, and flagged', async () => {
     const response = await post({ model: 'tts-tokens' });
     await response.arrayBuffer();
-    const record = await recordOf(response);
+    const record = await gateway.recordOf(response);
     const tokens = Math.ceil((input.length * 1_250) / 900);
     expect(record).toMatchObject({ completionTokens: tokens, estimated: true });
     expect(record?.costPicoUsd).toBe(BigInt(record?.promptTokens ?? 0) * 1_000_000n + BigInt(tokens) * 12_000_000n);
@@ -141,7 +136,7 @@ describe('speech as bytes', () => {
     const response = await post({ model: 'tts-cut' });
     expect(response.status).toBe(200);
     await expect(response.arrayBuffer()).rejects.toThrow();
-    expect(await recordOf(response)).toMatchObject({ outcome: 'cut' });
+    expect(await gateway.recordOf(response)).toMatchObject({ outcome: 'cut' });
     await expectBalancedBooks(gateway);
   });
 
@@ -177,14 +172,14 @@ describe('speech as events', () => {
         .map(({ audio: text }) => Buffer.from(String(text), 'base64')),
     );
     expect(audio.equals(await direct())).toBe(true);
-    expect(await recordOf(response)).toMatchObject({ costPicoUsd: 7n * 1_000_000n + 90n * 12_000_000n });
+    expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: 7n * 1_000_000n + 90n * 12_000_000n });
   });
 
   it('ends a stream that breaks with one error event', async () => {
     const response = await post({ model: 'tts-cut', stream_format: 'sse' });
     const events = dataLines(await response.text()).map((line) => JSON.parse(line) as Json);
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { code: 'no_available_provider' } });
-    expect(await recordOf(response)).toMatchObject({ outcome: 'cut' });
+    expect(await gateway.recordOf(response)).toMatchObject({ outcome: 'cut' });
   });
 });
 

@@ -57,11 +57,6 @@ function post({ fields = {}, file = twoSeconds, type = 'audio/wav', headers = {}
     body: form,
   });
 }
-const recordOf = async (response: Response) => {
-  await gateway.settled();
-  const wanted = response.headers.get('x-request-id');
-  return (await gateway.records()).find(({ correlationId }) => correlationId === wanted);
-};
 const perSecond = 100_000_000n;
 
 describe('a transcription', () => {
@@ -97,7 +92,7 @@ describe('a transcription', () => {
     const pieces = events.filter(({ type }) => type === 'transcript.text.delta').map(({ delta }) => delta);
     expect(pieces.length).toBeGreaterThan(3);
     expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: pieces.join('') });
-    expect(await recordOf(response)).toMatchObject({ costPicoUsd: (25n * perSecond) / 10n, outcome: 'ok' });
+    expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: (25n * perSecond) / 10n, outcome: 'ok' });
     const broken = dataLines(await (await post({ fields: { stream: 'true', model: 'cut-stream' } })).text());
     expect(JSON.parse(broken.at(-1) ?? '')).toMatchObject({ type: 'error', error: { code: 'no_available_provider' } });
   });
@@ -119,15 +114,15 @@ describe('a transcription', () => {
 
 describe('the price of a file', () => {
   it('is its reported length, by the second and parts of it', async () => {
-    const record = await recordOf(await post());
+    const record = await gateway.recordOf(await post());
     expect(record?.costPicoUsd).toBe((25n * perSecond) / 10n);
   });
 
   it('is its own length in whole seconds where nothing is reported, else that of its bytes at 8 kbit/s', async () => {
-    expect((await recordOf(await post({ fields: { model: 'silent' } })))?.costPicoUsd).toBe(2n * perSecond);
+    expect((await gateway.recordOf(await post({ fields: { model: 'silent' } })))?.costPicoUsd).toBe(2n * perSecond);
     const unknown = Buffer.alloc(4_500, 7);
     const asked = { fields: { model: 'silent' }, file: unknown, type: 'application/octet-stream' };
-    expect((await recordOf(await post(asked)))?.costPicoUsd).toBe(5n * perSecond);
+    expect((await gateway.recordOf(await post(asked)))?.costPicoUsd).toBe(5n * perSecond);
     await expectBalancedBooks(gateway);
   });
 
@@ -135,12 +130,12 @@ describe('the price of a file', () => {
     const forged = Buffer.concat([twoSeconds, Buffer.alloc(200_000)]);
     const asked = { fields: { model: 'silent' }, file: forged };
     const seconds = BigInt(Math.ceil(forged.length / 1_000));
-    expect((await recordOf(await post(asked)))?.costPicoUsd).toBe(seconds * perSecond);
+    expect((await gateway.recordOf(await post(asked)))?.costPicoUsd).toBe(seconds * perSecond);
     await expectBalancedBooks(gateway);
   });
 
   it('is that of reported tokens where these have a price', async () => {
-    const record = await recordOf(await post({ fields: { model: 'tokens' } }));
+    const record = await gateway.recordOf(await post({ fields: { model: 'tokens' } }));
     expect(record?.costPicoUsd).toBe(40n * 6_000_000n + 6n * 10_000_000n);
   });
 

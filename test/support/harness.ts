@@ -62,6 +62,8 @@ export interface Harness extends ServedGateway {
   records(workspace?: string): Promise<CallRecord[]>;
   /** Waits until every call is charged. */
   lastRecord(): Promise<CallRecord | undefined>;
+  /** Of the call with this answer, once it is charged. */
+  recordOf(response: Pick<Response, 'headers'>): Promise<CallRecord | undefined>;
   keyItem(key?: string): Promise<Item>;
   stop(): Promise<void>;
 }
@@ -118,6 +120,11 @@ export async function startHarness({
     async lastRecord() {
       await first.settled();
       return (await records()).at(-1);
+    },
+    async recordOf({ headers }) {
+      await first.settled();
+      const wanted = headers.get('x-request-id');
+      return (await records()).find(({ correlationId }) => correlationId === wanted);
     },
     keyItem: async (text = key) => (await operator.keys.readItem(parseApiKey(text)?.publicId ?? '')) ?? {},
     stop: () => backends.stop(servers),
