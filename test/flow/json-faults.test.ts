@@ -135,7 +135,6 @@ describe('a JSON answer', () => {
         'alone/odd': [odd],
         'backed/odd': [odd, good],
         'alone/good': [good],
-        'alone/redirect': [{ provider: 'good', upstream: 'redirect' }],
         'alone/hinted': [{ provider: 'good', upstream: 'early-hints' }],
         'backed/large': [{ ...odd, provider: 'large' }, good],
       },
@@ -145,12 +144,6 @@ describe('a JSON answer', () => {
   afterAll(async () => {
     await gateway.stop();
     await provider.stop();
-  });
-
-  it('that is a redirect is not followed: a request goes to the address of the plan or nowhere', async () => {
-    gateway.simulator.clear();
-    await expectError(await gateway.post(hello('alone/redirect')), 502, 'no_available_provider');
-    expect(gateway.simulator.calls.map(({ path }) => path)).toEqual(['/good/v1/chat/completions']);
   });
 
   it('before which its provider hints is waited for', async () => {
