@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
 import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
-import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
@@ -26,6 +25,7 @@ import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answ
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
+import { inTurns } from '../../support/in-turns.ts';
 import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
 
 const count = 1_000;
@@ -257,10 +257,10 @@ describe.each(['chat-completions', 'messages', 'responses'] as const)(
 it('what the plan asks of a long body is read in turns of their own, and the whole body only where it may be translated', async () => {
   const catalogue = (api: HubApi) => ({ models: new Map([['m', { candidates: [candidateOf(api)] }]]) });
   const readsOf = async (api: HubApi) => {
-    let turn = 0;
     const reads: [string, number][] = [];
+    let turn = () => 0;
     const read = (what: string) => () => {
-      reads.push([what, turn]);
+      reads.push([what, turn()]);
     };
     const request = {
       interfaceId: 'messages',
@@ -273,13 +273,10 @@ it('what the plan asks of a long body is read in turns of their own, and the who
     } as unknown as ClientRequest;
     const keptBody = { isLong: true, readValues: async () => read('body')(), letGoMedia: () => {} };
     const call = { catalogue: catalogue(api), workspace: { models: 'all' }, keptBody } as unknown as IdentifiedCall;
-    let isOver = false;
-    const others = (async () => {
-      for (; !isOver; turn += 1) await nextTurn();
-    })();
-    await parseInSteps(request, call);
-    isOver = true;
-    await others;
+    await inTurns((turnOfOthers) => {
+      turn = turnOfOthers;
+      return parseInSteps(request, call);
+    });
     return reads;
   };
   const translated = await readsOf('converse');
@@ -418,16 +415,11 @@ describe('of Gemini', () => {
 
   async function piecesOf(...events: readonly unknown[]) {
     const pieces: string[] = [];
-    let turns = 0;
-    let isRead = false;
-    const others = (async () => {
-      for (; !isRead; turns += 1) await nextTurn();
-    })();
-    for await (const bytes of geminiEvents(bytesOf(...events), (text) => text)) {
-      pieces.push(...Buffer.from(bytes).toString('utf8').split('\n\n').filter(Boolean));
-    }
-    isRead = true;
-    await others;
+    const { turns } = await inTurns(async () => {
+      for await (const bytes of geminiEvents(bytesOf(...events), (text) => text)) {
+        pieces.push(...Buffer.from(bytes).toString('utf8').split('\n\n').filter(Boolean));
+      }
+    });
     return { pieces: pieces.map((piece) => JSON.parse(piece.slice('data: '.length))), turns };
   }
 

@@ -11,25 +11,19 @@ import {
 import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
 import { mediaOf } from '../../../shared/protocol/interfaces/messages/message-media.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { png } from '../../support/png.ts';
+import { requestOf } from './request-of.ts';
 
 type Json = Record<string, unknown>;
 
 const interfaces: Readonly<Record<string, ClientInterface>> = { chat: chatCompletions, messages, responses };
-const leastOf: Readonly<Record<string, Json>> = {
-  chat: { messages: [{ role: 'user', content: 'Hi' }] },
-  messages: { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 },
-  responses: { input: 'Hi' },
-};
 const everywhere = Object.keys(interfaces);
 
 /** Each extra that the request needs, with the field or the header that asks for it. */
 function extrasOf(name: string, members: Json, betas?: string): string[] {
-  const body = jsonTextOf({ model: 'm', ...leastOf[name], ...members });
-  const read = interfaces[name]?.readRequest(body, { bodyBytes: 9, dropsIdleMembers: false, betas });
-  if (read === undefined || !('needs' in read)) throw read;
-  const extras = read.needs().features.filter((feature) => 'extra' in feature);
+  const extras = requestOf(interfaces[name] as ClientInterface, members, betas)
+    .needs()
+    .features.filter((feature) => 'extra' in feature);
   return extras.map((feature) => `${feature.extra} ${'member' in feature ? feature.member : feature.header}`);
 }
 

@@ -1,12 +1,12 @@
 // Every id that the official SDKs can send, in their own types: it refers to something kept at a provider, and the one list of that
 // finds it in a request as its interface reads it, or it is named here with what else it is.
 import { describe, expect, it } from '#jest';
-import { readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/read-chat-request.ts';
-import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
-import { readMessagesRequest } from '../../../shared/protocol/interfaces/messages/read-messages-request.ts';
-import { readResponsesRequest } from '../../../shared/protocol/interfaces/responses/responses-request.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { ClientInterface } from '../../../shared/protocol/interfaces/index.ts';
+import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
+import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { type FieldStep, fieldsNamed } from '../../support/installed-types.ts';
+import { requestOf } from './request-of.ts';
 
 const imports = `
 import type * as Beta from '@anthropic-ai/sdk/resources/beta/messages/messages';
@@ -22,16 +22,11 @@ const types = {
 };
 type Name = keyof typeof types;
 
-const reading = { bodyBytes: 0, dropsIdleMembers: false };
-const readers: Readonly<Record<Name, (body: object) => unknown>> = {
-  chat: (body) => readChatRequest(jsonTextOf({ model: 'a/b', messages: [{ role: 'user', content: 'Hi.' }], ...body })),
-  responses: (body) => readResponsesRequest(jsonTextOf({ model: 'a/b', input: 'Hi.', ...body }), reading),
-  messages: (body) =>
-    readMessagesRequest(
-      jsonTextOf({ model: 'a/b', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }], ...body }),
-      reading,
-    ),
-  betaMessages: (body) => readers.messages(body),
+const interfaces: Readonly<Record<Name, ClientInterface>> = {
+  chat: chatCompletions,
+  responses,
+  messages,
+  betaMessages: messages,
 };
 
 /** Ids that name nothing outside the request, by what they are. The last two steps of the way, where a type is said its own. */
@@ -76,8 +71,8 @@ describe.each(Object.keys(types) as Name[])('%s', (name) => {
     const missed = (ways[name] ?? []).flatMap((way) => {
       const path = pathOf(way);
       if (otherIds.some((other) => other.test(path))) return [];
-      const request = readers[name](bodyOf(way, 'kept_1')) as ClientRequest;
-      return request.keptInput?.some(({ id }) => id === 'kept_1') === true ? [] : [path];
+      const { keptInput } = requestOf(interfaces[name], bodyOf(way, 'kept_1'));
+      return keptInput?.some(({ id }) => id === 'kept_1') === true ? [] : [path];
     });
     expect(missed).toEqual([]);
   });

@@ -1,7 +1,6 @@
 // The largest answers that interfaces promise are read; what is larger still says what it has used.
 import { describe, expect, it } from '#jest';
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
   chatCompletions,
   readChoices,
@@ -10,29 +9,12 @@ import {
 import { embeddings } from '../../../shared/protocol/interfaces/embeddings/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
-
-/** The turns that others had until it was read. */
-async function inTurns<Read>(reading: Promise<Read>) {
-  let turns = 0;
-  let isRead = false;
-  const others = (async () => {
-    for (; !isRead; turns += 1) await nextTurn();
-  })();
-  const read = await reading;
-  isRead = true;
-  await others;
-  return { read, turns };
-}
+import { inTurns } from '../../support/in-turns.ts';
+import { requestOf } from './request-of.ts';
 
 const cost = { cost: 0.5, costUsd: '0.5', mergedUsage: () => ({}) };
 
 describe('an answer of Embeddings', () => {
-  const request = embeddings.readRequest(jsonTextOf({ model: 'm', input: 'a' }), {
-    bodyBytes: 9,
-    dropsIdleMembers: false,
-  });
-  if (!('writeAnswer' in request)) throw request;
   const answerOf = (embedding: string) => {
     const item = `{"object":"embedding","index":0,"embedding":${embedding}}`;
     return `{"object":"list","data":[${Array(2_048).fill(item).join(',')}],"usage":{"prompt_tokens":7}}`;
@@ -49,7 +31,7 @@ describe('an answer of Embeddings', () => {
     if (read.kind !== 'answer') throw new Error(read.kind);
     expect(read.answer.usage?.tokens).toMatchObject({ input: 7 });
     const written = text.replace('{"prompt_tokens":7}', '{"prompt_tokens":7,"cost":0.5,"cost_usd":"0.5"}');
-    expect(request.writeAnswer(read.answer, cost).body === written).toBe(true);
+    expect(requestOf(embeddings, {}).writeAnswer(read.answer, cost).body === written).toBe(true);
   });
 
   it('whose vectors are none is read like any other: beyond its bounds it is refused, and says what it has used', async () => {
@@ -70,35 +52,18 @@ describe('an answer with log probabilities', () => {
   const logprobs = `{"content":[${Array(16_384).fill(item).join(',')}]}`;
 
   it.each([
-    [
-      'chat completions',
-      chatCompletions,
-      { messages: [{ role: 'user', content: 'a' }] },
-      { logprobs: true },
-      { logprobs: false, top_logprobs: 0 },
-    ],
-    [
-      'chat completions',
-      chatCompletions,
-      { messages: [{ role: 'user', content: 'a' }] },
-      { top_logprobs: 20 },
-      { logprobs: null },
-    ],
-    ['Responses', responses, { input: 'a' }, { top_logprobs: 20 }, { top_logprobs: 0 }],
-  ])('may be as long as vectors where it was asked for: %s', (_name, clientInterface, body, asks, asksNot) => {
-    const bytes = [asks, asksNot, {}].map((more) => {
-      const json = jsonTextOf({ model: 'm', ...body, ...more });
-      const request = clientInterface.readRequest(json, { bodyBytes: 9, dropsIdleMembers: false });
-      if (!('text' in request)) throw request;
-      return clientInterface.answerMaxBytes(request);
-    });
+    ['chat completions', chatCompletions, { logprobs: true }, { logprobs: false, top_logprobs: 0 }],
+    ['chat completions', chatCompletions, { top_logprobs: 20 }, { logprobs: null }],
+    ['Responses', responses, { top_logprobs: 20 }, { top_logprobs: 0 }],
+  ])('may be as long as vectors where it was asked for: %s', (_name, clientInterface, asks, asksNot) => {
+    const bytes = [asks, asksNot, {}].map((more) => clientInterface.answerMaxBytes(requestOf(clientInterface, more)));
     expect(bytes).toEqual([largeBodyMaxBytes, upstreamBodyMaxBytes, upstreamBodyMaxBytes]);
   });
 
   it('of 16,384 tokens is read in many turns, whatever its text says of them', async () => {
     const said = 'So "logprobs": [ and "logprobs": { are members, \\"logprobs": ["';
     const text = longAnswer(said);
-    const { read, turns } = await inTurns(chatCompletions.readAnswer(text));
+    const { read, turns } = await inTurns(() => chatCompletions.readAnswer(text));
     expect(read).toMatchObject({
       kind: 'answer',
       answer: { usage: { tokens: { output: 1_500 } }, outputBytes: said.length },
@@ -117,17 +82,18 @@ describe('an answer with log probabilities', () => {
 
   it('is read again in turns where its text is repaired for a schema, or its reasoning left out', async () => {
     const format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object', required: ['a'] } } };
-    const asked = { model: 'm', messages: [{ role: 'user', content: 'a' }], response_format: format };
-    const request = chatCompletions.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
+    const { schemaCheck } = requestOf(chatCompletions, { response_format: format });
     const read = await chatCompletions.readAnswer(
       longAnswer('```json\n{"a":1}\n```').replace('"content"', '"reasoning":"r",$&'),
     );
-    if (!('schemaCheck' in request) || read.kind !== 'answer') throw new Error('one of both is not read');
+    if (schemaCheck === undefined || read.kind !== 'answer') throw new Error('one of both is not read');
+    const { answer } = read;
     const checking = { skipsTruncated: false, schemaWork: startSchemaWork('somebody') };
-    const repaired = await inTurns(request.schemaCheck?.answer(read.answer, checking) ?? Promise.reject());
+    const repaired = await inTurns(() => schemaCheck.answer(answer, checking));
     if (repaired.read.kind !== 'valid') throw new Error(repaired.read.mismatch);
-    expect(readChoices(repaired.read.answer.json)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] });
-    const shown = await inTurns(withoutReasoning(repaired.read.answer.json));
+    const { json } = repaired.read.answer;
+    expect(readChoices(json)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] });
+    const shown = await inTurns(() => withoutReasoning(json));
     expect(shown.read.text.includes('"reasoning"')).toBe(false);
     expect([repaired.turns > 10, shown.turns > 10]).toEqual([true, true]);
   });
@@ -143,7 +109,7 @@ describe('an answer with log probabilities', () => {
 describe('a long text of a model', () => {
   it('is searched, and counted, in turns of their own', async () => {
     const text = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(300_000) } }] });
-    const { read, turns } = await inTurns(chatCompletions.readAnswer(text));
+    const { read, turns } = await inTurns(() => chatCompletions.readAnswer(text));
     expect(read).toMatchObject({ kind: 'answer', answer: { outputBytes: 300_000 } });
     expect(turns).toBeGreaterThanOrEqual(2);
   });
@@ -178,7 +144,7 @@ describe('an answer that is more than the gateway hands on', () => {
 
   it('is searched, counted and asked for its use in turns of their own where it is long', async () => {
     const text = `{"choices":[{"index":0}],"usage":{"prompt_tokens":3},"x":[${'{},'.repeat(5_000_000)}0]}`;
-    const { read, turns } = await inTurns(chatCompletions.readAnswer(text));
+    const { read, turns } = await inTurns(() => chatCompletions.readAnswer(text));
     expect(read).toMatchObject({ kind: 'refused', refused: { usage: { tokens: { input: 3 } } } });
     expect(turns).toBeGreaterThanOrEqual(5);
   });

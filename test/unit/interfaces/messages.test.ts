@@ -4,9 +4,9 @@ import { describe, expect, it } from '#jest';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { outputTokensMax } from '../../../shared/routing/billing/worst-case.ts';
 import { png } from '../../support/png.ts';
+import { requestOf } from './request-of.ts';
 
 type Json = Record<string, unknown>;
 
@@ -98,12 +98,9 @@ describe('what a stream has used', () => {
 });
 
 describe('the size of a call: a compaction that a client asks for', () => {
-  const sizeOf = (more: Json) => {
-    const asked = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'x'.repeat(1_000) }], ...more };
-    const request = messages.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
-    if (!('size' in request)) throw request;
-    return request.size();
-  };
+  const long = 'x'.repeat(1_000);
+  const sizeOf = (more: Json) =>
+    requestOf(messages, { max_tokens: 100, messages: [{ role: 'user', content: long }], ...more }).size();
 
   it('is held as a second answer to the same input; clearing what is old costs nothing', () => {
     const clearing = sizeOf({ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } });
@@ -114,12 +111,8 @@ describe('the size of a call: a compaction that a client asks for', () => {
   });
 
   it('is held so on Responses too', () => {
-    const sizeOfResponse = (more: Json) => {
-      const asked = { model: 'm', max_output_tokens: 100, input: 'x'.repeat(1_000), ...more };
-      const request = responses.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
-      if (!('size' in request)) throw request;
-      return request.size();
-    };
+    const sizeOfResponse = (more: Json) =>
+      requestOf(responses, { max_output_tokens: 100, input: long, ...more }).size();
     const [plain, compacting] = [sizeOfResponse({}), sizeOfResponse({ context_management: [{ type: 'compaction' }] })];
     expect([plain.choices, plain.contexts]).toEqual([1, 1]);
     expect(compacting).toMatchObject({ choices: 2, contexts: 2, maxOutputTokens: 100 });

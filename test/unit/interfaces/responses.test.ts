@@ -2,17 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { brokenStreamMessages, jsonTextOf, readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import { brokenStreamMessages, readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import { requestOf } from './request-of.ts';
 
 type Json = Record<string, unknown>;
 
-const request = responses.readRequest(jsonTextOf({ model: 'a', input: 'a' }), {
-  bodyBytes: 30,
-  dropsIdleMembers: false,
-});
-if (!('openStreamWriter' in request)) throw request;
-const { openStreamWriter } = request;
-const openWriter = () => openStreamWriter({ mergesUsageChunk: true, endsBrokenStreamWithDone: true });
+const request = requestOf(responses, {});
+const openWriter = () => request.openStreamWriter({ mergesUsageChunk: true, endsBrokenStreamWithDone: true });
 
 /** Relays these bytes as a client receives them. */
 async function relay(chunks: readonly Uint8Array[]): Promise<string> {
