@@ -70,6 +70,14 @@ it.each(Object.entries(requests))('a request of %s is read turn by turn, images 
 
 const data = (events: readonly object[]) =>
   events.map((event) => `: ping\n\nevent: x\ndata: ${JSON.stringify(event)}\n\n`).join('');
+const response = {
+  status: 'completed',
+  output: [
+    { type: 'reasoning', summary: [{ text: 'Hm' }] },
+    { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"b":2}' },
+  ],
+};
 const answers: readonly [string, object, readonly object[], string][] = [
   [
     'chat-completions',
@@ -124,31 +132,7 @@ const answers: readonly [string, object, readonly object[], string][] = [
     ],
     'tool_use',
   ],
-  [
-    'responses',
-    {
-      status: 'completed',
-      output: [
-        { type: 'reasoning', summary: [{ text: 'Hm' }] },
-        { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
-        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"b":2}' },
-      ],
-    },
-    [
-      {
-        type: 'response.completed',
-        response: {
-          status: 'completed',
-          output: [
-            { type: 'reasoning', summary: [{ text: 'Hm' }] },
-            { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
-            { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"b":2}' },
-          ],
-        },
-      },
-    ],
-    'completed',
-  ],
+  ['responses', response, [{ type: 'response.completed', response }], 'completed'],
 ];
 
 describe.each(answers)('an answer of %s', (id, json, events, finishReason) => {
