@@ -1,7 +1,8 @@
 // Gemini signs a text in a part behind it. Clients show, or go on from, what comes last: a signature never does.
 import { describe, expect, it } from '#jest';
 import { eventStream, jsonOf, streamOf } from '../../support/provider-answers.ts';
-import { ask, type FakeAnswer, type Json, jsonAnswer, readTexts } from './fake-send.ts';
+import { answeredParts } from './answered-parts.ts';
+import { ask, completionOf, type FakeAnswer, type Json, jsonAnswer, readTexts } from './fake-send.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.
 type Any = any;
@@ -16,17 +17,6 @@ const tools = { input_schema: { type: 'object' }, parameters: { type: 'object' }
 const clients = {
   messages: {
     asks: { messages: [{ role: 'user', content: 'Hi.' }], tools: [{ name: 'weather', ...tools }] },
-    partsOf: (answer: Any): Any[] => answer.content,
-    streamed: (events: readonly Any[]): Any[] =>
-      events.flatMap(({ type, content_block: block }, at) => {
-        if (type !== 'content_block_start') return [];
-        const deltas = events.slice(
-          at + 1,
-          events.findIndex(({ type }, end) => end > at && type === 'content_block_stop'),
-        );
-        const joined = (name: string) => deltas.map((one) => one.delta[name] ?? '').join('');
-        return [{ ...block, text: joined('text'), signature: joined('signature') }];
-      }),
     kindOf: ({ type }: Any) => ({ thinking: 'signature', text: 'text', tool_use: 'call' })[type as string],
     goesOn: (parts: Any[]) => ({
       messages: [
@@ -38,8 +28,6 @@ const clients = {
   },
   responses: {
     asks: { input: 'Hi.', tools: [{ type: 'function', name: 'weather', ...tools }] },
-    partsOf: (answer: Any): Any[] => answer.output,
-    streamed: (events: readonly Any[]): Any[] => events.at(-1).response.output,
     kindOf: ({ type }: Any) => ({ reasoning: 'signature', message: 'text', function_call: 'call' })[type as string],
     goesOn: (parts: Any[]) => ({
       input: [{ role: 'user', content: 'Hi.' }, ...parts, { role: 'user', content: 'And?' }],
@@ -57,9 +45,8 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
     answersOf(stream ? streamOf(api, { blocks }) : jsonAnswer(jsonOf(api, { blocks })), stream);
   async function answersOf(answer: FakeAnswer, stream: boolean): Promise<Any[]> {
     const { outcome } = await ask({ ...asked, answer, stream, body: client.asks as Json });
-    if (outcome.kind === 'json') return client.partsOf(JSON.parse(outcome.answer.text));
-    if (outcome.kind !== 'stream') throw new Error(JSON.stringify(outcome));
-    return client.streamed((await readTexts(outcome)).texts.slice(0, -1).map((one) => JSON.parse(one)));
+    const { whole, streamed } = answeredParts[asked.interfaceId];
+    return stream ? streamed((await readTexts(outcome)).texts) : whole(completionOf(outcome));
   }
   const kindsOf = (parts: readonly Any[]) => parts.map(client.kindOf);
   /** Sends the answer back and returns the parts that reach the provider. */
