@@ -1,21 +1,14 @@
 import { describe, expect, it } from '#jest';
 import type { Api } from '../../support/provider-answers.ts';
-import { ask, fineAnswer, type Json, jsonAnswer } from './fake-send.ts';
+import { ask, fineAnswer, jsonAnswer, sentBody } from './fake-send.ts';
 
 /** Sends an effort with 20,000 output tokens and returns the thinking fields that reach the provider. */
 async function told(api: Api, model: string, effort: string): Promise<unknown> {
-  const { sent } = await ask({
-    api,
-    model,
-    answer: fineAnswer(api),
-    body: { max_tokens: 20_000, reasoning_effort: effort },
-  });
-  const body = (sent[0]?.body ?? {}) as Record<string, Json | undefined>;
+  const body = await sentBody(api, { max_tokens: 20_000, reasoning_effort: effort }, model);
   if (api === 'generate-content') return body.generationConfig?.thinkingConfig;
   if (api === 'responses') return body.reasoning?.effort;
-  const { thinking, output_config, reasoning, reasoning_effort, reasoningConfig } = (
-    api === 'messages' ? body : (body.additionalModelRequestFields ?? {})
-  ) as Json;
+  const { thinking, output_config, reasoning, reasoning_effort, reasoningConfig } =
+    api === 'messages' ? body : (body.additionalModelRequestFields ?? {});
   const own = reasoning ?? reasoning_effort ?? reasoningConfig;
   return own ?? ([thinking, output_config].every((one) => one === undefined) ? undefined : [thinking, output_config]);
 }
@@ -126,13 +119,8 @@ it.each([
   ['messages', 'claude-opus-4-6'],
   ['converse', 'anthropic.claude-opus-4-6-v1'],
 ] as const)('%s: a small bound turns no thinking off that has no budget', async (api, model) => {
-  const { texts } = await ask({
-    api,
-    model,
-    answer: fineAnswer(api),
-    body: { max_tokens: 500, reasoning_effort: 'high' },
-  });
-  expect(texts[0]).toContain('"thinking":{"type":"adaptive","display":"summarized"}');
+  const body = await sentBody(api, { max_tokens: 500, reasoning_effort: 'high' }, model);
+  expect(JSON.stringify(body)).toContain('"thinking":{"type":"adaptive","display":"summarized"}');
 });
 
 it('a profile of Bedrock that hides its model thinks as the catalogue names it', async () => {
