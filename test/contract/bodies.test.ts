@@ -63,7 +63,7 @@ describe('a bad body', () => {
       { messages: [message], provider: Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [at, at])) },
     ],
     ['65 levels', { messages: [message], metadata: nestedLists(64) }],
-    ['100,001 values', { messages: [message], metadata: new Array(100_001 - 6).fill(0) }],
+    ['100,001 values', { messages: [message], metadata: new Array(100_001 - 7).fill(0) }],
     ['257 items of a gateway member', { messages: [message], cache: { other: new Array(257).fill(0) } }],
   ];
 
