@@ -30,7 +30,7 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
     served ?? `${fields.method} ${fields.route}`,
     isReplay ? 'replay' : path === '-' ? undefined : path,
     timeOf(fields),
-    tokensOf(fields),
+    fields.units ?? tokensOf(fields),
     cost === undefined ? undefined : `${cost} USD${fields.is_byok === true ? ' BYOK' : ''}`,
     keyName ?? fields.operator_name,
     fields.change,

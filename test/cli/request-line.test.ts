@@ -170,6 +170,13 @@ describe('the readable log', () => {
   }
   const request = { event: 'request', status: 200, outcome: 'ok', total_ms: 5, correlation_id: 'id' };
 
+  it('says what a call was counted by in place of tokens', () => {
+    const { log, lines } = logInto();
+    const tokens = { 'gen_ai.usage.input_tokens': 0, 'gen_ai.usage.output_tokens': 0 };
+    log.info({ ...request, method: 'POST', route: '/x', ...tokens, units: '2 seconds' });
+    expect(lines).toEqual(['2027-01-15T08:00:00Z  200 ok  POST /x  5 ms  2 seconds  id\n']);
+  });
+
   it.each([
     [200, 'ok', 32],
     [429, 'api_key_rate_limit', 33],

@@ -1,6 +1,7 @@
 // Units of a call in its record and in its key’s own view of it: images, characters, seconds, search units, or tokens alone.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
+import { type CountedUnits, unitsText } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 type Json = Record<string, unknown>;
@@ -92,4 +93,8 @@ it.each<[string, () => Promise<Response>, Json]>([
   const id = response.headers.get('x-request-id') ?? '';
   const { data } = (await (await gateway.get(`/generation?id=${id}`)).json()) as { data: Json };
   expect(data).toMatchObject(counted);
+  const line = gateway.logLines.find((written) => written.includes(`"${id}"`) && written.includes('"event":"request"'));
+  const units = counted.units as CountedUnits | null;
+  expect(JSON.parse(line ?? '{}')).toMatchObject(units === null ? { outcome: 'ok' } : { units: unitsText(units) });
+  if (units === null) expect(line).not.toContain('"units"');
 });

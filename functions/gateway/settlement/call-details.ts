@@ -1,6 +1,6 @@
 // Details of a call for the log line, the span and the metrics of its request.
 import { attemptsText, type CallRecord, describePath } from '../../../shared/accounting/call-records/index.ts';
-import { operationOf } from '../../../shared/foundation/constants/index.ts';
+import { operationOf, unitsText } from '../../../shared/foundation/constants/index.ts';
 import { type LogFields, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallDetails } from '../../../shared/protocol/router/index.ts';
@@ -35,6 +35,7 @@ export const callDetails = (record: CallRecord): CallDetails => ({
     'gen_ai.usage.output_tokens': record.completionTokens,
     cached_input_tokens: record.cachedTokens,
     reasoning_tokens: record.reasoningTokens,
+    units: record.units && unitsText(record.units),
     usage_estimated: record.estimated,
     is_byok: record.isByok,
     provider_path: describePath(record),

@@ -56,6 +56,7 @@ export const logFieldNames = [
   'cached_input_tokens',
   'output_tokens',
   'reasoning_tokens',
+  'units',
   'cost_usd',
   'queued_ms',
   'first_byte_ms',
