@@ -2,6 +2,7 @@
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectRefusedUnpaid } from '../support/expect-refused-unpaid.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { fieldsNamed } from '../support/installed-types.ts';
@@ -209,13 +210,7 @@ it.each<[string, Json, string]>([
   ['fields that are no list', { rank_fields: 'text' }, 'rank_fields'],
   ['a field that is no name', { rank_fields: ['a', 7] }, 'rank_fields[1]'],
 ])('refuses %s before a provider is called, and holds nothing', async (_what, more, param) => {
-  await gateway.settled();
-  const before = (await gateway.credit()).spent;
-  const response = await post(more, { 'x-gw-error-format': 'openai' });
-  expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param } });
-  expect(gateway.simulator.calls).toEqual([]);
-  await gateway.settled();
-  expect((await gateway.credit()).spent).toBe(before);
+  await expectRefusedUnpaid(gateway, () => post(more, { 'x-gw-error-format': 'openai' }), param);
 });
 
 it('reads what Cohere’s own types know of a request: a new option is seen here', () => {

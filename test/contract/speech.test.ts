@@ -5,6 +5,7 @@ import { generateSpeech } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectRefusedUnpaid } from '../support/expect-refused-unpaid.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
 import { fieldsNamed, literalsOf } from '../support/installed-types.ts';
@@ -211,13 +212,7 @@ it.each<[string, Json, string]>([
   ['a format that is no word', { response_format: 7 }, 'response_format'],
   ['a form that is no word', { stream_format: true }, 'stream_format'],
 ])('refuses %s before a provider is called, and holds nothing', async (_what, more, param) => {
-  await gateway.settled();
-  const before = (await gateway.credit()).spent;
-  const response = await post(more, { 'x-gw-error-format': 'openai' });
-  expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param } });
-  expect(gateway.simulator.calls).toEqual([]);
-  await gateway.settled();
-  expect((await gateway.credit()).spent).toBe(before);
+  await expectRefusedUnpaid(gateway, () => post(more, { 'x-gw-error-format': 'openai' }), param);
 });
 
 it('knows the options and formats that OpenAI’s own types know', () => {

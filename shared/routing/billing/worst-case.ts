@@ -20,7 +20,7 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
   return dearest < worstCaseMax ? dearest : worstCaseMax;
 }
 
-/** By which candidates compare: images that have a price cost that, where a bound of tokens is far above any image. */
+/** Cost by which candidates compare: of images their own price, since a bound of tokens is far above any image. */
 export const comparedCost = (candidate: Candidate, size: CallSize): PicoUsd =>
   costAt(candidate, size, (tokens, images) => images ?? tokens);
 

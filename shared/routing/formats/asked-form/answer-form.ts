@@ -1,7 +1,7 @@
 // The two forms of an answer in one format: a whole JSON text, and events.
 import type { InterfaceId } from '../../../foundation/constants/index.ts';
 import type { EventReader, JsonAnswer, ReadAnswer } from '../../../protocol/interfaces/index.ts';
-import { type EventText, type JsonText, rewriteMembers } from '../../../protocol/wire/index.ts';
+import { type EventText, findMember, type JsonText, rewriteMembers } from '../../../protocol/wire/index.ts';
 
 export interface AskedAnswer {
   readonly interfaceId: InterfaceId;
@@ -37,6 +37,19 @@ export function withFields(
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) pieces.push(`"${name}":${text}`);
   return `{${pieces.filter((piece) => piece !== '').join(',')}}`;
 }
+
+/** The text of a field's value, as it came; undefined where there is none. */
+export const fieldText = (json: JsonText, name: string, object = 0): string | undefined => {
+  const value = findMember(json, name, object);
+  return value === undefined ? undefined : json.slice(value);
+};
+
+/** Those of the named fields that are there, as they came. */
+export const fieldsAsCame = (json: JsonText, names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => {
+    const text = fieldText(json, name);
+    return text === undefined ? [] : [`"${name}":${text}`];
+  });
 
 /** The values in a list; none where there is no list. */
 export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>

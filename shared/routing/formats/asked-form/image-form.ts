@@ -1,17 +1,9 @@
 // A whole answer of images, and its events.
-
 import { imageEdits, imageItems, images } from '../../../protocol/interfaces/images/index.ts';
 import { answerJson, type JsonAnswer } from '../../../protocol/interfaces/index.ts';
-import {
-  type EventText,
-  findMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonText,
-  parseJson,
-} from '../../../protocol/wire/index.ts';
+import { type EventText, findMember, isJsonObject, type JsonObject, parseJson } from '../../../protocol/wire/index.ts';
 import { sumUsage } from '../../billing/index.ts';
-import { type AnswerForm, type StreamFold, stringAt, withFields } from './answer-form.ts';
+import { type AnswerForm, fieldsAsCame, fieldText, type StreamFold, stringAt, withFields } from './answer-form.ts';
 
 const formOf = (prefix: string, { openEventReader, readAnswer }: typeof images): AnswerForm => ({
   openReader: openEventReader,
@@ -26,11 +18,6 @@ export const imageEditForm = formOf('image_edit', imageEdits);
 /** Fields of each event, and of a whole answer beside its images. An event has each: the words of one that leaves it open. */
 const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
 
-const textOf = (json: JsonText, name: string, object = 0): string | undefined => {
-  const value = findMember(json, name, object);
-  return value === undefined ? undefined : json.slice(value);
-};
-
 /** Of an image behind the first, which reports what all of them used: more may have come than are handed on. */
 const noUsage = JSON.stringify({
   input_tokens: 0,
@@ -44,13 +31,13 @@ const ownFields = ['type', 'created_at', 'usage'];
 
 function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
   const { json } = answer;
-  const created = `"created_at":${textOf(json, 'created') ?? 0}`;
-  const usage = textOf(json, 'usage');
+  const created = `"created_at":${fieldText(json, 'created') ?? 0}`;
+  const usage = fieldText(json, 'usage');
   let used = usage;
   for (const { item, text, withImage } of imageItems(answer, ownFields)) {
     const shared = Object.entries(sharedFields)
-      .filter(([name]) => textOf(json, name, item) === undefined)
-      .map(([name, open]) => `"${name}":${textOf(json, name) ?? JSON.stringify(open)}`);
+      .filter(([name]) => fieldText(json, name, item) === undefined)
+      .map(([name, open]) => `"${name}":${fieldText(json, name) ?? JSON.stringify(open)}`);
     const fields = [`"type":"${type}"`, text.slice(1, -1), created, ...shared];
     if (used !== undefined) fields.push(`"usage":${used}`);
     // The image last: each copy of its megabytes takes milliseconds.
@@ -72,12 +59,9 @@ function foldEvents(): StreamFold {
     const json = answerJson(text);
     if (stringAt(json, findMember(json, 'type'))?.endsWith('.completed') !== true) return;
     data.push(withFields(json, 0, withoutEventFields));
-    const usage = parseJson(textOf(json, 'usage') ?? 'null');
+    const usage = parseJson(fieldText(json, 'usage') ?? 'null');
     if (isJsonObject(usage)) used.push(usage);
-    head = [
-      `"created":${textOf(json, 'created_at') ?? 0}`,
-      ...Object.keys(sharedFields).flatMap((name) => fieldOf(json, name)),
-    ];
+    head = [`"created":${fieldText(json, 'created_at') ?? 0}`, ...fieldsAsCame(json, Object.keys(sharedFields))];
   }
 
   return {
@@ -90,9 +74,4 @@ function foldEvents(): StreamFold {
       return `{${head.map((field) => `${field},`).join('')}${sum}"data":[${images}]}`;
     },
   };
-}
-
-function fieldOf(json: JsonText, name: string): string[] {
-  const text = textOf(json, name);
-  return text === undefined ? [] : [`"${name}":${text}`];
 }

@@ -2,7 +2,7 @@
 import { answerJson, type JsonAnswer } from '../../../protocol/interfaces/index.ts';
 import { transcriptions } from '../../../protocol/interfaces/transcriptions/index.ts';
 import { type EventText, findMember } from '../../../protocol/wire/index.ts';
-import { type AnswerForm, type StreamFold, stringAt, withFields } from './answer-form.ts';
+import { type AnswerForm, fieldsAsCame, type StreamFold, stringAt, withFields } from './answer-form.ts';
 
 export const transcriptionForm: AnswerForm = {
   openReader: transcriptions.openEventReader,
@@ -18,10 +18,7 @@ function* eventsOf(answer: JsonAnswer): Generator<EventText> {
   const { json, usage, isPlain } = answer;
   const text = isPlain ? answer.text : (stringAt(json, findMember(json, 'text')) ?? '');
   if (text !== '') yield eventOf('delta', [`"delta":${JSON.stringify(text)}`]);
-  const shared = sharedFields.flatMap((name) => {
-    const value = findMember(json, name);
-    return value === undefined ? [] : [`"${name}":${json.slice(value)}`];
-  });
+  const shared = fieldsAsCame(json, sharedFields);
   // Of a verbose answer, which says its length alone.
   const isLengthAlone = usage?.seconds !== undefined && findMember(json, 'usage') === undefined;
   const length = isLengthAlone ? [`"usage":${JSON.stringify({ type: 'duration', seconds: usage.seconds })}`] : [];

@@ -29,7 +29,7 @@ export interface PackagePart {
   readonly exchange: Exchange;
   /** Keeps memory for so many copies of the answer, and releases the rest. */
   readonly keepAnswer: (copies: number) => void;
-  /** Of what the package has thrown. Rejects where the connection broke. */
+  /** Of what the package has thrown. Throws where the connection broke. */
   readonly failureOf: (error: unknown) => NoAnswer;
 }
 

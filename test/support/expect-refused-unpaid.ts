@@ -1,0 +1,18 @@
+// Expects that a request with a wrong field is refused before a provider is called, and leaves the credit as it was.
+import { expect } from '#jest';
+import type { Harness } from './harness.ts';
+
+/** `ask`: for an error in OpenAI's form. */
+export async function expectRefusedUnpaid(
+  gateway: Harness,
+  ask: () => Promise<Response>,
+  param: string,
+): Promise<void> {
+  await gateway.settled();
+  const before = (await gateway.credit()).spent;
+  const response = await ask();
+  expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param } });
+  expect(gateway.simulator.calls).toEqual([]);
+  await gateway.settled();
+  expect((await gateway.credit()).spent).toBe(before);
+}
