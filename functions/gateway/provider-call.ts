@@ -6,17 +6,10 @@ import type { Candidate } from '../../shared/configuration/catalogue/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
 import type { Trace } from '../../shared/foundation/telemetry/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
-import type {
-  AnswerEvent,
-  ClientInterface,
-  ClientRequest,
-  JsonAnswer,
-  KeptBody,
-  PassedOn,
-} from '../../shared/protocol/interfaces/index.ts';
+import type { ClientInterface, ClientRequest, KeptBody, PassedOn } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { CallMemory } from '../../shared/protocol/memory-budget/index.ts';
-import type { CallSize, Envelopes } from '../../shared/protocol/wire/index.ts';
+import type { AnswerEvent, CallSize, Envelopes, JsonAnswer } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ReachedVia } from '../../shared/routing/formats/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';

@@ -16,17 +16,17 @@ import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import type {
-  AnswerEvent,
-  ClientInterface,
-  ClientRequest,
-  JsonAnswer,
-  KeptBody,
-  PassedOn,
-} from '../../shared/protocol/interfaces/index.ts';
+import type { ClientInterface, ClientRequest, KeptBody, PassedOn } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { CallSize, Envelopes, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
+import type {
+  AnswerEvent,
+  CallSize,
+  Envelopes,
+  JsonAnswer,
+  PolicyOptions,
+  Tags,
+} from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';

@@ -53,7 +53,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/protocol/memory-budget': 'What a process keeps: knows no request and no answer.',
     'shared/protocol/wire': 'Wire shapes know no store and no provider.',
   },
-  { 'shared/protocol/forms': 'Forms and their files: knows no interface.' },
+  {
+    'shared/protocol/forms': 'Forms and their files: knows no interface.',
+    'shared/protocol/hub': 'A call and its answer between two formats: knows no interface and no provider.',
+  },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
     'shared/protocol/interfaces/chat-completions': clientInterface,
@@ -265,8 +268,9 @@ export const powerHomes: readonly PowerHome[] = [
     homes: ['shared/configuration/gateway-file/', 'infra/'],
   },
   {
+    // `provider` has the types of all of them, and no code that is used here.
     power: 'the provider packages of the AI SDK',
-    sign: /(from|import\() ?'@ai-sdk\//,
+    sign: /(from|import\() ?'@ai-sdk\/(?!provider')/,
     homes: ['shared/routing/formats/hub/'],
   },
   { power: 'tokens of identity providers', sign: /from 'jose'/, homes: [`${operator}/sign-in/`] },

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { projectRoot, readSourceFiles, type SourceFile } from '../support/source-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -62,7 +62,7 @@ describe('the source tree', () => {
     const deepImports = [...sources, ...tests].flatMap(({ path, imports }) =>
       imports
         .filter((target) => target.startsWith('shared/') && !target.endsWith('/index.ts'))
-        .filter((target) => dirname(target) !== dirname(path) && !path.startsWith('test/unit/'))
+        .filter((target) => !isSameFolder(path, target) && !path.startsWith('test/unit/'))
         .map((target) => `${path} imports ${target}`),
     );
     expect(deepImports).toEqual([]);
@@ -87,20 +87,6 @@ describe('the source tree', () => {
       return path.startsWith('shared/') && path.endsWith('/index.ts') && beside.length === 2;
     });
     expect(barrels.map(({ path }) => path)).toEqual([]);
-  });
-
-  it('gives no two files one name, but for those that are the same thing of each folder', () => {
-    // Types and stages of a function, commands and starts: who knows one of them knows the others.
-    const isSameOfEach = (path: string) =>
-      /\/(index|main)\.ts$|^functions\/\w+\/(handler|routes|dependencies)\.ts$|^infra\/cli\/commands\//.test(path);
-    const namesakes = [sources, tests.filter(({ path }) => !path.endsWith('.test.ts'))].flatMap((files) => {
-      const byName = Map.groupBy(
-        files.map(({ path }) => path).filter((path) => !isSameOfEach(path)),
-        (path) => basename(path),
-      );
-      return [...byName.values()].filter((paths) => paths.length > 1).map((paths) => paths.join(' and '));
-    });
-    expect(namesakes).toEqual([]);
   });
 
   it('has no import cycle', () => {

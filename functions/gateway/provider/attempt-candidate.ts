@@ -1,7 +1,7 @@
 // Calls one candidate in its format, and delays a stream until its first output. Failures are values; only a bug
 // throws.
 import { traceparentOf } from '../../../shared/foundation/telemetry/index.ts';
-import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { JsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import { callCandidate, type NoAnswer, type ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';

@@ -2,7 +2,7 @@
 // answer is charged, also one that no client sees.
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
-import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { JsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';

@@ -1,6 +1,6 @@
 // The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
 // output or never. What the loop did is its result, also where it failed.
-import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { RefusedAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';

@@ -3,14 +3,9 @@
 import { storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
-import type {
-  AnswerCost,
-  AnswerEvent,
-  EventDetails,
-  StreamSchemaCheck,
-  StreamWriter,
-} from '../../../shared/protocol/interfaces/index.ts';
+import type { StreamSchemaCheck, StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+import type { AnswerCost, AnswerEvent, EventDetails } from '../../../shared/protocol/wire/index.ts';
 import {
   brokenStreamMessages,
   laterReport,

@@ -10,7 +10,6 @@ export {
   toolShape,
 } from './dearer-features.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops, preparesCache } from './hub-members.ts';
-export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export { type KeptBody, keepBody } from './kept-body.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';

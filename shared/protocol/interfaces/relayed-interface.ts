@@ -4,6 +4,7 @@ import type * as z from 'zod/mini';
 import { once } from '../../foundation/cache/index.ts';
 import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { FormBody, FormFields } from '../forms/index.ts';
+import type { AnswerCost, JsonAnswer, ReadAnswer, WrittenAnswer } from '../wire/index.ts';
 import {
   type CallSize,
   type Feature,
@@ -17,15 +18,7 @@ import {
   type Shape,
 } from '../wire/index.ts';
 import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
-import type {
-  AnswerCost,
-  BytesAnswer,
-  ClientInterface,
-  ClientRequest,
-  JsonAnswer,
-  ReadAnswer,
-  WrittenAnswer,
-} from './client-interface.ts';
+import type { BytesAnswer, ClientInterface, ClientRequest } from './client-interface.ts';
 import { hubMembers } from './hub-members.ts';
 import {
   plainGatewayMembers,

@@ -1,6 +1,5 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import {
-  type AskedReasoning,
   type Candidate,
   canBeKeptFromThinking,
   isOpenAiThinker,
@@ -17,7 +16,14 @@ import {
   type ClientRequest,
   type PassedOn,
 } from '../../protocol/interfaces/index.ts';
-import { type Envelopes, isJsonObject, isJsonText, parseJson, readEvents } from '../../protocol/wire/index.ts';
+import {
+  type AskedReasoning,
+  type Envelopes,
+  isJsonObject,
+  isJsonText,
+  parseJson,
+  readEvents,
+} from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type CandidateOutcome,

@@ -1,7 +1,7 @@
 // The end of a stream that a guardrail stopped.
 import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.ts';
+import type { AnswerEvent, EventReader } from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
 import { type BlockedStreamEnd, type BlockedStreamEvent, usageIn } from './blocked-stream.ts';
 import type { FailedCheck } from './check-texts.ts';

@@ -1,7 +1,7 @@
 // Events of a stream that wait until their texts are checked, and leave with what the check made of these.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
-import type { AnswerEvent } from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import type { AnswerEvent } from '../../protocol/wire/index.ts';
 import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
 import type { BlockedStreamEnd } from './blocked-stream.ts';
 import type { CheckedText, CheckedTexts } from './check-texts.ts';

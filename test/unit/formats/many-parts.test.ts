@@ -5,10 +5,6 @@ import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
 import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
-import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
-import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
-import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import {
   addResults,
   fieldsInside,
@@ -18,9 +14,13 @@ import {
   oneCallAtATime,
   toInputSchema,
   withCacheMarksMax,
-} from '../../../shared/routing/formats/hub/middle/index.ts';
+} from '../../../shared/protocol/hub/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import { useInMessages } from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
+import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
+import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import { sourceOf } from '../../../shared/routing/formats/hub/sources/index.ts';
-import { useInMessages } from '../../../shared/routing/formats/hub/sources/messages/message-fields.ts';
 import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';

@@ -1,11 +1,10 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { isEndMarker, type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
+import { type EventReader, isEndMarker, type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
-  type EventReader,
   membersOf,
   namesFunction,
   orFault,

@@ -1,6 +1,6 @@
 // The two forms of an answer in one format: a whole JSON text, and events.
 import type { InterfaceId } from '../../../foundation/constants/index.ts';
-import type { EventReader, JsonAnswer, ReadAnswer } from '../../../protocol/interfaces/index.ts';
+import type { EventReader, JsonAnswer, ReadAnswer } from '../../../protocol/wire/index.ts';
 import { type EventText, findMember, type JsonText, rewriteMembers } from '../../../protocol/wire/index.ts';
 
 export interface AskedAnswer {

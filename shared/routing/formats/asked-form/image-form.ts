@@ -1,7 +1,14 @@
 // A whole answer of images, and its events.
 import { imageEdits, imageItems, images } from '../../../protocol/interfaces/images/index.ts';
-import { answerJson, type JsonAnswer } from '../../../protocol/interfaces/index.ts';
-import { type EventText, findMember, isJsonObject, type JsonObject, parseJson } from '../../../protocol/wire/index.ts';
+import { answerJson } from '../../../protocol/interfaces/index.ts';
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  type JsonAnswer,
+  type JsonObject,
+  parseJson,
+} from '../../../protocol/wire/index.ts';
 import { sumUsage } from '../../billing/index.ts';
 import { type AnswerForm, fieldsAsCame, fieldText, type StreamFold, stringAt, withFields } from './answer-form.ts';
 

@@ -1,5 +1,5 @@
 // A whole answer that is none, as a failure of its attempt.
-import type { ReadAnswer } from '../../../protocol/interfaces/index.ts';
+import type { ReadAnswer } from '../../../protocol/wire/index.ts';
 import { classifyErrorObject, type DescribeText, type NoAnswer } from '../../providers/index.ts';
 
 export function failureOfAnswer(read: Exclude<ReadAnswer, { kind: 'answer' }>, describe: DescribeText): NoAnswer {

@@ -1,7 +1,7 @@
 // A whole transcription, and its events. Of a model that makes no events a whole one comes although they were asked for.
-import { answerJson, type JsonAnswer } from '../../../protocol/interfaces/index.ts';
+import { answerJson } from '../../../protocol/interfaces/index.ts';
 import { transcriptions } from '../../../protocol/interfaces/transcriptions/index.ts';
-import { type EventText, findMember } from '../../../protocol/wire/index.ts';
+import { type EventText, findMember, type JsonAnswer } from '../../../protocol/wire/index.ts';
 import { type AnswerForm, fieldsAsCame, type StreamFold, stringAt, withFields } from './answer-form.ts';
 
 export const transcriptionForm: AnswerForm = {
