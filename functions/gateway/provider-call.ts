@@ -129,6 +129,8 @@ export interface OpenStream {
   readonly rest: AsyncIterable<EventBatch>;
   /** Sent in its place where nothing of it may leave. */
   readonly refusal?: GatewayError | undefined;
+  /** Whether a guardrail has ended it. Absent: none checks it. */
+  readonly isBlocked?: () => boolean;
   /** Called when `rest` has ended well: the provider's socket may serve the next call. */
   readonly finish: () => void;
   /** Why `rest` threw, as data. Most failures are its last batch. */

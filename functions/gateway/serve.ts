@@ -1,6 +1,5 @@
 // The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
-import { GatewayError } from '../../shared/errors/index.ts';
 import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
@@ -52,9 +51,7 @@ async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admiss
 async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<CallResult> {
   const { result, ...run } = await provide(deps, plainProviderCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
-  const passed = call.guard === undefined ? result : await call.guard.checkOutput(result);
-  if (passed instanceof GatewayError) return failed(run, passed);
-  return respond(deps, call, run, passed);
+  return respond(deps, call, run, result);
 }
 
 async function openFunction(

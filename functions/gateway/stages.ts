@@ -32,7 +32,7 @@ import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
-import type { ProvidedAnswer, ProviderBodies, ProviderRun } from './provider-call.ts';
+import type { OpenStream, ProviderBodies, ProviderRun } from './provider-call.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface ParsedCall {
@@ -163,10 +163,19 @@ export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
   /** Returns undefined where the request goes on as it is. */
   checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
-  /** The answer of a provider, as far as it may leave. */
-  checkOutput(provided: ProvidedAnswer): Promise<ProvidedAnswer | GatewayError>;
-  /** The same of the answer of a function. */
-  checkText(answer: string): Promise<string | GatewayError>;
+  /** A whole answer, as far as it may leave. */
+  checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
+  /** The same of a stream. `choices`: of the request. */
+  checkStream(stream: OpenStream, choices: number): Promise<OpenStream>;
+}
+
+/** The part of a whole answer that guardrails need. */
+export type WholeAnswer = Pick<JsonAnswer, 'text' | 'json' | 'isPlain' | 'finishReasons'>;
+
+/** Changes of a whole answer; those of its text are left out where it leaves as it came. */
+export interface CheckedWhole extends Partial<WholeAnswer> {
+  /** Paths of parts that were dropped. */
+  readonly dropped: readonly string[];
 }
 
 /**

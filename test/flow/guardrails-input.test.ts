@@ -45,7 +45,7 @@ const places = (
       tool_choice: 'none',
       metadata: { ticket: 'not a prompt' },
     },
-    ['S', `A ${word}`, '{"q":"B"}', 'C', 'D', 'E'],
+    ['S', 'U', `A ${word}`, 'look', '{"q":"B"}', 'C', 'look', 'D', 'q', 'E', 'q'],
   ],
   [
     'Messages',
@@ -66,7 +66,7 @@ const places = (
       ],
       tools: [{ name: 'look', description: 'D', input_schema: { type: 'object' } }],
     },
-    ['S', `A ${word}`, 'F', '{"q":"B"}', 'C', 'D'],
+    ['S', `A ${word}`, 'F', 'look', '{"q":"B"}', 'C', 'look', 'D'],
   ],
   [
     'Responses',
@@ -81,7 +81,7 @@ const places = (
       ],
       tools: [{ type: 'function', name: 'look', description: 'D', parameters: { type: 'object' }, strict: false }],
     },
-    ['S', `A ${word}`, '{"q":"B"}', 'C', 'D'],
+    ['S', `A ${word}`, 'look', '{"q":"B"}', 'C', 'look', 'D'],
   ],
   ['Embeddings', '/embeddings', { input: ['S', `A ${word}`] }, ['S', `A ${word}`]],
 ];

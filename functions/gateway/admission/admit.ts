@@ -65,7 +65,7 @@ export async function admit<Planned extends PlannedCall>(
 
 /** Few calls have some. */
 const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
-  (await import('./check-input.ts')).openCallGuard(deps, call, ids);
+  (await import('./check-input.ts')).openCallGuard(deps, { ...call, isStream: call.request.stream }, ids);
 
 const routedOf = (planned: PlannedCall | GatewayError): RoutedCall | undefined =>
   planned instanceof GatewayError || !('plan' in planned) ? undefined : planned;

@@ -95,6 +95,7 @@ const storedHeaders: readonly string[] = [
   headerNames.model,
   headerNames.provider,
   headerNames.cost,
+  headerNames.leftOut,
 ];
 
 /** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */

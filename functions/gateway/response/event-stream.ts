@@ -129,7 +129,6 @@ async function* relay(
     for (const event of events) {
       countEvent(relayed, event.details, clock);
       options.onEvent?.(event);
-      options.schemaCheck?.add(event);
       const line = writer.event(event);
       if (event.details.isLast) lastEvent += line;
       else lines += line;
@@ -155,7 +154,7 @@ async function* relay(
       return;
     }
     stream.finish();
-    const mismatch = await options.schemaCheck?.mismatch();
+    const mismatch = stream.isBlocked?.() === true ? undefined : await options.schemaCheck?.mismatch();
     if (mismatch !== undefined) {
       relayed.end = 'schema_mismatch';
       relayed.schemaMismatch = mismatch;

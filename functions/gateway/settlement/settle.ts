@@ -1,6 +1,6 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
 // that other calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
-import { errorCatalogue, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
+import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { ownText, respondWith } from '../exit/exit.ts';
 import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
 import type { ContentCall } from './keep-content.ts';
 import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
@@ -85,7 +86,7 @@ async function errorAsStream(
   const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
   const body = await request.refusedStream?.(toGatewayError(error), answer);
   if (body === undefined) throw error;
-  return { status: okStatus, headers: streamHeaders, body };
+  return respondWith(ownText(body), { headers: streamHeaders, body });
 }
 
 export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
@@ -184,7 +185,8 @@ async function addSpans(
 ): Promise<void> {
   const { attemptSpans } = await import('./attempt-spans.ts');
   const said = telemetry?.capturesContent === true ? await call.content?.said() : undefined;
-  trace.children.push(...attemptSpans(trace, call, attempts, said));
+  const { turns } = said === undefined ? { turns: undefined } : await call.clientInterface.grammar();
+  trace.children.push(...attemptSpans(trace, call, attempts, said && { ...said, turns }));
 }
 
 export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({

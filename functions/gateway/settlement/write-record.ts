@@ -67,11 +67,11 @@ export async function writeReadyRecord(
 
 async function write(
   { records, clock }: GatewayDependencies,
-  { scope }: IdentifiedCall,
+  { scope, clientInterface }: IdentifiedCall,
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
-  scope.details.call = callDetails(record);
+  scope.details.call = callDetails(record, clientInterface.telemetryOperation);
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 

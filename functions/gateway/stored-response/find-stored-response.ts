@@ -11,6 +11,7 @@ import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/
 import { fail, GatewayError, quote } from '../../../shared/errors/index.ts';
 import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { type ByokSource, checkByokHeader, failUnknownModel } from '../../../shared/routing/planner/index.ts';
+import { guardrailIdsOf } from '../admission/guardrails-of-call.ts';
 import type { CountedKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { Payment } from '../provider-call.ts';
@@ -19,6 +20,9 @@ import { readCallHeaders } from '../receive/read-call-headers.ts';
 export interface FoundResponse {
   readonly provider: CalledProvider;
   readonly payment: Pick<Payment, 'byok' | 'byokKey' | 'connections'>;
+  readonly catalogue: Catalogue;
+  /** Guardrails of the key that reads. */
+  readonly guardrails: readonly string[];
   /** Of the workspace: nothing that the provider says may be kept. */
   readonly zdr: boolean;
 }
@@ -63,6 +67,8 @@ export async function findStoredResponse(
   }
   return {
     provider,
+    catalogue,
+    guardrails: guardrailIdsOf({ workspace, key: item }),
     payment: { byok: { sourceOf: () => source, isRequired: false }, byokKey, connections: stored },
     zdr: workspace.data_policy.zdr === true,
   };

@@ -1,9 +1,10 @@
 // The body of a chat completion: the gateway's schema, refined by its checks in code, with descriptions.
+
+import type { JsonSchema } from '../../../shared/protocol/description/index.ts';
 import {
   chatRequestJsonSchema,
   schemaCarrierJsonSchema,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { JsonSchema } from './json-schema.ts';
 
 const { $schema: _carrierDialect, ...schemaCarrier } = schemaCarrierJsonSchema();
 const isSet = { not: { type: 'null' } };

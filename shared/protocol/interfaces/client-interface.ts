@@ -2,8 +2,11 @@
 // it, and none of them branches on the interface's name. Types only.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
+import type { InterfaceOperation } from '../description/index.ts';
 import type { FormBody, FormFields, SentForm } from '../forms/index.ts';
+import type { HubSource } from '../hub/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
+import type { PlaygroundInterface } from '../playground/index.ts';
 import type {
   AnswerCost,
   AnswerEvent,
@@ -19,19 +22,23 @@ import type {
   UsageReport,
   WrittenAnswer,
 } from '../wire/index.ts';
+import type { InterfaceGrammar } from './grammar.ts';
 
+/** All that is known of an interface of clients. What few calls need is a function that loads it. */
 export interface ClientInterface {
   readonly id: InterfaceId;
+  /** OpenTelemetry's operation name of its calls; where it defines none, a word of ours. */
+  readonly telemetryOperation: string;
   /** Behind the base URL of a provider that speaks it. */
   readonly upstreamPath: string;
   /** Members of a request that are the gateway's own: no provider gets them as they came, and lists in them are short. */
   readonly gatewayMembers: ReadonlySet<string>;
   /** The field whose depth has an error code of its own. */
   readonly schemaMember: string | undefined;
-  /** Set where its bodies may be forms too. */
-  readonly formFields?: FormFields | undefined;
+  /** Undefined where its bodies are JSON alone. */
+  readonly formFields: FormFields | undefined;
   /** Reads from the files of a form what its request is priced by. Never rejects. */
-  readonly measureForm?: ((form: FormBody) => Promise<void>) | undefined;
+  readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */
@@ -44,12 +51,12 @@ export interface ClientInterface {
    * Set where many servers of the interface have no such path: what it does. Its calls do not show how well a provider
    * answers: they count in no statistics, and cool no provider.
    */
-  readonly seldomOffered?: string;
+  readonly seldomOffered: string | undefined;
   /**
-   * The whole message of a rejected request, for clients that repair the request by these words and send it again. If
-   * absent, the gateway's own words come first, then those of the provider.
+   * The whole message of a rejected request, for clients that repair the request by these words and send it again. Where
+   * undefined, the gateway's own words come first, then those of the provider.
    */
-  readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
+  readonly repairWords: ((rejection: RejectionToTell) => string | undefined) | undefined;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Top-level fields of a body that change no answer, beside the ones that the parts of the cache key name. */
@@ -59,6 +66,24 @@ export interface ClientInterface {
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** Opens a reader for one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
+  /** Texts, ends and other delivery of its bodies. */
+  readonly grammar: () => Promise<InterfaceGrammar>;
+  /** Translates its calls for providers of other formats. Undefined where they are never translated. */
+  readonly translation: (() => Promise<HubSource>) | undefined;
+  /** The models of the AI SDK that serve it at kinds of providers with a form of their own. */
+  readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
+  /** Its operation in the description of the whole interface. */
+  readonly operation: () => Promise<InterfaceOperation>;
+  /** How the playground of the console writes its calls. Undefined where the playground has none. */
+  readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
+  /** Who gets cache marks that the gateway adds to a relayed call. */
+  readonly cacheMarks: CacheMarks | undefined;
+}
+
+export interface CacheMarks {
+  /** Undefined: every provider of the interface. */
+  readonly kinds: readonly string[] | undefined;
+  readonly onTools: boolean;
 }
 
 /** A request that every provider rejected. */
@@ -94,6 +119,8 @@ export interface ClientRequest extends RoutedRequest {
   /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
+  /** Paths of parts that the gateway has dropped, whatever the provider. */
+  readonly leftOut?: readonly string[] | undefined;
   /** The form of the client, with its files. */
   readonly form?: FormBody | undefined;
   /** Set where its stream is bytes, not events. */

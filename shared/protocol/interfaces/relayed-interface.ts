@@ -37,6 +37,7 @@ type PlainSchema = z.ZodMiniObject<typeof plainMembers & z.core.$ZodShape>;
 /** The parts in which one such interface differs from the others. */
 export interface RelayedInterface<Schema extends PlainSchema> {
   readonly id: InterfaceId;
+  readonly telemetryOperation: string;
   readonly upstreamPath: string;
   /** Checks the fields that the gateway reads, its plain ones among them. */
   readonly schema: Schema;
@@ -67,6 +68,11 @@ export interface RelayedInterface<Schema extends PlainSchema> {
   readonly readAnswer: ClientInterface['readAnswer'];
   readonly writeAnswer: ClientRequest['writeAnswer'];
   readonly answerMaxBytes?: number;
+  readonly grammar: ClientInterface['grammar'];
+  readonly operation: ClientInterface['operation'];
+  readonly playground: ClientInterface['playground'];
+  readonly packageModels?: ClientInterface['packageModels'];
+  readonly measureForm?: ClientInterface['measureForm'];
 }
 
 /** Input of one request. */
@@ -84,9 +90,10 @@ export interface RelayedInput {
 }
 
 export function relayedInterface<Schema extends PlainSchema>(definition: RelayedInterface<Schema>): ClientInterface {
-  const { id, upstreamPath, readAnswer, answerMaxBytes = upstreamBodyMaxBytes } = definition;
+  const { id, telemetryOperation, upstreamPath, readAnswer, answerMaxBytes = upstreamBodyMaxBytes } = definition;
   return {
     id,
+    telemetryOperation,
     upstreamPath,
     gatewayMembers: plainGatewayMembers,
     schemaMember: undefined,
@@ -100,6 +107,15 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
     readAnswer,
     openEventReader: definition.streams?.openEventReader ?? neverStreamed,
     formFields: definition.formFields,
+    measureForm: definition.measureForm,
+    seldomOffered: undefined,
+    repairWords: undefined,
+    grammar: definition.grammar,
+    operation: definition.operation,
+    playground: definition.playground,
+    translation: undefined,
+    packageModels: definition.packageModels,
+    cacheMarks: undefined,
   };
 }
 

@@ -28,5 +28,6 @@ export { cacheSchema, type PresetOption, presetSchema } from './routed-request.t
 export { scanJson } from './scan-json.ts';
 export * from './signed-envelope.ts';
 export { stringifyInTurns } from './stringify-in-turns.ts';
+export { sumUsage } from './sum-usage.ts';
 export * from './tags.ts';
 export * from './usage-report.ts';

@@ -1,4 +1,4 @@
-export { type Bill, type Charge, openBill, type Payer, sumUsage } from './bill.ts';
+export { type Bill, type Charge, openBill, type Payer } from './bill.ts';
 export { readUsage, unseenOutputTokens } from './billed-usage.ts';
 export { costOf, noCost } from './cost.ts';
 export { recordedUsage } from './recorded-usage.ts';

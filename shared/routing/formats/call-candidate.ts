@@ -7,11 +7,12 @@ import {
   thinksUnasked,
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
   type BytesAnswer,
   BytesEvent,
+  type CacheMarks,
   type ClientInterface,
   type ClientRequest,
   type PassedOn,
@@ -37,9 +38,11 @@ import {
   type Send,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
-import { failureOfAnswer, inAskedForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
-import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
+import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
+import type { InOtherDelivery } from './other-delivery.ts';
+import { receivingSend } from './received-answer.ts';
+import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
@@ -49,7 +52,7 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
     return { ...part, send: adapt(part.send) };
   };
   const outcome = await callWith({ ...call, openPart }, candidate, adapt(send));
-  const dropped = droppedPaths();
+  const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
   return { ...outcome, reachedVia: { ...reachedVia, leftOut: [...reachedVia.leftOut, ...dropped] } };
@@ -70,19 +73,22 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
-  const { interfaceId, model: askedModel, stream } = request;
+  const { model: askedModel, stream } = request;
+  const { clientInterface } = call;
   const size = request.size();
   const { correlationId: id, createdSeconds, envelopes } = call;
   if (way.kind === 'task') {
-    const { openPart, clientInterface } = call;
+    const { openPart } = call;
     const { readAnswer } = clientInterface;
     const { form } = request;
     const task = { api: way.api, body: request.wholeBody(), form, size, askedModel, id, createdSeconds, readAnswer };
-    return runPackageTask(interfaceId, task, candidate, openPart);
+    return runPackageTask(clientInterface, task, candidate, openPart);
   }
+  const source = await clientInterface.translation?.();
+  if (source === undefined) throw new Error(`calls of ${clientInterface.id} are not translated`);
   return callThroughHub(
     {
-      interfaceId,
+      source,
       api: way.api,
       askedModel,
       stream,
@@ -135,7 +141,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
   const isAsked = received.isStream === request.stream;
-  const sent = isAsked ? received : await inAskedForm(received, { interfaceId: request.interfaceId, choices });
+  const sent = isAsked ? received : await inOtherDelivery(received, clientInterface, choices);
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
@@ -202,8 +208,9 @@ function relayedRequest(
       const { text, form, ...written } = request.upstreamBody(targetOf(candidate, zdr));
       ({ leftOut } = written);
       if (form !== undefined) return form;
-      const marks = relayedMarks[request.interfaceId]?.(candidate);
-      return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
+      const { cacheMarks } = clientInterface;
+      const isMarked = cacheMarks !== undefined && takesMarks(cacheMarks, candidate);
+      return isMarked && marksCache(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
     },
   };
   return { request: relayed, leftOut: () => leftOut };
@@ -220,12 +227,12 @@ async function readWhole(
   return read.kind === 'answer' ? { kind: 'json', answer: read.answer, reachedVia } : failureOfAnswer(read, describe);
 }
 
-/** Who relays marks where the interface is the client's own. */
-const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) => RelayedMarks | undefined>>> = {
-  messages: () => ({ tools: true }),
-  // Other hosts of chat completions need not know the word.
-  'chat-completions': ({ provider }) => (provider.kind === 'openrouter' ? { tools: false } : undefined),
-};
+const takesMarks = ({ kinds }: CacheMarks, { provider }: Candidate): boolean =>
+  kinds === undefined || (provider.kind !== undefined && kinds.includes(provider.kind));
+
+/** Loaded with the first answer that comes in the other delivery. */
+const inOtherDelivery = async (...received: Parameters<InOtherDelivery>) =>
+  (await import('./other-delivery.ts')).inOtherDelivery(...received);
 
 const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
   zdr,

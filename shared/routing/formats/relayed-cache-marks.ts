@@ -51,13 +51,8 @@ const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)
 /** Bodies of clients are less deep. */
 const bodyDepthMax = 1_024;
 
-export interface RelayedMarks {
-  /** Tools can be marked too. */
-  readonly tools: boolean;
-}
-
-/** The body with marks at its tools, its instructions and both ends of its last turn, where its client marks nothing. */
-export function withRelayedMarks(text: string, { tools }: RelayedMarks): string {
+/** Returns the body with marks at its tools, where these can be marked, its instructions and both ends of its last turn, where its client marks nothing. */
+export function withRelayedMarks(text: string, onTools: boolean): string {
   const scanned = ownMark.test(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });
   if (scanned?.kind !== 'json') return text;
   const { json } = scanned;
@@ -74,7 +69,7 @@ export function withRelayedMarks(text: string, { tools }: RelayedMarks): string 
   };
   // Instructions among the messages follow those beside them: one mark covers both.
   const first = markedAt(instructions);
-  const tool = tools
+  const tool = onTools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')
     : undefined;
   const marked: (readonly [number, string])[] = [

@@ -1,1 +1,2 @@
 export { embeddings } from './embeddings.ts';
+export { playground } from './playground.ts';

@@ -1,1 +1,2 @@
+export { playground } from './playground.ts';
 export { rerank } from './rerank.ts';

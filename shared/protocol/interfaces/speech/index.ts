@@ -1,1 +1,2 @@
+export { playground } from './playground.ts';
 export { speech } from './speech.ts';

@@ -1,1 +1,2 @@
+export { playground } from './playground.ts';
 export { transcriptions } from './transcriptions.ts';

@@ -6,10 +6,11 @@ import {
   thinkingOf,
   unknownModelReasoning,
 } from '../../../configuration/catalogue/index.ts';
-import { type HubApi, type InterfaceId, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   type AnswerHead,
   type HubPart,
+  type HubSource,
   type SignedBy,
   withOwnSigned,
   withStrictness,
@@ -25,13 +26,13 @@ import { createExchange, type Exchange } from './package-exchange.ts';
 import { createPackageNames } from './package-names.ts';
 import { createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { toSentBody } from './sent-body.ts';
-import { sourceOf } from './sources/index.ts';
 import { withoutEmptyStops } from './stops.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 export interface HubRequest {
-  readonly interfaceId: InterfaceId;
+  /** Translates calls of the client's interface. */
+  readonly source: HubSource;
   /** Format of the provider. */
   readonly api: HubApi;
   /** The client's, whole. */
@@ -72,7 +73,7 @@ export async function callThroughHub(
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
   await nextStep();
-  const source = await sourceOf(request.interfaceId)(request.body, nextStep, request.envelopes);
+  const source = await request.source(request.body, nextStep, request.envelopes);
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
   await nextStep();

@@ -1,7 +1,8 @@
 // One call with an API key, as any client makes it: the request, the raw answer, and its text.
+
+import { formFields, type Heard, type PlaygroundInterface } from '../../../../../shared/protocol/playground/index.ts';
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
-import { formFields, type Heard, type PlaygroundInterface } from './draft.ts';
 
 export interface Question {
   /** Ends in /v1. */

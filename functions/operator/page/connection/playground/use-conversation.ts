@@ -1,9 +1,14 @@
 // A conversation with a model: the turns that are over, and the call that runs or was the last one.
 import { useRef, useState } from 'preact/hooks';
+import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-list/index.ts';
+import type {
+  Draft,
+  Heard,
+  PlaygroundToolCall,
+  PlaygroundTurn,
+} from '../../../../../shared/protocol/playground/index.ts';
 import { RequestFailed } from '../management.ts';
 import { ask } from './ask.ts';
-import type { Draft, Heard, PlaygroundToolCall, PlaygroundTurn } from './draft.ts';
-import { type InterfaceName, interfaces } from './playground-interfaces.ts';
 
 /** Outcome of the last call; `id` is null until its answer began. */
 export interface ConversationOutcome {

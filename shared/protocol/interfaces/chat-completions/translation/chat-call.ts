@@ -15,7 +15,8 @@ import {
   withTopMarks,
 } from '../../../hub/index.ts';
 import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { gatewayMembers, outputBoundNames } from '../index.ts';
+import { outputBoundNames } from '../chat-request.ts';
+import { gatewayMembers } from '../gateway-members.ts';
 import { leftOutOfTools, useInMessages } from './chat-fields.ts';
 import { type ChatPromptReading, toPrompt } from './chat-prompt.ts';
 import { toToolOptions } from './chat-tools.ts';

@@ -2,7 +2,8 @@
 
 import type { WrittenHubAnswer } from '../../../hub/index.ts';
 import { stringifyInTurns } from '../../../wire/index.ts';
-import { outputBytesOfMessage, readUsageReport } from '../index.ts';
+import { outputBytesOfMessage } from '../output-of-deltas.ts';
+import { readUsageReport } from '../read-usage.ts';
 import type { CallDelta, Delta, DetailDelta } from './deltas.ts';
 import type { Chunk } from './write-chunks.ts';
 

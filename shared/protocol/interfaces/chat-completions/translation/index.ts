@@ -2,7 +2,7 @@
 
 import { eventsByPart, type HubSource } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
-import { writtenChunk } from '../index.ts';
+import { writtenChunk } from '../provider-answer.ts';
 import { toHubCall } from './chat-call.ts';
 import { foldCompletion } from './fold-completion.ts';
 import { type Chunk, openChunks } from './write-chunks.ts';

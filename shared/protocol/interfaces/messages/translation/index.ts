@@ -2,7 +2,7 @@
 
 import { createToolNames, eventsByPart, type HubSource } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
-import { writtenEvent } from '../index.ts';
+import { writtenEvent } from '../message-events.ts';
 import { foldMessage } from './fold-message.ts';
 import { toHubCall } from './message-call.ts';
 import { openMessageEvents } from './write-message-events.ts';

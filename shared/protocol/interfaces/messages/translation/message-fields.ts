@@ -2,7 +2,7 @@
 
 import { type FieldUses, fieldUses, type ObjectUse } from '../../../hub/index.ts';
 import type { JsonObject } from '../../../wire/index.ts';
-import { blockUse } from '../index.ts';
+import { blockUse } from '../block-types.ts';
 
 /** Settings of one turn no other format has. */
 export const messageFields: FieldUses = fieldUses('role content output_config', 'clear_at');

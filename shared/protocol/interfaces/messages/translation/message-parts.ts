@@ -2,7 +2,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { cacheMark, fileOfData, fileOfUrl, isBlank, type PromptPart, textParts } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { blockUse } from '../index.ts';
+import { blockUse } from '../block-types.ts';
 
 /** The parts of a content, a plain text as one. Blocks of another kind have none. */
 export function toParts(content: unknown): PromptPart[] {

@@ -2,7 +2,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { cacheMark, leftOutFields, type OptionalMember, type ToolNames, toInputSchema } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { offeredTools } from '../index.ts';
+import { offeredTools } from '../offered-tools.ts';
 import { toolFields } from './message-fields.ts';
 
 export interface MessageToolOptions {

@@ -3,7 +3,7 @@
 import { once } from '../../../../foundation/cache/index.ts';
 import { eventsByPart, type HubSource } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
-import { responseSettings } from '../index.ts';
+import { responseSettings } from '../response-settings.ts';
 import { createClientTools } from './client-tools.ts';
 import { foldResponse } from './fold-response.ts';
 import { toHubCall } from './response-call.ts';

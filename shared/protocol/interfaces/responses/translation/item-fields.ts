@@ -2,7 +2,7 @@
 
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../../hub/index.ts';
 import type { JsonObject } from '../../../wire/index.ts';
-import { itemType, itemUse } from '../index.ts';
+import { itemType, itemUse } from '../item-types.ts';
 
 /** Who made an item, and whether it is done, says nothing to another model. */
 const usual = 'type id status created_by';

@@ -2,7 +2,7 @@
 
 import { type AnswerHead, type Signed, sealed } from '../../../hub/index.ts';
 import type { SignedEnvelope } from '../../../wire/index.ts';
-import { ownItemId } from '../index.ts';
+import { ownItemId } from '../response-opening.ts';
 
 /** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
 export type Emit = (

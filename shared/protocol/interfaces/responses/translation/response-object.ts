@@ -2,7 +2,7 @@
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { type AnswerHead, estimatedOutputTokens } from '../../../hub/index.ts';
 import type { TokenReport, UsageReport } from '../../../wire/index.ts';
-import { ownResponseId, responseText as writeResponseText } from '../index.ts';
+import { ownResponseId, responseText as writeResponseText } from '../response-opening.ts';
 import type { ClientTools } from './client-tools.ts';
 
 /** A writer's view of one answer. */

@@ -14,7 +14,7 @@ import {
   type ToolPart,
 } from '../../../hub/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { itemUse } from '../index.ts';
+import { itemUse } from '../item-types.ts';
 import type { ClientTools } from './client-tools.ts';
 import { callOf, describeRun, isResult, type MadeCall, outputOf, toParts, toTexts } from './response-items.ts';
 

@@ -3,7 +3,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { cacheMark, type OptionalMember, toInputSchema } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { type DeclaredTool, declaredTools, isNeedless, meantBy } from '../index.ts';
+import { type DeclaredTool, declaredTools, isNeedless, meantBy } from '../declared-tools.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
 import { leftOutOfTool } from './item-fields.ts';

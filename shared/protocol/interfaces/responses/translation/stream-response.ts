@@ -1,6 +1,7 @@
 // The events of a response for a client of a stream: numbered, and between those of the response itself.
 import type { AnswerEvent } from '../../../wire/index.ts';
-import { type EventToWrite, ownResponseId, writtenEvent } from '../index.ts';
+import { type EventToWrite, writtenEvent } from '../response-events.ts';
+import { ownResponseId } from '../response-opening.ts';
 import { responseText, toReport, type Writing } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 

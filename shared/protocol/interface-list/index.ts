@@ -1,0 +1,2 @@
+export { interfaceList, type ListedInterface } from './interface-list.ts';
+export * from './pages.ts';

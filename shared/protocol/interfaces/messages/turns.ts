@@ -1,0 +1,77 @@
+// Messages as turns.
+import {
+  asText,
+  type ConversationPart,
+  type ConversationTurn,
+  isObject,
+  objectsIn,
+  otherPart,
+  pieces,
+  type TurnsOfBodies,
+  textIn,
+  textPart,
+  thinkingPart,
+  turnOf,
+  type Value,
+} from '../../conversation/index.ts';
+
+const messagesRequest = ({ system, messages }: Value): ConversationTurn[] => [
+  ...turnOf('system', blocksOf(system)),
+  ...objectsIn(messages).flatMap(({ role, content }) => turnOf(textIn(role), blocksOf(content))),
+];
+
+const messagesAnswer = ({ content, stop_reason: reason }: Value): ConversationTurn[] => [
+  ...turnOf('assistant', blocksOf(content), reason == null ? undefined : textIn(reason)),
+];
+
+const blocksOf = (content: unknown): ConversationPart[] =>
+  typeof content === 'string' ? textPart(content) : objectsIn(content).flatMap(blockParts);
+
+function blockParts(block: Value): ConversationPart[] {
+  const { type, source, content } = block;
+  if (type === 'text') return textPart(textIn(block.text));
+  if (type === 'thinking') return thinkingPart(textIn(block.thinking));
+  if (type === 'image' && isObject(source)) return [{ kind: 'image', url: addressOf(source) }];
+  if (type === 'tool_use') {
+    const { id, name, input } = block;
+    return [{ kind: 'tool_call', id: textIn(id), name: textIn(name), text: asText(input) }];
+  }
+  if (type !== 'tool_result') return [otherPart(block)];
+  const images = objectsIn(content).filter((one) => one.type === 'image');
+  const texts = objectsIn(content).filter((one) => one.type !== 'image');
+  const text = typeof content === 'string' ? content : texts.map((one) => one.text ?? asText(one)).join('\n');
+  return [{ kind: 'tool_result', id: textIn(block.tool_use_id), text }, ...images.flatMap(blockParts)];
+}
+
+const addressOf = ({ type, url, media_type: media, data }: Value): string =>
+  type === 'base64' ? `data:${textIn(media)};base64,${textIn(data)}` : textIn(url);
+
+/** The deltas of a stream, put together as an answer would have them. */
+function messagesStream(events: readonly Value[]): ConversationTurn[] {
+  const blocks = new Map<string, Value>();
+  const texts = pieces();
+  let reason: unknown;
+  for (const { type, index, content_block: block, delta } of events) {
+    const at = String(index ?? 0);
+    if (type === 'content_block_start' && isObject(block)) {
+      blocks.set(at, block);
+      for (const name of ['text', 'thinking']) texts.add(`${at} ${name}`, textIn(block[name]));
+    }
+    if (!isObject(delta)) continue;
+    if (type === 'message_delta') reason = delta.stop_reason;
+    for (const name of ['text', 'thinking', 'partial_json']) texts.add(`${at} ${name}`, textIn(delta[name]));
+  }
+  const content = [...blocks].map(([at, block]) => ({
+    ...block,
+    ...(block.type === 'text' ? { text: texts.of(`${at} text`) } : {}),
+    ...(block.type === 'thinking' ? { thinking: texts.of(`${at} thinking`) } : {}),
+    ...(texts.of(`${at} partial_json`) === '' ? {} : { input: texts.of(`${at} partial_json`) }),
+  }));
+  return messagesAnswer({ content, stop_reason: reason });
+}
+
+export const messageTurns: TurnsOfBodies = {
+  ofRequest: messagesRequest,
+  ofAnswer: messagesAnswer,
+  ofStream: messagesStream,
+};
