@@ -75,7 +75,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
-  { 'shared/protocol/interface-list': 'Which interfaces there are, and where they are asked: no rules of its own.' },
+  {
+    'shared/protocol/interface-list': 'Which interfaces there are, and where they are asked: no rules of its own.',
+    'shared/protocol/interface-pages': 'Runs in browsers too: the files of interfaces that know texts alone.',
+  },
   {
     'shared/accounting/holds': rules,
     'shared/accounting/idempotency': rules,

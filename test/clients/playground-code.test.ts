@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { interfaces } from '../../shared/protocol/interface-list/index.ts';
+import { interfaces } from '../../shared/protocol/interface-pages/index.ts';
 import { curlOf, sentFile } from '../../shared/protocol/playground/index.ts';
 import type { Harness } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

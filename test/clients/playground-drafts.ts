@@ -1,7 +1,7 @@
 // Drafts of the playground, and a gateway for them: each interface, whole and as a stream, and a function.
 
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
-import { type InterfaceName, interfaceNames, interfaces } from '../../shared/protocol/interface-list/index.ts';
+import { type InterfaceName, interfaceNames, interfaces } from '../../shared/protocol/interface-pages/index.ts';
 import type { Draft } from '../../shared/protocol/playground/index.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { startHarness } from '../support/harness.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../../infra/verify/verify-step.ts';
-import { type InterfaceName, interfaces } from '../../shared/protocol/interface-list/index.ts';
+import { type InterfaceName, interfaces } from '../../shared/protocol/interface-pages/index.ts';
 import { sentFile } from '../../shared/protocol/playground/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { audio, drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';

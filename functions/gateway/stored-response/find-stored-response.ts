@@ -10,7 +10,7 @@ import {
 import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError, quote } from '../../../shared/errors/index.ts';
 import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
-import { type ByokSource, checkByokHeader, failUnknownModel } from '../../../shared/routing/planner/index.ts';
+import { type ByokSource, checkByokHeader } from '../../../shared/routing/planner/index.ts';
 import { guardrailIdsOf } from '../admission/guardrails-of-call.ts';
 import type { CountedKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -46,7 +46,8 @@ export async function findStoredResponse(
   const models = modelsOfKey(workspace.models, { models: readKeySetting(item, 'models') });
   const { provider: account, model = '', withOwnKey = false } = kept;
   const [providerId = ''] = account.split('#');
-  if (models !== 'all' && !models.includes(model)) throw failUnknownModel(model, { catalogue, workspace: { models } });
+  // Not even the name of a model that the key may not use is told.
+  if (models !== 'all' && !models.includes(model)) throw failUnknown(id);
   const { connections } = workspaceConnections(workspace, stored);
   if (byokKey !== undefined) {
     const input = { catalogue, workspace, isEnabled: workspace.features.byok, connections };

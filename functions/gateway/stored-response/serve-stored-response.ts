@@ -116,7 +116,8 @@ async function ask(
     return await read(deps, call, sending, readBrokenCall);
   } catch (error) {
     connection.watch.abort();
-    if (!connection.isSent) throw error;
+    // What a guardrail refuses is no failure of the provider.
+    if (!connection.isSent || error instanceof GatewayError) throw error;
     return { kind: 'failure', failure: readBrokenCall(error, connection, 0) };
   }
 }

@@ -20,6 +20,7 @@ import {
 import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
 import type { BytesAnswer, ClientInterface, ClientRequest } from './client-interface.ts';
 import { hubMembers } from './hub-members.ts';
+import { keptInputOfRelayed } from './kept-input.ts';
 import {
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
@@ -148,7 +149,7 @@ function requestReader<Schema extends PlainSchema>(
       cache: asked.cache ?? undefined,
       preset: undefined,
       responseSchema: undefined,
-      keptInput: [],
+      keptInput: keptInputOfRelayed(json),
       answerIs: 'unnamed',
       promptMember,
       outputBoundMember: undefined,

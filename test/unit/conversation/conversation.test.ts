@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { readAnswerTurns, readRequestTurns } from '../../../shared/protocol/conversation/index.ts';
-import { turnsOf } from '../../../shared/protocol/interface-list/index.ts';
+import { turnsOf } from '../../../shared/protocol/interface-pages/index.ts';
 import '../../support/property-seed.ts';
 
 const png = 'data:image/png;base64,AAAA';

@@ -7,7 +7,7 @@ import {
   readAnswerTurns,
   readRequestTurns,
 } from '../../../../shared/protocol/conversation/index.ts';
-import { turnsOf } from '../../../../shared/protocol/interface-list/index.ts';
+import { turnsOf } from '../../../../shared/protocol/interface-pages/index.ts';
 import type { ManagedCall, ShownContent } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';

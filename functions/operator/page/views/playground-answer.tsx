@@ -1,6 +1,6 @@
 // The outcome of a call of the playground, and the same call as code.
 
-import { interfaces } from '../../../../shared/protocol/interface-list/index.ts';
+import { interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
 import { curlOf, type Draft, type PlaygroundTurn, sentFile } from '../../../../shared/protocol/playground/index.ts';
 import type { ConversationOutcome } from '../connection/playground/use-conversation.ts';
 import { CopyButton } from '../parts/button.tsx';

@@ -1,6 +1,6 @@
 // The fields of the playground: interface and model, prompt, and options.
 
-import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-list/index.ts';
+import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
 import type { PlaygroundToolCall } from '../../../../shared/protocol/playground/index.ts';
 import { isFunction } from '../../../../shared/protocol/playground/index.ts';
 import { useManaged } from '../connection/management.ts';

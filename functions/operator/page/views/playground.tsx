@@ -1,7 +1,7 @@
 // Tries calls with an API key, turn by turn, through any interface: request and answer, cost, path, and the same
 // request for a shell and for a program.
 import { useState } from 'preact/hooks';
-import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-list/index.ts';
+import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
 import { isFunction } from '../../../../shared/protocol/playground/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import { useConversation } from '../connection/playground/use-conversation.ts';

@@ -43,7 +43,7 @@ export function openChunkWriter(
   { mergesUsageChunk, endsBrokenStreamWithDone }: StreamWriting,
 ): StreamWriter {
   const asksMergedUsage = includeMergedUsage || (includeUsage && mergesUsageChunk);
-  const mergesLastChunk = includeUsage && mergesUsageChunk;
+  const mergesLastChunk = asksMergedUsage && mergesUsageChunk;
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
   /**

@@ -1,2 +1,1 @@
 export { embeddings } from './embeddings.ts';
-export { playground } from './playground.ts';

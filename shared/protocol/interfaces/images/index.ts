@@ -1,4 +1,3 @@
 export { imageEdits, images } from './images.ts';
 export { imageItems } from './images-answer.ts';
 export { imageFormFields, imageOptions, imagesSchema } from './images-request.ts';
-export { playground } from './playground.ts';

@@ -1,2 +1,1 @@
 export { moderations } from './moderations.ts';
-export { playground } from './playground.ts';

@@ -1,2 +1,1 @@
-export { playground } from './playground.ts';
 export { rerank } from './rerank.ts';

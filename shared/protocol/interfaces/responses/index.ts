@@ -1,8 +1,6 @@
 export { type DeclaredTool, declaredTools, isNeedless, meantBy } from './declared-tools.ts';
 export { itemType, itemUse } from './item-types.ts';
-export { playground } from './playground.ts';
 export { type EventToWrite, readResponseUsage, writtenEvent } from './response-events.ts';
 export { ownItemId, ownResponseId, responseText } from './response-opening.ts';
 export { responseSettings } from './response-settings.ts';
 export { compact, inputTokens, responses } from './responses.ts';
-export { responseTurns } from './turns.ts';

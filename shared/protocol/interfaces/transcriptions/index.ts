@@ -1,2 +1,1 @@
-export { playground } from './playground.ts';
 export { transcriptions } from './transcriptions.ts';

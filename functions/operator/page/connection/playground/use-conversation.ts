@@ -1,6 +1,6 @@
 // A conversation with a model: the turns that are over, and the call that runs or was the last one.
 import { useRef, useState } from 'preact/hooks';
-import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-list/index.ts';
+import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-pages/index.ts';
 import type {
   Draft,
   Heard,

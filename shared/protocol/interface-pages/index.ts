@@ -1,15 +1,18 @@
 // What a page in a browser takes of the interfaces: how each writes a draft and reads its answers, and how kept bodies are
 // read as turns. Runs in browsers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
-import { playground as chatCompletions, chatTurns } from '../interfaces/chat-completions/index.ts';
-import { playground as embeddings } from '../interfaces/embeddings/index.ts';
-import { playground as images } from '../interfaces/images/index.ts';
-import { playground as messages, messageTurns } from '../interfaces/messages/index.ts';
-import { playground as moderations } from '../interfaces/moderations/index.ts';
-import { playground as rerank } from '../interfaces/rerank/index.ts';
-import { playground as responses, responseTurns } from '../interfaces/responses/index.ts';
-import { playground as speech } from '../interfaces/speech/index.ts';
-import { playground as transcriptions } from '../interfaces/transcriptions/index.ts';
+import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
+import { chatTurns } from '../interfaces/chat-completions/turns.ts';
+import { playground as embeddings } from '../interfaces/embeddings/playground.ts';
+import { playground as images } from '../interfaces/images/playground.ts';
+import { playground as messages } from '../interfaces/messages/playground.ts';
+import { messageTurns } from '../interfaces/messages/turns.ts';
+import { playground as moderations } from '../interfaces/moderations/playground.ts';
+import { playground as rerank } from '../interfaces/rerank/playground.ts';
+import { playground as responses } from '../interfaces/responses/playground.ts';
+import { responseTurns } from '../interfaces/responses/turns.ts';
+import { playground as speech } from '../interfaces/speech/playground.ts';
+import { playground as transcriptions } from '../interfaces/transcriptions/playground.ts';
 import type { PlaygroundInterface } from '../playground/index.ts';
 
 export const interfaces = {
