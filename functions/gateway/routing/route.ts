@@ -9,7 +9,13 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { type ClientRequest, keptInputMax, readAgain } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import { findMember, type JsonObject, type PresetOption, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
+import {
+  findMember,
+  type JsonObject,
+  noEnvelopes,
+  type PresetOption,
+  rewriteMembers,
+} from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
@@ -23,7 +29,7 @@ import {
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
-import { openEnvelopes } from './provider-calls.ts';
+import { crossesFormats, openEnvelopes } from './open-envelopes.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -55,7 +61,8 @@ export async function route(
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
-  const envelopes = await openEnvelopes(deps, { request, plan, workspace, admissionTime });
+  const crosses = crossesFormats({ request, plan });
+  const envelopes = crosses ? await admissionTime.wait(openEnvelopes(deps, workspace)) : noEnvelopes;
   return { ...call, request, keptBody, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 

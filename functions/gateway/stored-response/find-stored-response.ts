@@ -13,12 +13,12 @@ import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { type ByokSource, checkByokHeader, failUnknownModel } from '../../../shared/routing/planner/index.ts';
 import type { CountedKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { Payment } from '../provider-call.ts';
+import type { CallToSend } from '../provider/prepare-call.ts';
 import { readCallHeaders } from '../receive/read-call-headers.ts';
 
 export interface FoundResponse {
   readonly provider: CalledProvider;
-  readonly payment: Pick<Payment, 'byok' | 'byokKey' | 'connections'>;
+  readonly payment: Pick<CallToSend, 'byok' | 'byokKey' | 'connections'>;
   /** Of the workspace: nothing that the provider says may be kept. */
   readonly zdr: boolean;
 }
