@@ -13,7 +13,6 @@ import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { plainProviderCall } from './routing/provider-calls.ts';
 import { route, withMaskedRequest } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
@@ -49,7 +48,7 @@ async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admiss
 }
 
 async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<CallResult> {
-  const { result, ...run } = await provide(deps, plainProviderCall(call));
+  const { result, ...run } = await provide(deps, call);
   if (result.kind === 'failed') return failed(run, result.error);
   return respond(deps, call, run, result);
 }

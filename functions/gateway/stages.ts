@@ -90,16 +90,21 @@ export interface IdentifiedCall extends ParsedCall {
   readonly connections: readonly Connection[];
 }
 
-export interface RoutedCall extends IdentifiedCall {
-  readonly plan: Plan;
-  readonly size: CallSize;
-  /** Referenced ids, where this workspace has not created all of them. */
-  readonly unmadeInput: readonly string[];
+/** Hold for every provider call of a request. */
+interface ProviderTerms {
+  /** Undefined where the gateway's credentials pay. */
   readonly byok: ByokSources | undefined;
   /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
   /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
+}
+
+export interface RoutedCall extends IdentifiedCall, ProviderTerms {
+  readonly plan: Plan;
+  readonly size: CallSize;
+  /** Referenced ids, where this workspace has not created all of them. */
+  readonly unmadeInput: readonly string[];
 }
 
 /** A function call that may run: its revision, its input, and its highest possible cost. */
@@ -113,13 +118,14 @@ export interface Execution {
   readonly estimatedTokens: number;
 }
 
-export interface OpenedCall extends IdentifiedCall {
+export interface OpenedCall extends IdentifiedCall, ProviderTerms {
   readonly execution: Execution;
 }
 
-/** One model call of a function, always a chat completion. */
+/** One model call of a function, always a chat completion: what it has in place of that of the call. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
+  readonly keptBody: KeptBody;
   readonly size: CallSize;
   /** Candidates of its model, then of its fallback models. */
   readonly plan: Plan;
@@ -250,6 +256,9 @@ export interface CallContent extends ProviderBodies {
   /** Called once, after the last byte. Never rejects. */
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<KeptContent>;
 }
+
+/** The provider loop knows no other call: a plain one, or that of a function with one of its model calls. */
+export type ProviderCall = AdmittedCall & ProviderTerms & Pick<RoutedCall, 'plan' | 'size'>;
 
 export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 

@@ -168,7 +168,7 @@ describe('the source tree', () => {
       'functions/gateway/provider/provide.ts': 120,
       'functions/gateway/provider/attempt-candidate.ts': 60,
     };
-    const lineLimit = 300;
+    const lineLimit = 400;
     const indexLimit = 40;
     // A folder of one file is that file: there is nothing for an index to hide.
     const isAlone = (path: string) =>

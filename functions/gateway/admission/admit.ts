@@ -10,7 +10,8 @@ import { refuseModels } from './key-models.ts';
 import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
-type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
+/** Its key is as the store has it. */
+type Admitted<Planned> = Planned & Omit<AdmittedCall, Exclude<keyof IdentifiedCall, 'key'>>;
 
 export interface Admitting<Planned> {
   readonly admissionTime: TimeBudget;
@@ -59,8 +60,8 @@ export async function admit<Planned extends PlannedCall>(
   if ('ready' in reserved) return reserved;
   if (passed instanceof GatewayError) throw passed;
   const { holdings, plan, key = call.key } = reserved;
-  const left: Planned = plan === undefined ? { ...passed, key } : { ...passed, key, plan };
-  return { ...left, owner, claims, admissionTime, holdings, guard, bill: openBill() };
+  const left: Planned = plan === undefined ? passed : { ...passed, plan };
+  return { ...left, owner, claims, admissionTime, holdings, guard, bill: openBill(), key };
 }
 
 /** Few calls have some. */

@@ -14,12 +14,12 @@ import { type ByokSource, checkByokHeader } from '../../../shared/routing/planne
 import { guardrailIdsOf } from '../admission/guardrails-of-call.ts';
 import type { CountedKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { Payment } from '../provider-call.ts';
+import type { CallToSend } from '../provider/prepare-call.ts';
 import { readCallHeaders } from '../receive/read-call-headers.ts';
 
 export interface FoundResponse {
   readonly provider: CalledProvider;
-  readonly payment: Pick<Payment, 'byok' | 'byokKey' | 'connections'>;
+  readonly payment: Pick<CallToSend, 'byok' | 'byokKey' | 'connections'>;
   readonly catalogue: Catalogue;
   /** Guardrails of the key that reads. */
   readonly guardrails: readonly string[];

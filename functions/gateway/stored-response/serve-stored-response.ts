@@ -95,17 +95,15 @@ async function ask(
   { createSend, readBrokenCall }: Calling,
 ): Promise<GatewayResponse | NoAnswer> {
   const { provider, payment, id, scope, isStream, admissionTime, arrivedAtMs } = call;
-  const { correlationId, correlation, clientGone, cut: stopped, memory } = scope;
-  const signals = { correlationId, traceparent: correlation.traceparent, clientGone, stopped };
-  const times = { admissionTime, deadline: startDeadline(deps.clock, arrivedAtMs, requestBudgetMs) };
+  const deadline = startDeadline(deps.clock, arrivedAtMs, requestBudgetMs);
+  const asked = { stream: isStream, text: () => ({ text: id }) };
   const sending = createSend(
     deps,
-    { payment, signals, times, memory },
+    { ...payment, scope, admissionTime, deadline, request: asked },
     { provider },
     {
-      isStream,
+      traceparent: scope.correlation.traceparent,
       answerMaxBytes: () => upstreamBodyMaxBytes,
-      requestText: () => id,
       silenceLimitMs: Number.POSITIVE_INFINITY,
       isTranslated: false,
       onSent: () => {},

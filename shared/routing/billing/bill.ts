@@ -4,9 +4,10 @@ import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, type MediaTokens, tokensMax, type Units, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
+import { reportableMediaOf } from './call-prices.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
-import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
+import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
@@ -51,7 +52,7 @@ export function openBill(): Bill {
       const bounds = {
         promptTokens: contextTokensMax(entry, size),
         completionTokens: outputTokensMax(candidate, size),
-        hasMedia: hasMedia(size),
+        inputMedia: reportableMediaOf(size),
       };
       const units =
         size.units && unitsWithin(size.units, { ...size.usualUnits, ...output.units, ...unitsIn(reported) });

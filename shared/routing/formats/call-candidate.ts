@@ -22,6 +22,7 @@ import {
   type Envelopes,
   isJsonObject,
   isJsonText,
+  type PolicyOptions,
   parseJson,
   readEvents,
 } from '../../protocol/wire/index.ts';
@@ -45,20 +46,28 @@ import { receivingSend } from './received-answer.ts';
 import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
-export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+export async function callCandidate(
+  call: FormatCall,
+  candidate: Candidate,
+  { send, openPart, createdSeconds }: CandidateExchange,
+): Promise<CandidateOutcome> {
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
-  const openPart: OpenPart = () => {
-    const part = call.openPart();
+  const openAdapted: OpenPart = () => {
+    const part = openPart();
     return { ...part, send: adapt(part.send) };
   };
-  const outcome = await callWith({ ...call, openPart }, candidate, adapt(send));
+  const outcome = await callWith(call, candidate, { send: adapt(send), openPart: openAdapted, createdSeconds });
   const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
   return { ...outcome, reachedVia: { ...reachedVia, leftOut: [...reachedVia.leftOut, ...dropped] } };
 }
 
-async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+async function callWith(
+  call: FormatCall,
+  candidate: Candidate,
+  { send, openPart, createdSeconds }: CandidateExchange,
+): Promise<CandidateOutcome> {
   const { request } = call;
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
@@ -76,9 +85,9 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const { model: askedModel, stream } = request;
   const { clientInterface } = call;
   const size = request.size();
-  const { correlationId: id, createdSeconds, envelopes } = call;
+  const { envelopes } = call;
+  const { correlationId: id } = call.scope;
   if (way.kind === 'task') {
-    const { openPart } = call;
     const { readAnswer } = clientInterface;
     const { form } = request;
     const task = { api: way.api, body: request.wholeBody(), form, size, askedModel, id, createdSeconds, readAnswer };
@@ -113,27 +122,34 @@ const cannotSay = (param: string): NoAnswer => ({
 });
 
 /** Reads SDKs' name of the field that becomes these headers. */
-const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
+const betasIn = ({ passedOn: { headers } }: FormatCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
-export interface CandidateCall {
+/** A call, as far as formats read it. */
+export interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
-  /** Id of an answer to which the provider gives none. */
-  readonly correlationId: string;
-  readonly createdSeconds: number;
+  /** Its id is that of an answer to which the provider gives none. */
+  readonly scope: { readonly correlationId: string };
   readonly envelopes: Envelopes;
+  /** Under `zdr` no provider may keep anything of the call. */
+  readonly policy: Pick<PolicyOptions, 'zdr'>;
+}
+
+/** How one candidate is reached. */
+export interface CandidateExchange {
+  readonly send: Send;
   readonly openPart: OpenPart;
-  /** No provider may keep anything of the call. */
-  readonly zdr: boolean;
+  /** For an answer to which the provider gives no time. */
+  readonly createdSeconds: number;
 }
 
 // Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
 // answers and events are returned unchanged.
 
 /** Rejects where `send` does, or where the body breaks. */
-async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
+async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
   const relayed = relayedRequest(call, candidate, request.stream ? 'text/event-stream' : 'application/json');
   const received = await send(relayed.request);
@@ -152,7 +168,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
 
 /** The same for an answer that is no text: its pieces are handed on as they come. */
 async function relayBytes(
-  call: CandidateCall,
+  call: FormatCall,
   candidate: Candidate,
   send: Send,
   { accept, typeOf }: BytesAnswer,
@@ -195,7 +211,7 @@ interface RelayedRequest {
 }
 
 function relayedRequest(
-  { clientInterface, request, passedOn, zdr }: CandidateCall,
+  { clientInterface, request, passedOn, policy }: FormatCall,
   candidate: Candidate,
   accept: string,
 ): RelayedRequest {
@@ -205,7 +221,7 @@ function relayedRequest(
     headers: passedOn.headers,
     accept,
     body() {
-      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, zdr));
+      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, policy.zdr === true));
       ({ leftOut } = written);
       if (form !== undefined) return form;
       const { cacheMarks } = clientInterface;

@@ -48,12 +48,18 @@ const mark = '"cache_control":{"type":"ephemeral"}';
 /** Inside a client's string the second quote has a backslash before it. */
 const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
 
+/** Whether a client marks parts of its prompt for the cache of its provider. `text`: of its body. */
+export const marksItsCache = (text: string): boolean => ownMark.test(text);
+
 /** Bodies of clients are less deep. */
 const bodyDepthMax = 1_024;
 
-/** Returns the body with marks at its tools, where these can be marked, its instructions and both ends of its last turn, where its client marks nothing. */
+/**
+ * Returns the body with marks at its tools, where these can be marked, at its instructions and at both ends of its last
+ * turn, where its client marks nothing.
+ */
 export function withRelayedMarks(text: string, onTools: boolean): string {
-  const scanned = ownMark.test(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });
+  const scanned = marksItsCache(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });
   if (scanned?.kind !== 'json') return text;
   const { json } = scanned;
   const list = (name: string) => {

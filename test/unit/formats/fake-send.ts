@@ -3,7 +3,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { createEnvelopes, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
-import type { CandidateCall } from '../../../shared/routing/formats/call-candidate.ts';
+import type { FormatCall } from '../../../shared/routing/formats/call-candidate.ts';
 import {
   type CandidateRequest,
   callCandidate,
@@ -130,11 +130,15 @@ export async function ask({
   const call = {
     request,
     passedOn,
-    correlationId: 'call-1',
-    createdSeconds: 1_760_000_000,
+    scope: { correlationId: 'call-1' },
     envelopes,
-  } as unknown as CandidateCall;
-  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
+    policy: {},
+  } as unknown as FormatCall;
+  const openPart = () => {
+    throw new Error('a call of one request');
+  };
+  const exchange = { send: fake.send, openPart, createdSeconds: 1_760_000_000 };
+  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), exchange) };
 }
 
 /** An answer that says little. */
