@@ -48,10 +48,13 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   {
     'shared/protocol/conversation': 'Runs in browsers too: knows texts and nothing of the gateway.',
+    'shared/protocol/event-folds': 'Runs in browsers too: knows values and nothing of the gateway.',
     'shared/protocol/description': 'Words of schemas and operations: describes nothing itself.',
+  },
+  {
+    'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.',
     'shared/protocol/playground': 'Runs in browsers too: a draft and its code, independent of interfaces.',
   },
-  { 'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.' },
   {
     'shared/protocol/json-schema': rules,
     'shared/protocol/memory-budget': 'What a process keeps: knows no request and no answer.',

@@ -1,4 +1,5 @@
 // A call of the playground, independent of interfaces: each of them writes it in its own form.
+import type { EventFold } from '../event-folds/index.ts';
 
 export interface PlaygroundTool {
   readonly name: string;
@@ -33,14 +34,12 @@ export interface Draft {
   readonly file?: File | undefined;
 }
 
-/** Additions of one event, or of a whole JSON answer, to the output so far. */
-export interface Heard {
+/** The output of an answer, whole or so far. */
+export interface ShownOutput {
   readonly text?: string;
   /** URLs. */
   readonly images?: readonly string[];
-  readonly calls?: readonly (Partial<PlaygroundToolCall> & { /** Its place among the calls. */ readonly at: number })[];
-  /** The stream broke. */
-  readonly failure?: { readonly code: string; readonly message: string };
+  readonly calls?: readonly PlaygroundToolCall[];
 }
 
 /** Writes a draft in the form of an interface, and reads its answers. */
@@ -55,9 +54,9 @@ export interface PlaygroundInterface {
   readonly file?: { readonly field: string; readonly types: string };
   readonly body: (draft: Draft) => Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
-  readonly readAnswer: (answer: any) => Heard;
-  // biome-ignore lint/suspicious/noExplicitAny: an event of any provider, read with care for what is not there.
-  readonly readEvent: (event: any) => Heard;
+  readonly readAnswer: (answer: any) => ShownOutput;
+  /** Puts the events of a stream together as an answer. Undefined where there are none. */
+  readonly openFold: (() => EventFold) | undefined;
   /** Code with the SDK of the interface. `origin`: that of the gateway. */
   readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;
 }

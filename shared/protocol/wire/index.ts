@@ -1,9 +1,9 @@
+export { isBrokenEnd, isEndWord, meaningOfEnd } from '../event-folds/index.ts';
 export { type EventText, readEvents } from '../server-sent-events/index.ts';
 export type * from './answers.ts';
 export { type AskedReasoning, type Effort, isEffort } from './asked-reasoning.ts';
 export { cachePlaces } from './cache-places.ts';
 export { checkMembers, itemSchemas, listOf, memberFault } from './checked-members.ts';
-export { isBrokenEnd, isEndWord, meaningOfEnd } from './end-words.ts';
 export * from './event-lines.ts';
 export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export { parseInnerJson } from './inner-json.ts';

@@ -14,6 +14,7 @@ import type { CandidateOutcome } from '../../../shared/routing/providers/candida
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import { type Api, type FakeAnswer, type Json, jsonOf } from '../../support/provider-answers.ts';
 import { sealedDetails } from '../../support/sealed-details.ts';
+import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
 
 export type { FakeAnswer, Json };
 
@@ -127,7 +128,9 @@ export async function ask({
     size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
   };
   const passedOn = { headers: {}, query: '' };
+  const clientInterface = await interfaceList[interfaceId].load();
   const call = {
+    clientInterface,
     request,
     passedOn,
     scope: { correlationId: 'call-1' },

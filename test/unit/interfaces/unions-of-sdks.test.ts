@@ -1,6 +1,7 @@
 // Every variant in the official SDKs' own types is in the gateway's list that decides its translation. An update of an
 // SDK shows new ones.
 
+import { isListedEnd } from '../../../shared/protocol/event-folds/end-words.ts';
 import { isListedMember } from '../../../shared/protocol/hub/index.ts';
 import {
   readHubNeeds as chatNeeds,
@@ -20,7 +21,6 @@ import {
   toolChoiceWords,
 } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responseMembers } from '../../../shared/protocol/interfaces/responses/translation/response-call.ts';
-import { isListedEnd } from '../../../shared/protocol/wire/end-words.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
 import { isEffort } from '../../../shared/protocol/wire/index.ts';
 import { readDeltaTypes, readEventTypes } from '../../../shared/routing/formats/hub/targets/anthropic-events.ts';

@@ -54,7 +54,7 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
         ))}
         {calls.length > 0 && (
           <ul aria-label="Calls of tools">
-            {calls.map(({ at, name, arguments: written }) => (
+            {calls.map(({ name, arguments: written }, at) => (
               <li key={at}>
                 <code>
                   {name}({written})

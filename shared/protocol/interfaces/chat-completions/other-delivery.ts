@@ -5,17 +5,18 @@ import {
   findMember,
   isEndWord,
   isJsonObject,
+  type JsonObject,
   type JsonText,
   parseJson,
   stringifyInTurns,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
-import { emptyFields, type Fields, itemsOf, stringAt, withFields } from '../index.ts';
-import { addPieces } from './join-pieces.ts';
+import { itemsOf, stringAt, withFields } from '../index.ts';
+import { openCompletionFold } from './stream-fold.ts';
 
 export const otherDelivery: OtherDelivery = {
   toEvents: ({ json }) => chunksOf(json),
-  openFold: foldChunks,
+  openFold,
 };
 
 function* chunksOf(json: JsonText): Generator<EventText> {
@@ -62,62 +63,21 @@ function deltaOf(json: JsonText, choice: number): string {
   return withFields(json, message, { tool_calls: `[${placed.join(',')}]` });
 }
 
-interface FoldedChoice {
-  readonly message: Fields;
-  readonly beside: Fields;
-  reason: string | undefined;
-}
-
-function foldChunks(): StreamFold {
-  const head = emptyFields();
-  const choices = new Map<number, FoldedChoice>();
-
-  function addChoice(choice: Record<string, unknown>, place: number): void {
-    const { index, delta, message, finish_reason: reason, ...beside } = choice;
-    const at = typeof index === 'number' ? index : place;
-    const folded = choices.get(at) ?? { message: emptyFields(), beside: emptyFields(), reason: undefined };
-    choices.set(at, folded);
-    const said = delta ?? message;
-    if (isJsonObject(said)) addPieces(folded.message, said);
-    addPieces(folded.beside, beside);
-    if (isEndWord(reason)) folded.reason = reason;
-  }
-
+/** A relayed answer that ended without a word has one all the same. */
+function openFold(): StreamFold {
+  const fold = openCompletionFold();
   return {
     add(text) {
       const chunk = parseJson(text);
-      if (!isJsonObject(chunk)) return;
-      const { choices: list, ...beside } = chunk;
-      for (const [name, value] of Object.entries(beside)) if (value !== null) head[name] = value;
-      for (const [place, choice] of (Array.isArray(list) ? list : []).entries()) {
-        if (isJsonObject(choice)) addChoice(choice, place);
-      }
+      if (isJsonObject(chunk)) fold.add(chunk);
     },
     whole(nextTurn) {
-      const { usage, ...rest } = head;
-      const answer = {
-        ...rest,
-        object: 'chat.completion',
-        choices: [...choices].sort(([a], [b]) => a - b).map(([index, choice]) => wholeChoice(index, choice)),
-        ...(usage === undefined ? {} : { usage }),
-      };
-      return stringifyInTurns(answer, nextTurn);
+      const { choices, ...answer } = fold.answer();
+      const ended = (choices as JsonObject[]).map((choice) => ({
+        ...choice,
+        finish_reason: choice.finish_reason ?? 'stop',
+      }));
+      return stringifyInTurns({ ...answer, choices: ended }, nextTurn);
     },
   };
-}
-
-function wholeChoice(index: number, { message, beside, reason }: FoldedChoice): object {
-  const { role = 'assistant', content = null, tool_calls: calls, ...said } = message;
-  return {
-    index,
-    message: { role, content, ...said, ...(Array.isArray(calls) ? { tool_calls: calls.map(withoutPlace) } : {}) },
-    ...beside,
-    finish_reason: reason ?? 'stop',
-  };
-}
-
-function withoutPlace(call: unknown): unknown {
-  if (!isJsonObject(call)) return call;
-  const { index: _place, ...rest } = call;
-  return rest;
 }

@@ -8,6 +8,7 @@ import {
   pythonOf,
   said,
 } from '../../playground/index.ts';
+import { openCompletionFold } from './stream-fold.ts';
 
 const python = pythonOf(openAi, {
   name: 'chat.completions',
@@ -28,10 +29,7 @@ export const playground: PlaygroundInterface = {
     text: textOf(choices[0]?.message?.content),
     calls: callsIn(choices[0]?.message?.tool_calls),
   }),
-  readEvent: ({ choices = [], error }) =>
-    error
-      ? { failure: { code: String(error.code), message: String(error.message) } }
-      : { text: textOf(choices[0]?.delta?.content), calls: callsIn(choices[0]?.delta?.tool_calls) },
+  openFold: openCompletionFold,
   python,
 };
 
@@ -73,15 +71,13 @@ function messagesOf(turn: PlaygroundTurn): object[] {
 const textOf = (content: unknown): string => (typeof content === 'string' ? content : '');
 
 interface WrittenCall {
-  readonly index?: number;
   readonly id?: string;
   readonly function?: { readonly name?: string; readonly arguments?: string };
 }
 
 const callsIn = (calls: readonly WrittenCall[] | null | undefined) =>
-  (calls ?? []).map(({ index, id, function: called }, place) => ({
-    at: index ?? place,
-    ...(id === undefined ? {} : { id }),
-    ...(called?.name === undefined ? {} : { name: called.name }),
-    ...(called?.arguments === undefined ? {} : { arguments: called.arguments }),
+  (calls ?? []).map(({ id = '', function: called }) => ({
+    id,
+    name: called?.name ?? '',
+    arguments: called?.arguments ?? '',
   }));

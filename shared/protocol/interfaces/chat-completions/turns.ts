@@ -6,7 +6,6 @@ import {
   isObject,
   objectsIn,
   otherPart,
-  pieces,
   type TurnsOfBodies,
   textIn,
   textPart,
@@ -14,6 +13,7 @@ import {
   turnOf,
   type Value,
 } from '../../conversation/index.ts';
+import { openCompletionFold } from './stream-fold.ts';
 
 const chatRequest = (body: Value): ConversationTurn[] => objectsIn(body.messages).flatMap(messageTurn);
 
@@ -54,39 +54,11 @@ function callPart({ id, function: called, custom }: Value): ConversationPart {
   return { kind: 'tool_call', id: textIn(id), name: textIn(name), text: textIn(written ?? input) };
 }
 
-/** The deltas of a stream, put together as an answer would have them. */
+/** As the answer that the chunks make. */
 function chatStream(events: readonly Value[]): ConversationTurn[] {
-  const choices = new Map<string, { calls: Map<string, Value>; reason: unknown }>();
-  const texts = pieces();
-  for (const choice of events.flatMap((event) => objectsIn(event.choices))) {
-    const at = String(choice.index ?? 0);
-    const seen = choices.get(at) ?? { calls: new Map(), reason: null };
-    choices.set(at, seen);
-    seen.reason = choice.finish_reason ?? seen.reason;
-    const delta = isObject(choice.delta) ? choice.delta : {};
-    for (const name of ['content', 'reasoning', 'reasoning_content', 'refusal'])
-      texts.add(`${at} ${name}`, textIn(delta[name]));
-    for (const { index, id, function: called, custom } of objectsIn(delta.tool_calls)) {
-      const place = String(index ?? 0);
-      const one: Value = isObject(called) ? called : isObject(custom) ? custom : {};
-      const former = seen.calls.get(place) ?? {};
-      seen.calls.set(place, { id: id ?? former.id, name: one.name ?? former.name });
-      texts.add(`${at} call ${place}`, textIn(one.arguments ?? one.input));
-    }
-  }
-  const whole = [...choices].map(([at, { calls, reason }]) => ({
-    finish_reason: reason,
-    message: {
-      ...Object.fromEntries(
-        ['content', 'reasoning', 'reasoning_content', 'refusal'].map((name) => [name, texts.of(`${at} ${name}`)]),
-      ),
-      tool_calls: [...calls].map(([place, { id, name }]) => ({
-        id,
-        function: { name, arguments: texts.of(`${at} call ${place}`) },
-      })),
-    },
-  }));
-  return chatAnswer({ choices: whole });
+  const fold = openCompletionFold();
+  for (const event of events) fold.add(event);
+  return chatAnswer(fold.answer());
 }
 
 export const chatTurns: TurnsOfBodies = { ofRequest: chatRequest, ofAnswer: chatAnswer, ofStream: chatStream };

@@ -19,6 +19,6 @@ export const playground: PlaygroundInterface = {
     const vector = (data[0]?.embedding ?? []) as readonly number[];
     return { text: `${vector.length} numbers: ${vector.slice(0, shownNumbers).join(', ')} …` };
   },
-  readEvent: () => ({}),
+  openFold: undefined,
   python,
 };

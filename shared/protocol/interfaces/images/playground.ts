@@ -28,6 +28,6 @@ export const playground: PlaygroundInterface = {
       base64 === undefined ? url : `data:image/${format};base64,${base64}`,
     ),
   }),
-  readEvent: () => ({}),
+  openFold: undefined,
   python,
 };

@@ -9,11 +9,12 @@ import {
   stringifyInTurns,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
-import { emptyFields, type Fields, itemsOf, stringAt, withFields } from '../index.ts';
+import { itemsOf, stringAt, withFields } from '../index.ts';
+import { openMessageFold } from './stream-fold.ts';
 
 export const otherDelivery: OtherDelivery = {
   toEvents: ({ json }) => eventsOf(json),
-  openFold: foldEvents,
+  openFold,
 };
 
 const event = (type: string, fields: string): EventText => ({ name: type, text: `{"type":"${type}"${fields}}` });
@@ -90,60 +91,13 @@ function spreadBlock(json: JsonText, block: number): SpreadBlock {
   return { start: json.slice(block), deltas: [] };
 }
 
-interface FoldedBlock {
-  readonly fields: Fields;
-  /** Input of a tool call, as it was written. */
-  input: string;
-}
-
-function foldEvents(): StreamFold {
-  const message = emptyFields();
-  const blocks = new Map<unknown, FoldedBlock>();
-  const take = (fields: unknown) => {
-    if (isJsonObject(fields)) Object.assign(message, fields);
-  };
-
-  function end({ type: _type, delta, usage, ...beside }: Record<string, unknown>): void {
-    const counts = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : [];
-    const told = isJsonObject(message.usage) ? message.usage : {};
-    take(delta);
-    take(beside);
-    message.usage = { ...told, ...Object.fromEntries(counts) };
-  }
-
-  function add(text: string): void {
-    const said = parseJson(text);
-    if (!isJsonObject(said)) return;
-    const { type, index, delta, content_block: block } = said;
-    if (type === 'message_start') take(said.message);
-    else if (type === 'message_delta') end(said);
-    else if (type === 'content_block_start' && isJsonObject(block)) {
-      blocks.set(index, { fields: Object.assign(emptyFields(), block), input: '' });
-    } else if (type === 'content_block_delta' && isJsonObject(delta)) addDelta(blocks.get(index), delta);
-  }
-
+function openFold(): StreamFold {
+  const fold = openMessageFold((text) => parseInnerJson(text)?.value);
   return {
-    add,
-    whole: (nextTurn) => stringifyInTurns({ ...message, content: [...blocks.values()].map(wholeBlock) }, nextTurn),
+    add(text) {
+      const event = parseJson(text);
+      if (isJsonObject(event)) fold.add(event);
+    },
+    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
   };
 }
-
-/** A delta extends the field of the same name, also one of an unknown type. */
-function addDelta(block: FoldedBlock | undefined, { type, citation, ...said }: Record<string, unknown>): void {
-  if (block === undefined) return;
-  const { fields } = block;
-  if (type === 'citations_delta') {
-    if (Array.isArray(fields.citations)) fields.citations.push(citation);
-    else fields.citations = [citation];
-    return;
-  }
-  for (const [name, piece] of Object.entries(said)) {
-    if (typeof piece !== 'string') continue;
-    if (type === 'input_json_delta') block.input += piece;
-    else fields[name] = (typeof fields[name] === 'string' ? fields[name] : '') + piece;
-  }
-}
-
-/** An input that is no JSON was cut: its call cannot be made. */
-const wholeBlock = ({ fields, input }: FoldedBlock): object =>
-  input === '' ? fields : { ...fields, input: parseInnerJson(input)?.value ?? {} };

@@ -1,12 +1,12 @@
 import {
   anthropic,
   type Draft,
-  type Heard,
   type PlaygroundInterface,
   type PlaygroundTurn,
   pythonOf,
   said,
 } from '../../playground/index.ts';
+import { openMessageFold } from './stream-fold.ts';
 
 /** The interface demands a bound. */
 const outputTokensDefault = 1_024;
@@ -44,18 +44,10 @@ export const playground: PlaygroundInterface = {
   }),
   readAnswer: ({ content = [] }) => ({
     text: (content as readonly MessagesBlock[]).map(({ text = '' }) => text).join(''),
-    calls: (content as readonly MessagesBlock[]).flatMap((block, at) =>
-      callIn(block, at, JSON.stringify(block.input ?? {})),
-    ),
+    calls: (content as readonly MessagesBlock[]).flatMap(callIn),
   }),
-  readEvent: ({ type, index = 0, content_block: block, delta = {}, error }): Heard => {
-    if (type === 'error') return { failure: { code: String(error?.type), message: String(error?.message) } };
-    if (type === 'content_block_start') return { calls: callIn(block ?? {}, index, '') };
-    if (type !== 'content_block_delta') return {};
-    if (delta.type === 'input_json_delta')
-      return { calls: [{ at: index, arguments: String(delta.partial_json ?? '') }] };
-    return typeof delta.text === 'string' ? { text: delta.text } : {};
-  },
+  // The input is shown as it was written, whole or not.
+  openFold: () => openMessageFold((text) => text),
   python,
 };
 
@@ -67,8 +59,8 @@ interface MessagesBlock {
   readonly input?: unknown;
 }
 
-const callIn = ({ type, id = '', name = '' }: MessagesBlock, at: number, written: string) =>
-  type === 'tool_use' ? [{ at, id, name, arguments: written }] : [];
+const callIn = ({ type, id = '', name = '', input = {} }: MessagesBlock) =>
+  type === 'tool_use' ? [{ id, name, arguments: typeof input === 'string' ? input : JSON.stringify(input) }] : [];
 
 function messageOf(turn: PlaygroundTurn): object {
   if (turn.role === 'tool') {

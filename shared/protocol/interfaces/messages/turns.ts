@@ -6,7 +6,6 @@ import {
   isObject,
   objectsIn,
   otherPart,
-  pieces,
   type TurnsOfBodies,
   textIn,
   textPart,
@@ -14,6 +13,7 @@ import {
   turnOf,
   type Value,
 } from '../../conversation/index.ts';
+import { openMessageFold } from './stream-fold.ts';
 
 const messagesRequest = ({ system, messages }: Value): ConversationTurn[] => [
   ...turnOf('system', blocksOf(system)),
@@ -46,28 +46,12 @@ function blockParts(block: Value): ConversationPart[] {
 const addressOf = ({ type, url, media_type: media, data }: Value): string =>
   type === 'base64' ? `data:${textIn(media)};base64,${textIn(data)}` : textIn(url);
 
-/** The deltas of a stream, put together as an answer would have them. */
+/** As the message that the events make. */
 function messagesStream(events: readonly Value[]): ConversationTurn[] {
-  const blocks = new Map<string, Value>();
-  const texts = pieces();
-  let reason: unknown;
-  for (const { type, index, content_block: block, delta } of events) {
-    const at = String(index ?? 0);
-    if (type === 'content_block_start' && isObject(block)) {
-      blocks.set(at, block);
-      for (const name of ['text', 'thinking']) texts.add(`${at} ${name}`, textIn(block[name]));
-    }
-    if (!isObject(delta)) continue;
-    if (type === 'message_delta') reason = delta.stop_reason;
-    for (const name of ['text', 'thinking', 'partial_json']) texts.add(`${at} ${name}`, textIn(delta[name]));
-  }
-  const content = [...blocks].map(([at, block]) => ({
-    ...block,
-    ...(block.type === 'text' ? { text: texts.of(`${at} text`) } : {}),
-    ...(block.type === 'thinking' ? { thinking: texts.of(`${at} thinking`) } : {}),
-    ...(texts.of(`${at} partial_json`) === '' ? {} : { input: texts.of(`${at} partial_json`) }),
-  }));
-  return messagesAnswer({ content, stop_reason: reason });
+  // The input is shown as it was written, whole or not.
+  const fold = openMessageFold((text) => text);
+  for (const event of events) fold.add(event);
+  return messagesAnswer(fold.answer());
 }
 
 export const messageTurns: TurnsOfBodies = {

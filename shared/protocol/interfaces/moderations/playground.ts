@@ -14,7 +14,7 @@ export const playground: PlaygroundInterface = {
   hasTurns: false,
   body: ({ model, more, ...draft }: Draft) => ({ model, input: askedText(draft), ...more }),
   readAnswer: ({ results = [] }) => ({ text: verdictOf(results[0]?.categories ?? {}) }),
-  readEvent: () => ({}),
+  openFold: undefined,
   python,
 };
 

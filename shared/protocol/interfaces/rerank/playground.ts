@@ -21,7 +21,7 @@ export const playground: PlaygroundInterface = {
     return { model, query, documents: query.split('\n'), ...more };
   },
   readAnswer: ({ results = [] }) => ({ text: results.slice(0, shownResults).map(lineOf).join('\n') }),
-  readEvent: () => ({}),
+  openFold: undefined,
   python,
 };
 

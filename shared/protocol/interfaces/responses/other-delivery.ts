@@ -1,12 +1,20 @@
 // A whole response, and its events.
 
-import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  type JsonText,
+  parseJson,
+  stringifyInTurns,
+} from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
-import { answerJson, itemsOf, stringAt, withFields } from '../index.ts';
+import { itemsOf, stringAt, withFields } from '../index.ts';
+import { openResponseFold } from './stream-fold.ts';
 
 export const otherDelivery: OtherDelivery = {
   toEvents: ({ json }) => eventsOf(json),
-  openFold: foldEvents,
+  openFold,
 };
 
 /** Fields of an event, as texts. */
@@ -122,23 +130,16 @@ function* partEvents(json: JsonText, parts: readonly number[], { name, inItem }:
   }
 }
 
-/** The last event repeats all, but for hosts that leave the output to the events before. */
-function foldEvents(): StreamFold {
-  const items: string[] = [];
-  let response = '';
+/** Events that bring what the last one may leave out. Deltas say nothing that these do not. */
+const folded = /"response\.(completed|incomplete|output_item\.done)"/;
 
-  function add(text: string): void {
-    if (!/"response\.(completed|incomplete|output_item\.done)"/.test(text)) return;
-    const json = answerJson(text);
-    const type = stringAt(json, findMember(json, 'type'));
-    const item = findMember(json, 'item');
-    if (type === 'response.output_item.done' && item !== undefined) items.push(json.slice(item));
-    const told = findMember(json, 'response');
-    if (type === 'response.output_item.done' || told === undefined || !json.isObject(told)) return;
-    const output = findMember(json, 'output', told);
-    const isWhole = output !== undefined && (itemsOf(json, output).length > 0 || items.length === 0);
-    response = isWhole ? json.slice(told) : withFields(json, told, { output: `[${items.join(',')}]` });
-  }
-
-  return { add, whole: async () => response };
+function openFold(): StreamFold {
+  const fold = openResponseFold();
+  return {
+    add(text) {
+      const event = folded.test(text) ? parseJson(text) : undefined;
+      if (isJsonObject(event)) fold.add(event);
+    },
+    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+  };
 }

@@ -1,12 +1,12 @@
 import {
   type Draft,
-  type Heard,
   openAi,
   type PlaygroundInterface,
   type PlaygroundTurn,
   pythonOf,
   said,
 } from '../../playground/index.ts';
+import { openResponseFold } from './stream-fold.ts';
 
 const python = pythonOf(openAi, {
   name: 'responses',
@@ -41,13 +41,7 @@ export const playground: PlaygroundInterface = {
       .join(''),
     calls: (output as readonly ResponsesItem[]).flatMap(callIn),
   }),
-  readEvent: ({ type, delta, item = {}, output_index: at = 0, response, ...event }): Heard => {
-    if (type === 'error') return failureOf(event.error ?? event);
-    if (type === 'response.failed') return failureOf(response?.error ?? {});
-    if (type === 'response.output_text.delta') return { text: String(delta ?? '') };
-    if (type === 'response.output_item.added') return { calls: callIn({ ...item, arguments: '' }, at) };
-    return type === 'response.function_call_arguments.delta' ? { calls: [{ at, arguments: String(delta ?? '') }] } : {};
-  },
+  openFold: openResponseFold,
   python,
 };
 
@@ -59,12 +53,8 @@ interface ResponsesItem {
   readonly arguments?: string;
 }
 
-const failureOf = ({ code, message }: { readonly code?: unknown; readonly message?: unknown }): Heard => ({
-  failure: { code: String(code), message: String(message) },
-});
-
-const callIn = ({ type, call_id: id = '', name = '', arguments: written = '' }: ResponsesItem, at: number) =>
-  type === 'function_call' ? [{ at, id, name, arguments: written }] : [];
+const callIn = ({ type, call_id: id = '', name = '', arguments: written = '' }: ResponsesItem) =>
+  type === 'function_call' ? [{ id, name, arguments: written }] : [];
 
 function itemsOf(turn: PlaygroundTurn): object[] {
   if (turn.role === 'tool') {

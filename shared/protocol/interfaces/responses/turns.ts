@@ -3,10 +3,8 @@ import {
   asText,
   type ConversationPart,
   type ConversationTurn,
-  isObject,
   objectsIn,
   otherPart,
-  pieces,
   type TurnsOfBodies,
   textIn,
   textPart,
@@ -14,6 +12,7 @@ import {
   turnOf,
   type Value,
 } from '../../conversation/index.ts';
+import { openResponseFold } from './stream-fold.ts';
 
 const responsesRequest = ({ instructions, input }: Value): ConversationTurn[] => [
   ...turnOf('system', textPart(textIn(instructions))),
@@ -53,27 +52,12 @@ function contentPart(part: Value): ConversationPart {
   return type === 'input_image' && typeof image === 'string' ? { kind: 'image', url: image } : otherPart(part);
 }
 
-/** The whole response where its last event came, else its texts so far. */
+/** As the response that the events make, whole or so far. */
 function responsesStream(events: readonly Value[]): ConversationTurn[] {
-  const last = events.findLast(({ type }) => /^response\.(completed|incomplete|failed)$/.test(textIn(type)));
-  if (isObject(last?.response)) return responsesAnswer(last.response);
-  const items = new Map<string, Value>();
-  const texts = pieces();
-  for (const { type, output_index: index, item, delta } of events) {
-    const at = String(index ?? 0);
-    if (type === 'response.output_item.added' && isObject(item)) items.set(at, item);
-    if (
-      /^response\.(output_text|reasoning_\w+|function_call_arguments|custom_tool_call_input)\.delta$/.test(textIn(type))
-    ) {
-      texts.add(at, textIn(delta));
-    }
-  }
-  const output = [...items].map(([at, item]) => {
-    const text = texts.of(at);
-    if (item.type === 'message') return { ...item, content: [{ type: 'output_text', text }] };
-    return item.type === 'reasoning' ? { ...item, summary: [{ text }] } : { ...item, arguments: text, input: text };
-  });
-  return responsesAnswer({ output });
+  const fold = openResponseFold();
+  for (const event of events) fold.add(event);
+  const { status, ...response } = fold.answer();
+  return responsesAnswer({ ...response, ...(status === 'in_progress' ? {} : { status }) });
 }
 
 export const responseTurns: TurnsOfBodies = {

@@ -1,3 +1,4 @@
+import type { EventFold } from '../../event-folds/index.ts';
 import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
 /** As events, whose audio is text: a page that knows no bytes can show them. */
@@ -20,10 +21,18 @@ export const playground: PlaygroundInterface = {
     stream_format: 'sse',
     ...more,
   }),
-  readAnswer: () => ({}),
-  readEvent: ({ type, audio, error }) => {
-    if (error) return { failure: { code: String(error.code), message: String(error.message) } };
-    return type === 'speech.audio.delta' ? { text: `${atob(String(audio)).length} bytes of audio\n` } : {};
-  },
+  readAnswer: ({ bytes = 0 }) => ({ text: `${bytes} bytes of audio` }),
+  openFold: openByteCount,
   python,
 };
+
+/** A page that knows no bytes says how many there are. */
+function openByteCount(): EventFold {
+  let bytes = 0;
+  return {
+    add({ type, audio }) {
+      if (type === 'speech.audio.delta') bytes += atob(String(audio)).length;
+    },
+    answer: () => ({ bytes }),
+  };
+}

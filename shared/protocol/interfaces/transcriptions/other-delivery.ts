@@ -1,12 +1,20 @@
 // A whole transcription, and its events. Of a model that makes no events a whole one comes although they were asked for.
 
-import { type EventText, findMember, type JsonAnswer } from '../../wire/index.ts';
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  type JsonAnswer,
+  parseJson,
+  stringifyInTurns,
+} from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
-import { answerJson, fieldsAsCame, stringAt, withFields } from '../index.ts';
+import { fieldsAsCame, stringAt } from '../index.ts';
+import { openTranscriptionFold } from './stream-fold.ts';
 
 export const otherDelivery: OtherDelivery = {
   toEvents: eventsOf,
-  openFold: foldEvents,
+  openFold,
 };
 
 /** Fields of the last event that a whole answer has too. */
@@ -28,15 +36,13 @@ function eventOf(word: 'delta' | 'done', fields: readonly string[]): EventText {
   return { name: type, text: `{${[`"type":"${type}"`, ...fields].join(',')}}` };
 }
 
-/** The last event has the whole text. */
-function foldEvents(): StreamFold {
-  let whole = '{}';
+function openFold(): StreamFold {
+  const fold = openTranscriptionFold();
   return {
     add(text) {
-      const json = answerJson(text);
-      if (stringAt(json, findMember(json, 'type')) === 'transcript.text.done')
-        whole = withFields(json, 0, { type: undefined });
+      const event = parseJson(text);
+      if (isJsonObject(event)) fold.add(event);
     },
-    whole: async () => whole,
+    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
   };
 }

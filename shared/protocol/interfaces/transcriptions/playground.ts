@@ -1,4 +1,5 @@
 import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf, said } from '../../playground/index.ts';
+import { openTranscriptionFold } from './stream-fold.ts';
 
 const python = pythonOf(openAi, {
   name: 'audio.transcriptions',
@@ -18,9 +19,6 @@ export const playground: PlaygroundInterface = {
   file: { field: 'file', types: 'audio/*,video/*' },
   body: ({ model, more, ...draft }: Draft) => said({ model, prompt: askedText(draft), ...more }),
   readAnswer: ({ text }) => ({ text: String(text ?? '') }),
-  readEvent: ({ type, delta, error }) => {
-    if (error) return { failure: { code: String(error.code), message: String(error.message) } };
-    return type === 'transcript.text.delta' ? { text: String(delta) } : {};
-  },
+  openFold: openTranscriptionFold,
   python,
 };

@@ -1,58 +1,29 @@
-// The chat completion that its chunks make.
-
+// The chat completion that the chunks of a translated answer make.
 import type { WrittenHubAnswer } from '../../../hub/index.ts';
-import { stringifyInTurns } from '../../../wire/index.ts';
+import { isJsonObject, type JsonObject, stringifyInTurns } from '../../../wire/index.ts';
 import { outputBytesOfMessage } from '../output-of-deltas.ts';
 import { readUsageReport } from '../read-usage.ts';
-import type { CallDelta, Delta, DetailDelta } from './deltas.ts';
+import { openCompletionFold } from '../stream-fold.ts';
 import type { Chunk } from './write-chunks.ts';
 
 export function foldCompletion() {
-  let last: Chunk | undefined;
-  let usage: object | undefined;
+  const fold = openCompletionFold();
   const finishReasons: string[] = [];
-  const said = { content: '', refusal: '', reasoning: '' };
-  const details: DetailDelta[] = [];
-  const calls: FoldedCall[] = [];
-  const images: object[] = [];
-
-  function addDelta(delta: Delta): void {
-    said.content += delta.content ?? '';
-    said.refusal += delta.refusal ?? '';
-    said.reasoning += delta.reasoning ?? '';
-    for (const one of delta.reasoning_details ?? []) details[one.index] = joinedDetails(details[one.index], one);
-    for (const one of delta.tool_calls ?? []) calls[one.index] = joinedCalls(calls[one.index], one);
-    for (const one of delta.images ?? []) images.push(one);
-  }
 
   function add(chunk: Chunk): void {
-    last = chunk;
-    usage ??= chunk.usage;
-    for (const { delta, finish_reason: reason } of chunk.choices) {
-      addDelta(delta);
-      if (reason !== null) finishReasons.push(reason);
-    }
+    fold.add({ ...chunk });
+    for (const { finish_reason: reason } of chunk.choices) if (reason !== null) finishReasons.push(reason);
   }
 
   async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
-    const [reason] = finishReasons;
-    if (last === undefined || reason === undefined) throw new Error('a completion has not ended');
-    const { content, refusal, reasoning } = said;
-    const message = {
-      role: 'assistant',
-      content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
-      refusal: refusal === '' ? null : refusal,
-      ...(reasoning === '' ? {} : { reasoning }),
-      ...(details.length === 0 ? {} : { reasoning_details: details }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
-      ...(images.length === 0 ? {} : { images }),
-    };
-    const { id, created, model } = last;
-    const choices = [{ index: 0, message, logprobs: null, finish_reason: reason }];
-    const completion = { id, object: 'chat.completion', created, model, choices, ...(usage && { usage }) };
+    const { choices, ...completion } = fold.answer();
+    const [choice] = choices as JsonObject[];
+    if (choice === undefined || finishReasons.length === 0) throw new Error('a completion has not ended');
+    const message = wholeMessage(choice.message as JsonObject);
+    const written = { ...completion, choices: [{ ...choice, message }] };
     return {
-      text: await stringifyInTurns(completion, nextStep),
-      usage: readUsageReport(usage),
+      text: await stringifyInTurns(written, nextStep),
+      usage: readUsageReport(isJsonObject(completion.usage) ? completion.usage : undefined),
       outputBytes: outputBytesOfMessage(message),
       finishReasons,
     };
@@ -61,20 +32,8 @@ export function foldCompletion() {
   return { add, answer };
 }
 
-function joinedDetails(known: DetailDelta | undefined, one: DetailDelta): DetailDelta {
-  if (known === undefined) return one;
-  const text = known.text === undefined ? {} : { text: known.text + (one.text ?? '') };
-  const data = known.data === undefined ? {} : { data: known.data + (one.data ?? '') };
-  return { ...known, ...one, ...text, ...data };
-}
-
-type FoldedCall = Omit<CallDelta, 'index'>;
-
-function joinedCalls(known: FoldedCall | undefined, one: CallDelta): FoldedCall {
-  if (known !== undefined) {
-    const text = known.function.arguments + one.function.arguments;
-    return { ...known, function: { ...known.function, arguments: text } };
-  }
-  const { index: _place, ...call } = one;
-  return call;
+/** With every field that clients' SDKs declare; an empty text beside calls or a refusal is none. */
+function wholeMessage({ content, refusal = null, ...message }: JsonObject): JsonObject {
+  const hasOther = refusal !== null || Array.isArray(message.tool_calls);
+  return { ...message, content: content === '' && hasOther ? null : (content ?? ''), refusal };
 }

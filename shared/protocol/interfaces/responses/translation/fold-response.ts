@@ -2,18 +2,19 @@
 
 import type { WrittenHubAnswer } from '../../../hub/index.ts';
 import { stringifyInTurns, type TokenReport } from '../../../wire/index.ts';
+import { openResponseFold } from '../stream-fold.ts';
 import { type ResponseEnd, responseText, toReport, type Writing } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
 export function foldResponse(writing: Writing) {
-  const items: object[] = [];
+  const fold = openResponseFold();
   let outputBytes = 0;
   let ended: { readonly end: ResponseEnd; readonly tokens: TokenReport | undefined } | undefined;
 
   const sinkTo = (give: (fields: object) => void): ResponseSink => ({
-    emit(_type, fields, { modelText = '', item } = {}) {
+    emit(type, fields, { modelText = '', item } = {}) {
       outputBytes += Buffer.byteLength(modelText);
-      if (item !== undefined) items.push(item);
+      if (item !== undefined) fold.add({ type, ...fields, item });
       give(fields);
     },
     end(end, tokens) {
@@ -24,7 +25,7 @@ export function foldResponse(writing: Writing) {
   async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
     if (ended === undefined) throw new Error('a response has not ended');
     const texts: string[] = [];
-    for (const item of items) texts.push(await stringifyInTurns(item, nextStep));
+    for (const item of fold.answer().output as object[]) texts.push(await stringifyInTurns(item, nextStep));
     const { end, tokens } = ended;
     const output = { items: texts, tokens, outputBytes };
     const text = responseText(writing, end, output);

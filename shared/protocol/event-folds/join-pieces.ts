@@ -1,16 +1,14 @@
 // Joins pieces of an object: texts are concatenated, lists appended to, and identifying fields kept once.
-import { isRawNumber } from '../../../foundation/ids/index.ts';
-import { isJsonObject } from '../../wire/index.ts';
-import { emptyFields, type Fields } from '../index.ts';
+import { emptyObject, type FoldedObject, isObject, isRawNumber } from './event-fold.ts';
 
 /** Some servers say these again with each piece. */
 const names: ReadonlySet<string> = new Set(['id', 'type', 'role', 'name', 'format', 'signature', 'expires_at']);
 
 /** The latest item of each index, by list. */
-type Places = WeakMap<readonly unknown[], Map<number, Fields>>;
+type Places = WeakMap<readonly unknown[], Map<number, FoldedObject>>;
 const places: Places = new WeakMap();
 
-export function addPieces(whole: Fields, pieces: Readonly<Record<string, unknown>>): void {
+export function addPieces(whole: FoldedObject, pieces: Readonly<Record<string, unknown>>): void {
   for (const [name, piece] of Object.entries(pieces)) {
     if (piece !== null) whole[name] = joined(name, whole[name], piece);
     else if (whole[name] === undefined) whole[name] = null;
@@ -24,27 +22,27 @@ function joined(name: string, whole: unknown, piece: unknown): unknown {
     for (const item of piece) addItem(list, item);
     return list;
   }
-  if (!isJsonObject(piece) || isRawNumber(piece)) return piece;
-  const object = isJsonObject(whole) ? whole : emptyFields();
+  if (!isObject(piece) || isRawNumber(piece)) return piece;
+  const object = isObject(whole) ? whole : emptyObject();
   addPieces(object, piece);
   return object;
 }
 
 /** An item with an index continues the one of that index, unless its type differs. */
 function addItem(list: unknown[], item: unknown): void {
-  if (!isJsonObject(item)) {
+  if (!isObject(item)) {
     list.push(item);
     return;
   }
   const { index, type } = item;
-  const byPlace = places.get(list) ?? new Map<number, Fields>();
+  const byPlace = places.get(list) ?? new Map<number, FoldedObject>();
   places.set(list, byPlace);
   const open = typeof index === 'number' ? byPlace.get(index) : undefined;
   if (open !== undefined && (type === undefined || open.type === undefined || open.type === type)) {
     addPieces(open, item);
     return;
   }
-  const begun = emptyFields();
+  const begun = emptyObject();
   addPieces(begun, item);
   list.push(begun);
   if (typeof index === 'number') byPlace.set(index, begun);
