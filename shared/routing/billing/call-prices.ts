@@ -3,7 +3,7 @@
 import type { Candidate, CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, MediaKind } from '../../protocol/wire/index.ts';
-import { type UnitCosts, unitCosts, wholeCost } from './unit-cost.ts';
+import { noUnitCosts, type UnitCosts, unitCosts, wholeCost } from './unit-cost.ts';
 import { inputTokensMax, outputTokensMax, takesAnyMedia } from './worst-case.ts';
 
 export interface CallPrices {
@@ -29,10 +29,11 @@ interface InputKinds {
 
 function dearestPrices(candidate: Candidate, size: CallSize, kinds: InputKinds): CallPrices {
   const { prices } = candidate;
-  let { input, output } = prices;
-  for (const possible of pricesUpTo(prices, inputTokensMax(candidate, size))) {
-    input = dearerOf(input, dearestInput(possible, kinds));
-    output = dearerOf(output, dearestOf(possible, possible.output, outputMedia));
+  let input = dearestInput(prices, kinds);
+  let output = dearestOf(prices, prices.output, outputMedia);
+  for (const tier of tiersUpTo(prices, inputTokensMax(candidate, size))) {
+    input = dearerOf(input, dearestInput(tier, kinds));
+    output = dearerOf(output, dearestOf(tier, tier.output, outputMedia));
   }
   const hasOutput = outputTokensMax(candidate, size) > 0;
   return { input, output: hasOutput ? output : 0n, units: unitCosts(prices, size.units) };
@@ -55,11 +56,9 @@ function dearestOf({ media }: TokenPrices, text: TokenPrice | null, kinds: reado
 const dearerOf = (one: TokenPrice | null, other: TokenPrice | null): TokenPrice | null =>
   one !== null && other !== null && other > one ? other : one;
 
-/** All prices that a call can have whose prompt has at most so many tokens. */
-const pricesUpTo = (prices: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] => [
-  prices,
-  ...prices.tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens),
-];
+/** Tiers that a prompt of at most so many tokens can reach. */
+const tiersUpTo = ({ tiers }: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] =>
+  tiers.length === 0 ? tiers : tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens);
 
 /** A prompt that is longer than the bound of a tier is priced by it, and with it all of the call. */
 export const pricesAt = (prices: CandidatePrices, promptTokens: number): TokenPrices =>
@@ -115,12 +114,13 @@ export function comparedPrice<Priced extends Candidate>(
   size: CallSize,
   pricesOf: (candidate: Priced) => CallPrices,
 ): (candidate: Priced) => PicoUsd {
-  const hasUnits = candidates.some((candidate) => Object.values(pricesOf(candidate).units).some(isCharged));
-  if (hasUnits) return (candidate) => worstCaseCost([candidate], size);
+  if (candidates.some((candidate) => hasUnitPrice(pricesOf(candidate))))
+    return (candidate) => worstCaseCost([candidate], size);
   return (candidate) => {
     const { input, output } = pricesOf(candidate);
     return (input ?? 0n) + (output ?? 0n);
   };
 }
 
-const isCharged = (cost: UnitCosts[keyof UnitCosts]): boolean => cost !== undefined && cost.total > 0n;
+const hasUnitPrice = ({ units }: CallPrices): boolean =>
+  units !== noUnitCosts && Object.values(units).some((cost) => cost !== undefined && cost.total > 0n);

@@ -14,11 +14,11 @@ export interface UnitCost {
 /** Units that a call has, and that have a price. */
 export type UnitCosts = Readonly<Partial<Record<PricedUnit, UnitCost | undefined>>>;
 
-const noCosts: UnitCosts = {};
+export const noUnitCosts: UnitCosts = {};
 
 /** `units`: the most that a call can have, or what came of it. */
 export function unitCosts({ units: prices }: Pick<CandidatePrices, 'units'>, units: Units = {}): UnitCosts {
-  if (prices === undefined) return noCosts;
+  if (prices === undefined) return noUnitCosts;
   const { images, characters, seconds, requests = 1 } = units;
   return {
     request: requests === 0 ? undefined : costOf(prices.request, requests),

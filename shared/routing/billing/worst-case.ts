@@ -21,7 +21,7 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   const { textBytes, mediaTokens } = size;
   const max = contextTokensMax(target.entry, size);
   if (mediaTokens === undefined || (size.hasMediaElsewhere && takesAnyMedia(target))) return max;
-  const toolTokens = isClaude(target) ? size.claudeToolTokens : 0;
+  const toolTokens = size.claudeToolTokens > 0 && isClaude(target) ? size.claudeToolTokens : 0;
   return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
 

@@ -107,7 +107,8 @@ function readPlaces(order: readonly string[]): (providerId: string) => number {
 }
 
 function compareRanks(a: Rank, b: Rank): number {
-  for (const [place, left] of a.entries()) {
+  for (let place = 0; place < a.length; place += 1) {
+    const left = a[place] ?? 0;
     const right = b[place] ?? left;
     if (left !== right) return left < right ? -1 : 1;
   }
