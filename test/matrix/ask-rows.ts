@@ -47,6 +47,7 @@ export interface MatrixCell extends MatrixColumn {
 }
 
 export interface GroupOptions<One extends Group> {
+  /** By name; where a column has no offer it has no such model. */
   readonly models: Readonly<Record<string, (column: MatrixColumn) => readonly Offer[]>>;
   /** The models of providers that cannot serve the interface. Default: none. */
   readonly unservable?: readonly string[];
@@ -79,7 +80,9 @@ function catalogueOf(
   for (const column of columns) {
     for (const [model, offersOf] of Object.entries(models)) {
       if (column.service === undefined && !unservable.includes(model)) continue;
-      routes[`${column.name}/${model}`] = offersOf(column).map(({ behaviour, gate, provider, more }, at) => {
+      const offers = offersOf(column);
+      if (offers.length === 0) continue;
+      routes[`${column.name}/${model}`] = offers.map(({ behaviour, gate, provider, more }, at) => {
         const id = providerId(column, model, at);
         providers[id] = { ...column.provider, ...(gate && { base_url: gateOf(gate, id) }), ...provider };
         return { provider: id, upstream: `${column.upstream}${behaviour}`, more: { ...prices, ...more } };

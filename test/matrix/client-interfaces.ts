@@ -27,6 +27,8 @@ interface Entry {
   readonly text?: WrittenText;
   /** The code with which a stream broke; undefined where it is whole. */
   readonly brokenWith?: (events: string) => string | undefined;
+  /** Fields of an error for a provider that failed; undefined for the form of most. */
+  readonly errorForm?: Json;
   /** Fields with a tool of these parameters; undefined where a model calls none. */
   readonly tool?: (parameters: Json) => Json;
   /** Fields that want an answer of a schema, which the gateway checks; undefined where it checks none. */
@@ -69,6 +71,7 @@ const [chat, messages, responses] = [spoken('chat-completions'), spoken('message
 const stream = { stream: true };
 const said = (text: string) => [{ role: 'user', content: text }];
 const functionOf = (parameters: Json) => ({ name: 'look', parameters });
+const claudeError = { type: 'error', error: { type: 'api_error' }, error_code: 'no_available_provider' };
 const claudeTool = (parameters: Json) => ({ tools: [{ name: 'look', input_schema: parameters }] });
 const responsesTool = (parameters: Json) => ({ tools: [{ type: 'function', ...functionOf(parameters) }] });
 /** A content is a text or a list of parts. */
@@ -108,6 +111,7 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
       streamed: messages.contentOf,
     },
     brokenWith: messages.brokenWith,
+    errorForm: claudeError,
     tool: claudeTool,
     reference: claudeFile,
     cached: {},
@@ -115,6 +119,7 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
   'count-tokens': {
     path: '/messages/count_tokens',
     fields: (text) => ({ messages: said(text) }),
+    errorForm: claudeError,
     tool: claudeTool,
     reference: claudeFile,
   },

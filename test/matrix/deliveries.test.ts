@@ -4,7 +4,7 @@ import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines } from '../support/harness.ts';
-import { askRows, callPicoUsd, callUsd, idle, idleField, type MatrixCell } from './ask-rows.ts';
+import { askRows, callPicoUsd, callUsd, idle, idleField, type MatrixCell, type Offer } from './ask-rows.ts';
 import { type MatrixColumn, reasons } from './columns.ts';
 
 /** How a provider of each format says that our account is at its limit. */
@@ -19,6 +19,14 @@ const limitsOfAccounts: Readonly<Record<string, string>> = {
 const limitOf = ({ format }: MatrixColumn): string => limitsOfAccounts[format] ?? 'error-429:insufficient_quota';
 const leavingKey = newKey();
 const dear = { price_per_request: '0.02' };
+
+function otherDelivery(column: MatrixColumn): Offer[] {
+  if (reasons['has one delivery'](column)) return [];
+  if (column.interfaceId === 'speech') return [{ behaviour: 'echo', gate: 'toggled' }];
+  return [{ behaviour: isStream(column) ? 'json-instead-of-stream' : 'stream-instead-of-json' }];
+}
+
+const isStream = ({ delivery }: MatrixColumn): boolean => delivery === 'stream';
 
 const priceOf = (cell: MatrixColumn): bigint => (reasons['has no price'](cell) ? 0n : callPicoUsd);
 
@@ -41,15 +49,10 @@ async function expectWhole({ delivery, entry }: MatrixCell, response: Response, 
 
 askRows('deliveries', {
   models: {
-    other: ({ delivery, interfaceId }) => [
-      interfaceId === 'speech'
-        ? { behaviour: 'echo', gate: 'toggled' }
-        : { behaviour: delivery === 'stream' ? 'json-instead-of-stream' : 'stream-instead-of-json' },
-    ],
+    other: otherDelivery,
     failing: () => [{ behaviour: 'error-500' }],
-    breaking: () => [{ behaviour: 'error-after-chunks:2' }],
-    held: () => [{ behaviour: 'echo', gate: 'held' }],
-    unfinished: () => [{ behaviour: 'echo', gate: 'unfinished' }],
+    breaking: (column) => (isStream(column) ? [{ behaviour: 'error-after-chunks:2' }] : []),
+    leaving: (column) => [{ behaviour: 'echo', gate: isStream(column) ? 'unfinished' : 'held' }],
     limited: (column) => [{ behaviour: limitOf(column) }],
     'limited-first': (column) => [{ behaviour: limitOf(column) }, { behaviour: 'echo', more: dear }],
     dropping: () => [{ behaviour: 'echo', provider: { drops: { members: [idleField] } } }],
@@ -66,25 +69,31 @@ askRows('deliveries', {
     },
     async 'an error before output'(cell) {
       const response = await cell.send({ model: 'failing' });
+      expect(await response.clone().json()).toMatchObject(cell.entry.errorForm ?? { error: 'no_available_provider' });
       await expectError(response, 502, 'no_available_provider');
       expect(cell.received('failing')).toHaveLength(1);
       expect(await cell.recordOf(response)).toMatchObject({ cost_usd: '0' });
     },
     async 'an error after output'(cell) {
-      const response = await cell.send({ model: 'breaking', headers: { 'idempotency-key': `${cell.name}-broken` } });
+      const call = { model: 'breaking', headers: { 'idempotency-key': `${cell.name}-broken` } };
+      const response = await cell.send(call);
       const text = await response.text();
       expect([response.status, cell.entry.brokenWith?.(text)]).toEqual([200, 'no_available_provider']);
       expect(text).not.toContain('The server had an error');
-      expect(await cell.recordOf(response)).toMatchObject({ outcome: 'cut' });
+      expect(await cell.recordOf(response)).toMatchObject({ outcome: 'cut', cost_usd: callUsd });
+      // Nothing is stored of it, and its key may run again.
       expect(cell.received('breaking')).toHaveLength(1);
+      const again = await cell.send(call);
+      await again.arrayBuffer();
+      expect(again.headers.get('idempotent-replayed')).toBeNull();
+      expect(cell.received('breaking')).toHaveLength(2);
     },
     async 'a client that leaves'(cell) {
       const client = new AbortController();
-      const model = cell.delivery === 'stream' ? 'unfinished' : 'held';
       const headers = { 'x-gw-trace-id': `${cell.name}-leaves` };
-      const asked = cell.send({ model, headers, key: leavingKey, signal: client.signal });
-      if (cell.delivery === 'stream') await (await asked).body?.getReader().read();
-      else await cell.gate.arrived(cell.providersOf(model)[0] ?? '');
+      const asked = cell.send({ model: 'leaving', headers, key: leavingKey, signal: client.signal });
+      if (isStream(cell)) await (await asked).body?.getReader().read();
+      else await cell.gate.arrived(cell.providersOf('leaving')[0] ?? '');
       client.abort();
       await asked.catch(() => {});
       // Answered after the gateway has seen the connection close.
@@ -95,7 +104,7 @@ askRows('deliveries', {
         ({ traceId }) => traceId === headers['x-gw-trace-id'],
       );
       expect(records).toMatchObject([{ outcome: 'client_gone', costPicoUsd: priceOf(cell) }]);
-      expect(cell.received(model)).toHaveLength(1);
+      expect(cell.received('leaving')).toHaveLength(1);
     },
     async 'our account at its limit'(cell) {
       const refused = await cell.send({ model: 'limited' });

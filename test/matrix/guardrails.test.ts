@@ -31,7 +31,7 @@ const contentOf = async (cell: MatrixCell, response: Response): Promise<string> 
 askRows('guardrails', {
   models: {
     echo: () => [{ behaviour: 'echo' }],
-    cited: () => [{ behaviour: 'echo', gate: 'cited' }],
+    cited: ({ entry }) => (entry.text === undefined ? [] : [{ behaviour: 'echo', gate: 'cited' }]),
   },
   async options() {
     guardrail = await startScriptedGuardrail();
