@@ -38,10 +38,12 @@ export interface MatrixCell extends MatrixColumn {
   readonly harness: Harness;
   readonly gate: GatedProvider;
   send(call: Call): Promise<Response>;
+  /** The body of a call. */
+  fieldsOf(call: Call): Json;
   /** The ids of the providers of a model, in their order. */
   providersOf(model: string): string[];
-  /** The record of an answered call, once it is charged, as its key sees it. */
-  recordOf(response: Response): Promise<Json>;
+  /** The record of an answered call, once it is charged, as its key sees it. Default: the key of the harness. */
+  recordOf(response: Response, key?: string): Promise<Json>;
   /** Calls of the providers of a model so far. */
   received(model: string): Harness['simulator']['calls'];
 }
@@ -132,21 +134,25 @@ export function askRows<One extends Group>(
 function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): MatrixCell {
   const { entry, name, delivery } = column;
   const providersOf = (model: string): string[] => [0, 1].map((at) => providerId(column, model, at));
+  const fieldsOf = ({ model, text = 'Hello', more = {} }: Call): Json => {
+    const asked = delivery === 'stream' ? entry.stream : {};
+    return { model: `${name}/${model}`, ...entry.fields(text), ...asked, ...more };
+  };
   return {
     ...column,
     harness,
     gate,
     providersOf,
-    async recordOf({ headers }) {
-      const { data } = (await (await harness.get(`/generation?id=${headers.get('x-request-id')}`)).json()) as {
-        data: Json;
-      };
+    async recordOf({ headers }, key = harness.key) {
+      const id = headers.get('x-request-id');
+      const shown = await harness.get(`/generation?id=${id}`, { authorization: `Bearer ${key}` });
+      const { data } = (await shown.json()) as { data: Json };
       return data;
     },
     received: (model) => harness.simulator.calls.filter(({ provider }) => providersOf(model).includes(provider)),
-    send({ base = '/v1', model, text = 'Hello', more = {}, headers = {}, key = harness.key, signal }) {
-      const asked = delivery === 'stream' ? entry.stream : {};
-      const fields = { model: `${name}/${model}`, ...entry.fields(text), ...asked, ...more };
+    fieldsOf,
+    send({ base = '/v1', headers = {}, key = harness.key, signal, ...call }) {
+      const fields = fieldsOf(call);
       const isForm = entry.files !== undefined && !('images' in fields);
       return fetch(new URL(harness.url).origin + base + entry.path, {
         method: 'POST',

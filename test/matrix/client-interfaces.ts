@@ -12,6 +12,12 @@ type Any = any;
 export interface WrittenText {
   readonly whole: (answer: Any) => string;
   readonly streamed: (events: string) => string;
+  /** Why it ended, where an answer says so, and the word for one that was blocked. */
+  readonly end?: {
+    readonly whole: (answer: Any) => unknown;
+    readonly streamed: (events: string) => unknown;
+    readonly blocked: string;
+  };
 }
 
 interface Entry {
@@ -95,7 +101,16 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
     path: chat.path,
     fields: (text) => ({ messages: said(text), max_tokens: 300 }),
     stream,
-    text: { whole: ({ choices }) => choices[0].message.content, streamed: chat.contentOf },
+    text: {
+      whole: ({ choices }) => choices[0].message.content,
+      streamed: chat.contentOf,
+      end: {
+        whole: ({ choices }) => choices[0].finish_reason,
+        streamed: (events) =>
+          eventsOf(events).findLast(({ choices }) => choices?.[0]?.finish_reason)?.choices[0].finish_reason,
+        blocked: 'content_filter',
+      },
+    },
     brokenWith: chat.brokenWith,
     tool: (parameters) => ({ tools: [{ type: 'function', function: functionOf(parameters) }] }),
     schema: (schema) => ({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }),
@@ -109,6 +124,11 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
     text: {
       whole: ({ content }) => content.map((block: Any) => block.text ?? '').join(''),
       streamed: messages.contentOf,
+      end: {
+        whole: ({ stop_reason: reason }) => reason,
+        streamed: (events) => eventsOf(events).find(({ type }) => type === 'message_delta')?.delta.stop_reason,
+        blocked: 'refusal',
+      },
     },
     brokenWith: messages.brokenWith,
     errorForm: claudeError,
@@ -130,6 +150,11 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
     text: {
       whole: ({ output }) => output.map(textOfItem).join(''),
       streamed: responses.contentOf,
+      end: {
+        whole: ({ incomplete_details: details }) => details?.reason,
+        streamed: (events) => eventsOf(events).at(-1).response.incomplete_details?.reason,
+        blocked: 'content_filter',
+      },
     },
     brokenWith: responses.brokenWith,
     tool: responsesTool,

@@ -4,10 +4,10 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import type { Json } from '../support/provider-answers.ts';
 import { byWords, type ScriptedGuardrail, startScriptedGuardrail } from '../support/scripted-guardrail.ts';
-import { askRows, type MatrixCell } from './ask-rows.ts';
+import { askRows, callUsd, type MatrixCell } from './ask-rows.ts';
 import { textOf } from './columns.ts';
 
-const keys = { input: newKey(), output: newKey(), free: newKey(), late: newKey() };
+const keys = { input: newKey(), output: newKey(), free: newKey(), late: newKey(), narrow: newKey() };
 let guardrail: ScriptedGuardrail;
 
 /** Is near the end of the answers of the simulator. */
@@ -20,6 +20,12 @@ const schemasWith = (text: string): readonly Json[] => [
   { properties: { q: { type: 'string', $id: text } } },
   { properties: { [text]: { type: 'string' } } },
 ];
+
+/** Why an answer ended; undefined where its interface does not say so. */
+function endOf(cell: MatrixCell, body: string): unknown {
+  const { end } = textOf(cell);
+  return cell.delivery === 'stream' ? end?.streamed(body) : end?.whole(JSON.parse(body));
+}
 
 const contentOf = async (cell: MatrixCell, response: Response): Promise<string> => {
   const text = await response.text();
@@ -46,6 +52,7 @@ askRows('guardrails', {
         { id: 'in', ...rule, on: ['input'] },
         { id: 'out', ...rule, on: ['output'] },
         { id: 'late', ...rule, on: ['output'], window_characters: 20 },
+        { id: 'narrow', ...rule, on: ['output'], window_characters: 20 },
       ],
       moreWorkspaces: [
         { id: 'input', credit_usd: '100', guardrails: ['in'], keys: [{ name: 'k', key: keys.input }] },
@@ -55,6 +62,7 @@ askRows('guardrails', {
           keys: [
             { name: 'checked', key: keys.output, guardrails: ['out'] },
             { name: 'free', key: keys.free },
+            { name: 'narrow', key: keys.narrow, guardrails: ['narrow'] },
           ],
         },
         { id: 'late', credit_usd: '100', guardrails: ['late'], keys: [{ name: 'k', key: keys.late }] },
@@ -81,13 +89,17 @@ askRows('guardrails', {
       expect(call?.bodyText).not.toContain('ann@example.com');
     },
     async 'a guardrail blocks the answer'(cell) {
+      const before = cell.received('echo').length;
       const response = await cell.send({ model: 'echo', text: 'A forbidden word', key: keys.output });
       const body = await response.clone().text();
       expect(await contentOf(cell, response)).toBe('Not this word.');
+      expect(endOf(cell, body)).toBe(textOf(cell).end?.blocked);
       for (const text of ['forbidden', lateWord]) expect(body).not.toContain(text);
+      expect(cell.received('echo').length - before).toBe(1);
+      expect(await cell.recordOf(response, keys.output)).toMatchObject({ cost_usd: callUsd });
     },
     async 'a guardrail masks the answer'(cell) {
-      const response = await cell.send({ model: 'echo', text: 'Ask ann@example.com', key: keys.output });
+      const response = await cell.send({ model: 'echo', text: 'Ask ann@example.com', key: keys.narrow });
       const body = await response.clone().text();
       const content = await contentOf(cell, response);
       expect(content).toContain('Ask [mail]');
@@ -99,6 +111,7 @@ askRows('guardrails', {
       const content = await contentOf(cell, response);
       expect(content).toMatch(/Not this word\.$/);
       expect(content.length).toBeGreaterThan('Not this word.'.length);
+      expect(endOf(cell, body)).toBe(textOf(cell).end?.blocked);
       expect(body).not.toContain(lateWord);
     },
     async 'a guardrail blocks what a provider adds to the answer'(cell) {
