@@ -100,9 +100,12 @@ askRows('accounts', {
       else expect(content.request).toContain('Keep this');
       expect(content.answer.status).toBe(200);
       if (!response.headers.get('content-type')?.startsWith('audio/')) expect(content.answer.body).toBe(text);
-      const sent = content.sent.map(({ provider, body }: Any) => [provider, JSON.parse(body)]);
+      if (cell.interfaceId !== 'speech') expect(content.stream).toBe(cell.delivery === 'stream');
+      const sent = content.sent.map(({ provider, model, body }: Any) => [provider, model, JSON.parse(body)]);
       const translated = cell.service === 'relayed' ? [] : cell.received('echo').slice(before);
-      expect(sent).toEqual(translated.map(({ provider, body }) => [provider, body]));
+      expect(sent).toEqual(translated.map(({ provider, body }) => [provider, `${cell.name}/echo`, body]));
+      if (cell.service === 'translated')
+        expect(content.sent.every((one: Any) => one.format === cell.format)).toBe(true);
     },
   },
 });
