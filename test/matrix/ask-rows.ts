@@ -7,7 +7,7 @@ import type { Json } from '../support/provider-answers.ts';
 import { columns, type MatrixColumn } from './columns.ts';
 import { type GatedProvider, type GateMode, startGatedProvider } from './gated-provider.ts';
 import { pendingCells } from './pending.ts';
-import { always, type Group, type MatrixRow, type RowOf, reasonOf, rows } from './rows.ts';
+import { always, askedCells, type Group, type RowOf, reasonOf } from './rows.ts';
 
 /** A provider of a model in the matrix. */
 export interface Offer {
@@ -98,7 +98,7 @@ function catalogueOf(
 export const keysByColumn: ReadonlyMap<string, string> = new Map(servable.map(({ name }) => [name, newKey()]));
 export const mapColumns = <Made>(make: (column: MatrixColumn) => Made): Made[] => servable.map(make);
 
-const isPending = (row: MatrixRow, { name }: MatrixColumn): boolean =>
+const isPending = (row: string, { name }: MatrixColumn): boolean =>
   pendingCells.some((pending) => pending.row === row && (pending.columns?.includes(name) ?? true));
 
 export function askRows<One extends Group>(
@@ -118,13 +118,13 @@ export function askRows<One extends Group>(
     await gate.stop();
     await stop?.();
   });
-  for (const [row, own] of Object.entries(rows[group]) as [RowOf<One> & MatrixRow, never][]) {
+  for (const [row, asked] of askedCells(group, ask)) {
     describe(row, () => {
-      for (const column of columns.filter((one) => reasonOf(own, one) === undefined)) {
+      for (const column of asked) {
         it(column.name, async () => {
-          const asked = ask[row](cellOf(column, harness, gate));
-          if (isPending(row, column)) await expect(asked).rejects.toThrow();
-          else await asked;
+          const cell = ask[row](cellOf(column, harness, gate));
+          if (isPending(row, column)) await expect(cell).rejects.toThrow();
+          else await cell;
         });
       }
     });

@@ -24,18 +24,22 @@ export interface MatrixColumn extends Way {
   readonly delivery: Delivery;
   /** In titles, and as ids of its models, providers and keys. */
   readonly name: string;
-  readonly entry: (typeof clientInterfaces)[InterfaceId];
+  readonly entry: Entry;
 }
 
+type Entry = (typeof clientInterfaces)[InterfaceId];
 type Serving = { own: string; throughHub: readonly string[]; ofKinds?: Readonly<Record<string, string>> };
 
 const servings: readonly Serving[] = interfaceIds.map((id) => servingApis[id]);
 const formats = [...new Set(servings.flatMap(({ own, throughHub }) => [own, ...throughHub]))];
 
-function waysOf(id: InterfaceId): Way[] {
+/** Throws where the entry does not say how a kind of provider is asked. */
+function waysOf(id: InterfaceId, entry: Entry): Way[] {
   const { own, throughHub, ofKinds = {} }: Serving = servingApis[id];
-  const isTranslated = clientInterfaces[id].isRefusedTranslated !== true;
-  const models: Readonly<Record<string, string>> = clientInterfaces[id].kinds ?? {};
+  const isTranslated = entry.isRefusedTranslated !== true;
+  const models: Readonly<Record<string, string>> = entry.kinds ?? {};
+  const unnamed = Object.keys(ofKinds).find((kind) => models[kind] === undefined);
+  if (unnamed !== undefined) throw new Error(`${id} has no model of the kind ${unnamed}`);
   const spoken = formats.map((format) => ({
     format,
     service: format === own ? 'relayed' : isTranslated && throughHub.includes(format) ? 'translated' : undefined,
@@ -51,14 +55,21 @@ function waysOf(id: InterfaceId): Way[] {
   return [...spoken, ...byKind];
 }
 
-export const columns: readonly MatrixColumn[] = interfaceIds.flatMap((interfaceId) =>
-  waysOf(interfaceId).flatMap((way) =>
-    deliveries.map((delivery) => {
-      const name = `${interfaceId}-at-${way.format.replace(' ', '-')}-${delivery}`;
-      return { ...way, interfaceId, delivery, name, entry: clientInterfaces[interfaceId] };
-    }),
-  ),
-);
+/** Throws where an interface has no entry. */
+export function columnsOf(entries: Readonly<Partial<Record<InterfaceId, Entry>>>): MatrixColumn[] {
+  return interfaceIds.flatMap((interfaceId) => {
+    const entry = entries[interfaceId];
+    if (entry === undefined) throw new Error(`${interfaceId} has no entry`);
+    return waysOf(interfaceId, entry).flatMap((way) =>
+      deliveries.map((delivery) => {
+        const name = `${interfaceId}-at-${way.format.replace(' ', '-')}-${delivery}`;
+        return { ...way, interfaceId, delivery, name, entry };
+      }),
+    );
+  });
+}
+
+export const columns: readonly MatrixColumn[] = columnsOf(clientInterfaces);
 
 /** Why a cell is not asked: what its interface or its format does not have. The list is closed. */
 export const reasons = {

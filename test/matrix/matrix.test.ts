@@ -2,9 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '#jest';
 import { interfaceIds } from '../../shared/foundation/constants/index.ts';
-import { columns, type MatrixColumn, type Reason, reasons } from './columns.ts';
+import { clientInterfaces } from './client-interfaces.ts';
+import { columns, columnsOf, type MatrixColumn, type Reason, reasons } from './columns.ts';
 import { pendingCells } from './pending.ts';
-import { reasonOf, rows } from './rows.ts';
+import { askedCells, reasonOf, rows } from './rows.ts';
 
 const allRows: readonly (readonly [string, readonly Reason[]])[] = Object.values(rows).flatMap((group) =>
   Object.entries(group),
@@ -59,6 +60,16 @@ describe('the matrix', () => {
     const isAsked = (column: MatrixColumn) => allRows.some(([, own]) => reasonOf(own, column) === undefined);
     const unasked = columns.filter((column) => !isAsked(column));
     expect(unasked.filter((column) => !reasons['has no stream'](column))).toEqual([]);
+  });
+
+  it('fails where a row is not asked, an interface has no entry, or an entry no model of a kind', () => {
+    const { rerank, ...others } = clientInterfaces;
+    expect(() => askedCells('limits', {})).toThrow('nothing asks the row: requests a minute of a key');
+    expect(() => columnsOf(others)).toThrow('rerank has no entry');
+    const kinds = {} as typeof rerank.kinds;
+    expect(() => columnsOf({ ...others, rerank: { ...rerank, kinds } })).toThrow(
+      'rerank has no model of the kind bedrock',
+    );
   });
 
   it('uses every reason', () => {

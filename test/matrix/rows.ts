@@ -1,5 +1,5 @@
 // The rows of the matrix: what holds for every call, by the file that asks it, each with the reasons for which a column has no cell.
-import { type MatrixColumn, type Reason, reasons } from './columns.ts';
+import { columns, type MatrixColumn, type Reason, reasons } from './columns.ts';
 
 export const always = ['cannot serve', 'has no stream'] as const satisfies readonly Reason[];
 const noProvider = [...always, 'calls no provider'] as const;
@@ -57,6 +57,17 @@ export const rows = {
 export type Group = keyof typeof rows;
 export type RowOf<One extends Group> = keyof (typeof rows)[One] & string;
 export type MatrixRow = { readonly [One in Group]: RowOf<One> }[Group];
+
+/** The cells of a group that are asked, by row. Throws where nothing asks a row. */
+export function askedCells<One extends Group>(
+  group: One,
+  ask: Readonly<Partial<Record<RowOf<One>, unknown>>>,
+): (readonly [RowOf<One>, MatrixColumn[]])[] {
+  return (Object.entries(rows[group]) as [RowOf<One>, readonly Reason[]][]).map(([row, own]) => {
+    if (ask[row] === undefined) throw new Error(`nothing asks the row: ${row}`);
+    return [row, columns.filter((column) => reasonOf(own, column) === undefined)];
+  });
+}
 
 /** Undefined where the cell is asked. */
 export const reasonOf = (own: readonly Reason[], column: MatrixColumn): Reason | undefined =>
