@@ -7,7 +7,7 @@ import {
   objectAt,
   parsedAt,
   pieceOf,
-  textsIn,
+  textsOfAnswer,
   wholeTexts,
   wordAt,
   wordsOf,
@@ -20,13 +20,21 @@ export const responseSettings = commonSettings.union(
   `),
 );
 
-/** A response repeats the settings of its request; a list of items has them in `data`. */
-const writtenFields = wordsOf('output output_text data');
+/** Settings that a response repeats from its request: no text of a model. */
+const settingFields = wordsOf(`
+  id object created_at completed_at background conversation instructions max_output_tokens max_tool_calls metadata model
+  parallel_tool_calls previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier
+  service_tier store temperature text tool_choice tools top_logprobs top_p frequency_penalty presence_penalty truncation
+  user usage
+`);
+
+/** Fields of a response, or of a list of items, that no model wrote. */
+const facts = settingFields.union(
+  wordsOf('status error incomplete_details first_id last_id has_more'),
+);
 
 export const responseTexts: AnswerTexts = {
-  *ofAnswer(json) {
-    for (const { name, value } of json.members()) if (writtenFields.has(name)) yield* textsIn(json, value, name);
-  },
+  ofAnswer: (json) => textsOfAnswer(json, facts),
   ofEvent,
   spellingFields: wordsOf('logprobs'),
   blocked: blockedResponse,
@@ -41,9 +49,10 @@ function ofEvent(json: JsonText): EventPiece[] {
     return pieceOf(json, delta, /arguments/.test(type) ? 'arguments' : 'text', [type, ...places].join('/'));
   }
   return json.members().flatMap(({ name, value }): EventPiece[] => {
-    const output = name === 'response' && json.isObject(value) ? findMember(json, 'output', value) : undefined;
-    const read = name === 'response' ? output : value;
-    return read === undefined ? [] : wholeTexts(json, read, name === 'response' ? 'output' : name);
+    if (name !== 'response' || !json.isObject(value)) return wholeTexts(json, value, name);
+    return json.members(value).flatMap((member) => {
+      return facts.has(member.name) ? [] : wholeTexts(json, member.value, member.name);
+    });
   });
 }
 
@@ -56,14 +65,6 @@ const messageItem = (responseId: string, text: string, status = 'completed') => 
 });
 
 const incomplete = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const;
-
-/** Settings that a response repeats from its request: no text of a model. */
-const settingFields = wordsOf(`
-  id object created_at completed_at background conversation instructions max_output_tokens max_tool_calls metadata model
-  parallel_tool_calls previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier
-  service_tier store temperature text tool_choice tools top_logprobs top_p frequency_penalty presence_penalty truncation
-  user usage
-`);
 
 function settingsOf(json: JsonText, object: number): string[] {
   const texts: string[] = [];
