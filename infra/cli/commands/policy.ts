@@ -2,12 +2,13 @@
 // table has the calls; its test runs every command and compares.
 import {
   brand,
+  contentPrefix,
   type NameTable,
   type TableName,
   tableNames,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
-import { connectionKeyAlias, providerSecretName } from '../../cdk/resource-names.ts';
+import { connectionKeyAlias, providerSecretName, spillBucketName } from '../../cdk/resource-names.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { CommandOutcome, Session } from '../args/session.ts';
 import { toJsonText } from '../output/format.ts';
@@ -58,7 +59,7 @@ async function policy(session: Session): Promise<CommandOutcome> {
   }
   const document = {
     Version: '2012-10-17',
-    Statement: [...tableStatements(place), ...sealingStatements(place)],
+    Statement: [...tableStatements(place), ...sealingStatements(place), contentStatement(place)],
   };
   return { json: document, lines: () => toJsonText(document).split('\n') };
 }
@@ -110,6 +111,12 @@ function sealingStatements(place: StagePlace): PolicyStatement[] {
       Condition: { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': connectionKeyAlias(place.stage) } },
     },
   ];
+}
+
+/** For `calls show --content`. The names of buckets are without account and region, so this one carries both. */
+function contentStatement({ stage, account, region }: StagePlace): PolicyStatement {
+  const bucket = spillBucketName(stage, account.id, region);
+  return allow('Contents', 's3', ['GetObject'], [`arn:${account.partition}:s3:::${bucket}/${contentPrefix}*`]);
 }
 
 const allow = (name: string, service: string, actions: readonly string[], Resource: readonly string[]) =>
