@@ -161,7 +161,11 @@ export class ApiStack extends Stack {
   #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
     const { chatOrigin, modelsOrigin } = compute;
     const originSecretReaders = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
-    const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
+    const isTasks = compute.tasks !== undefined;
+    const options = {
+      ...{ stage, settings, chatOrigin, modelsOrigin, operator, isTasks },
+      originSecretHeaderValue: headerValue,
+    };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
     // It must not send a new secret before the functions accept it, nor refuse files that the former page still uses.
@@ -182,7 +186,7 @@ export class ApiStack extends Stack {
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countLines(logGroup, 'ServerErrors');
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
-    for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable'] as const) {
+    for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable', 'FailedControls'] as const) {
       countLines(chatLogs, metricName);
     }
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];

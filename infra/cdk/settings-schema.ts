@@ -78,6 +78,15 @@ export const settingsShape = z.strictObject({
    * added. Default: none, so that another port is not reached.
    */
   providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
+  /**
+   * Who may read the metrics of each task, at port 9464 without a key: ranges of addresses, and security groups of the tasks' network or
+   * one that is peered with it. Default: nobody.
+   */
+  metricsFrom: z
+    .array(text(shapes.metricsReader, 'a range of addresses, such as 10.0.0.0/16, or the id of a security group'))
+    .min(1, must('a list of at least one'))
+    .readonly()
+    .optional(),
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**

@@ -228,6 +228,26 @@ describe('a stage with tasks', () => {
     );
   });
 
+  it('lets scrapers that the settings name reach the metrics of each task, and nothing else of it', () => {
+    const metricsFrom = ['10.9.0.0/16', 'sg-0123456789abcdef0'];
+    const scraped = withTasks({ metricsFrom });
+    expect(variablesOf(scraped).GW_METRICS_PORT).toBe('9464');
+    expect(variablesOf(stage)).not.toHaveProperty('GW_METRICS_PORT');
+    expect(containerOf(scraped).PortMappings).toMatchObject([{ ContainerPort: 8_080 }, { ContainerPort: 9_464 }]);
+    const inTo = ({ api }: SynthesizedStage) =>
+      resourcesOf(api, 'AWS::EC2::SecurityGroup').flatMap(({ id, Properties }) =>
+        ((Properties.SecurityGroupIngress ?? []) as object[]).map((rule) => ({ id, ...rule })),
+      );
+    const ports = { FromPort: 9_464, ToPort: 9_464, IpProtocol: 'tcp' };
+    expect(inTo(stage)).toEqual([]);
+    expect(inTo(scraped)).toMatchObject([
+      { id: expect.stringMatching(/^ContainerTaskAccess/), CidrIp: '10.9.0.0/16', ...ports },
+      { id: expect.stringMatching(/^ContainerTaskAccess/), SourceSecurityGroupId: 'sg-0123456789abcdef0', ...ports },
+    ]);
+    expect(resourcesOf(scraped.api, 'AWS::EC2::SecurityGroupIngress')).toHaveLength(2);
+    expect(scraped.findings).toEqual([]);
+  });
+
   it('lets the load balancer call its tasks alone, and tasks the ports alone that the settings lead to', () => {
     const outOf = (one: SynthesizedStage) => ({
       inGroups: resourcesOf(one.api, 'AWS::EC2::SecurityGroup').flatMap(({ id, Properties }) =>
@@ -273,7 +293,7 @@ describe('a stage with tasks', () => {
   it('is called by the distribution through a VPC origin, at the same base URL, once its tasks serve', () => {
     const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
     const config = distribution?.Properties.DistributionConfig as { CacheBehaviors?: unknown; Origins: object[] };
-    expect(config.CacheBehaviors).toBeUndefined();
+    expect(config.CacheBehaviors).toMatchObject([{ PathPattern: '/metrics' }]);
     expect(config.Origins).toMatchObject([
       {
         VpcOriginConfig: { VpcOriginId: { 'Fn::GetAtt': [expect.any(String), 'Id'] }, OriginReadTimeout: 60 },

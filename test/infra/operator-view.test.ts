@@ -105,27 +105,39 @@ describe('failed answers', () => {
   });
 });
 
-describe.each([{}, { compute: 'container' }] as const)('refusals of a stage that is too small, with %j', (compute) => {
-  const stage = synthesizeStage('prod', compute);
-  const patternOf = (name: string) =>
-    resourcesOf(stage.api, 'AWS::Logs::MetricFilter')
-      .map(({ Properties }) => Properties as { FilterPattern: string; MetricTransformations: { MetricName: string }[] })
-      .filter(({ MetricTransformations }) => MetricTransformations[0]?.MetricName === name)
-      .map(({ FilterPattern }) => FilterPattern);
+describe.each([{}, { compute: 'container' }] as const)(
+  'failures that an operator is to hear of, with %j',
+  (compute) => {
+    const stage = synthesizeStage('prod', compute);
+    const patternOf = (name: string) =>
+      resourcesOf(stage.api, 'AWS::Logs::MetricFilter')
+        .map(
+          ({ Properties }) => Properties as { FilterPattern: string; MetricTransformations: { MetricName: string }[] },
+        )
+        .filter(({ MetricTransformations }) => MetricTransformations[0]?.MetricName === name)
+        .map(({ FilterPattern }) => FilterPattern);
 
-  it('count in one metric whatever is exhausted, and not as a store that does not answer', () => {
-    expect(patternOf('RefusedAtMaximum')).toEqual(['{ $.event = "request" && $.exhausted = "*" }']);
-    expect(patternOf('StoreUnavailable')).toEqual(['{ $.event = "request" && $.unanswered IS TRUE }']);
-  });
+    it('refusals of a stage that is too small count in one metric whatever is exhausted, and not as a store that does not answer', () => {
+      expect(patternOf('RefusedAtMaximum')).toEqual(['{ $.event = "request" && $.exhausted = "*" }']);
+      expect(patternOf('StoreUnavailable')).toEqual(['{ $.event = "request" && $.unanswered IS TRUE }']);
+    });
 
-  it('ring an alarm that says for each of them what to raise', () => {
-    const alarms = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsRefusedAtMaximum'));
-    expect(alarms.map(({ Properties }) => Properties.MetricName)).toEqual(['RefusedAtMaximum']);
-    const { AlarmDescription: text = '' } = alarms[0]?.Properties ?? {};
-    expect(stageResources.filter((resource) => !text.includes(`${resource}: raise `))).toEqual([]);
-    expect(text.length).toBeLessThanOrEqual(1_024);
-  });
-});
+    it('controls that failed count in one metric, and each of them rings', () => {
+      expect(patternOf('FailedControls')).toEqual(['{ $.failed_control = "*" }']);
+      const [own, ...others] = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsFailedControls'));
+      expect(others).toEqual([]);
+      expect(own?.Properties).toMatchObject({ MetricName: 'FailedControls', Threshold: 0, EvaluationPeriods: 1 });
+    });
+
+    it('refusals ring an alarm that says for each of them what to raise', () => {
+      const alarms = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsRefusedAtMaximum'));
+      expect(alarms.map(({ Properties }) => Properties.MetricName)).toEqual(['RefusedAtMaximum']);
+      const { AlarmDescription: text = '' } = alarms[0]?.Properties ?? {};
+      expect(stageResources.filter((resource) => !text.includes(`${resource}: raise `))).toEqual([]);
+      expect(text.length).toBeLessThanOrEqual(1_024);
+    });
+  },
+);
 
 describe('settlements', () => {
   it('that failed, came too late or did not end are counted in the lines of the function that settles, and no other failure is', () => {
@@ -215,6 +227,7 @@ describe('alarms', () => {
       'DistributionErrors',
       'DistributionWatch',
       'FailedAnswers',
+      'FailedControls',
       'FailedSettlements',
       'FewCallsFail',
       'GatewayTime',
@@ -305,7 +318,7 @@ describe('alarms', () => {
   it('that count are not raised by five calls, whatever they count', () => {
     const ratios = [
       ...['FailedAnswers', 'FewCallsFail', 'GatewayTime', 'DistributionErrors'],
-      ...['AccountConcurrency', 'FailedSettlements', 'DistributionWatch'],
+      ...['AccountConcurrency', 'FailedSettlements', 'FailedControls', 'DistributionWatch'],
     ];
     const counting = alarms.filter(({ id }) => !ratios.some((name) => id.startsWith(`Alarms${name}`)));
     expect(counting).toHaveLength(alarms.length - ratios.length);

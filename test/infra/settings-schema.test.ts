@@ -34,6 +34,8 @@ describe('the settings of a stage', () => {
     }
     const privateWay = { edge: 'none', customDomain: { domainNames, certificateArn: regionalCertificate }, vpc };
     expect(check({ compute: 'container', ...privateWay })).not.toThrow();
+    const metricsFrom = ['10.83.0.0/16', '192.0.2.7/32', 'sg-0123456789abcdef0'];
+    expect(check({ compute: 'container', metricsFrom })).not.toThrow();
     for (const console of [true, false, undefined]) expect(check({ console })).not.toThrow();
     expect(check({ compute: 'container', console: true, consoleSharesTaskRole: true })).not.toThrow();
     expect(check({ compute: 'container', console: false, providerPorts: [8_000] })).not.toThrow();
@@ -55,6 +57,10 @@ describe('the settings of a stage', () => {
       { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/gw/3f1c0b1e' },
       'webAclArn must be the ARN of a web ACL of scope CLOUDFRONT in us-east-1',
     ],
+    ...['0.0.0.0/0', '10.0.0.0/7', '10.0.0.1', 'sg-x'].map((from): [Record<string, unknown>, string] => [
+      { metricsFrom: [from] },
+      'metricsFrom[0] must be a range of addresses',
+    ]),
     [{ edge: 'none', webAclArn }, "webAclArn needs edge: 'cloudfront'"],
     [
       { edge: 'none', customDomain: { domainNames, certificateArn } },

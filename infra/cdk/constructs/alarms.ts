@@ -116,6 +116,13 @@ export class Alarms extends Construct {
       description:
         'what a call cost was not written, or after its hold had ended: look for settlement_failed, settlement_late and finish_… in the log',
     });
+    this.#add('FailedControls', {
+      metric: stageMetric(stage, 'FailedControls', 'Sum'),
+      // No client notices any of them.
+      threshold: 0,
+      description:
+        'a guardrail let a call pass because it failed, or bodies, a result or an alert were lost: look for failed_control in the log',
+    });
     this.#add('GatewayTime', {
       metric: new MathExpression({
         expression: `IF(timed >= ${timedCallsMin}, slowest, 0)`,

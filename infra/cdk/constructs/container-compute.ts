@@ -14,6 +14,7 @@ import {
   containerPort,
   containerStopSeconds,
   environmentNames,
+  metricsEndpoint,
   rootPaths,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
@@ -101,6 +102,10 @@ function taskAccess(scope: Construct, vpc: Network['vpc'], settings: StageSettin
   for (const port of calledPorts(settings)) {
     access.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(port), 'AWS, providers, collector, identity provider');
   }
+  for (const [at, from] of (settings.metricsFrom ?? []).entries()) {
+    const peer = from.startsWith('sg-') ? ec2.Peer.securityGroupId(from) : ec2.Peer.ipv4(from);
+    access.addIngressRule(peer, ec2.Port.tcp(metricsEndpoint.port), `Scraper ${at + 1} of metricsFrom`);
+  }
   return access;
 }
 
@@ -143,6 +148,7 @@ function createTask(
   for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));
   const console =
     settings.console === true ? { [environmentNames.console]: 'on', ...operatorEnvironment(settings) } : {};
+  const isScraped = settings.metricsFrom !== undefined;
   task.addContainer(containerName, {
     image: ecs.ContainerImage.fromDockerImageAsset(image),
     command: [...heapOptions(size), 'index.cjs'],
@@ -151,9 +157,10 @@ function createTask(
       [environmentNames.version]: version,
       AWS_REGION: Aws.REGION,
       ...console,
+      ...(isScraped ? { [environmentNames.metricsPort]: String(metricsEndpoint.port) } : {}),
       ...access.environment,
     },
-    portMappings: [{ containerPort }],
+    portMappings: [{ containerPort }, ...(isScraped ? [{ containerPort: metricsEndpoint.port }] : [])],
     user: 'node',
     readonlyRootFilesystem: true,
     stopTimeout: Duration.seconds(containerStopSeconds),

@@ -33,6 +33,8 @@ const countedLines = {
   ].join(' || ')} }`,
   /** Refusals because the stage is too small; `exhausted` names the resource, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
+  /** Controls that failed while their call went on; `failed_control` names the control, one of `failingControls`. */
+  FailedControls: '{ $.failed_control = "*" }',
   /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
   VersionFailures: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
   /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer: for no limit of the stage or of a key, and no pause. */

@@ -66,6 +66,9 @@ export const { holdLifeMs } = callTimes();
 /** Where the server of a container listens, not as root. */
 export const containerPort = 8_080;
 
+/** Where the counts of a process are read: on a port of its own, which the network protects in place of a key. */
+export const metricsEndpoint = { path: '/metrics', port: 9_464 } as const;
+
 /** ECS kills a container this long after SIGTERM: its maximum. */
 export const containerStopSeconds = 120;
 
