@@ -156,7 +156,7 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
 });
 
 describeOnDynamo('a call beyond the requests of its key', () => {
-  /** A call to the store is sent three times: this many refusals fail two of them. */
+  /** More often than a call that fails is sent: a throttled one is repeated for longer. */
   const refusals = 6;
 
   it('leaves no hold on the credit, though the store throttles the return: that does not wait for the lease', async () => {
