@@ -21,6 +21,7 @@ import { containerCompute } from './constructs/container-compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
+import { encryptionKeyAccess } from './constructs/encryption-key.ts';
 import { countLines, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, operatorEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
@@ -76,6 +77,7 @@ export class ApiStack extends Stack {
       variablesAccess(acceptsAll ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes }),
       variablesAccess({ ...tableSuffixVariables(settings), ...keyRateVariables(settings) }),
       telemetryAccess(stage, settings.telemetry),
+      encryptionKeyAccess(settings),
     );
     const chatAccess = mergeAccess(
       variablesAccess(streamBudgetVariables(settings)),

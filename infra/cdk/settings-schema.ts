@@ -126,6 +126,19 @@ export const settingsShape = z.strictObject({
   /** CloudFormation refuses to delete the data stack. Takes effect after the first successful deployment. */
   terminationProtection: switchedOn(),
   /**
+   * Key of yours that encrypts tables, bucket, secrets and log groups. Its policy must let this account's roles and CloudWatch Logs
+   * use it: guides/stages.md. Default: keys of AWS.
+   */
+  encryptionKeyArn: text(shapes.keyArn, 'the ARN of a KMS key').optional(),
+  /**
+   * Provisioned write units per second of each table, between which it is scaled, in place of billing by the request; read units
+   * are scaled from 1 to max. The limits of billing by the request do not hold beside it. Default: by the request.
+   */
+  tableCapacity: z
+    .strictObject({ min: wholeNumber(1, 40_000), max: wholeNumber(1, 40_000) })
+    .refine(({ min, max }) => min <= max, must('no larger in its min than in its max'))
+    .optional(),
+  /**
    * Suffix of restored tables on which the stage works in place of its own: `gw-<stage>-<table><suffix>`, for tables
    * with recovery. The next deployment adopts them; the former ones stay. See guides/restoring.md. Default: its own
    * tables.

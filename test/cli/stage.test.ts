@@ -355,6 +355,18 @@ describeOnDynamo('policies', () => {
       expect(new Set(aws.calls.slice(before).map(({ action }) => action))).toEqual(new Set(['sts:GetCallerIdentity']));
     });
 
+    it('has a policy with the rights on the key that encrypts it, through the services that do', async () => {
+      const encryptionKeyArn = `arn:aws:kms:eu-west-1:${account}:key/5c1f6c6e-0b1e`;
+      Object.assign(stageSettings, { pinned: { ...settings, account, encryptionKeyArn } });
+      const { out } = await operate('policy --stage pinned --json');
+      const { Statement: statements } = JSON.parse(out) as { Statement: PolicyStatement[] };
+      const [own, ...others] = statements.filter(({ Resource }) => Resource.includes(encryptionKeyArn));
+      expect(others).toEqual([]);
+      expect(own?.Action).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']));
+      const services = ['dynamodb', 's3', 'secretsmanager'].map((name) => `${name}.eu-west-1.amazonaws.com`);
+      expect(own?.Condition).toEqual({ StringLike: { 'kms:ViaService': services } });
+    });
+
     it('is worked on where it is', async () => {
       Object.assign(stageSettings, { pinned: { ...settings, account } });
       expect(await operate('keys list --stage pinned')).toMatchObject({

@@ -11,6 +11,8 @@ import {
   resultPrefix,
 } from '../../../shared/foundation/constants/index.ts';
 import { spillBucketName } from '../resource-names.ts';
+import type { StageSettings } from '../settings-schema.ts';
+import { encryptionKey } from './encryption-key.ts';
 
 /** A day more than the records that name results: S3 counts from the midnight after an object was put. */
 const lives: readonly (readonly [prefix: string, days: number])[] = [
@@ -20,16 +22,20 @@ const lives: readonly (readonly [prefix: string, days: number])[] = [
 
 export function spillBucket(
   scope: Construct,
-  stage: string,
+  { stage, settings }: { readonly stage: string; readonly settings: StageSettings },
   importsIn: string | undefined,
   removalPolicy: RemovalPolicy,
 ): Bucket {
+  const key = encryptionKey(scope, settings);
   const autoDeleteObjects = removalPolicy === RemovalPolicy.DESTROY;
   const bucket = new Bucket(new Construct(scope, 'Spill'), 'Bucket', {
     bucketName: bucketNameOf(stage, importsIn),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-    encryption: BucketEncryption.S3_MANAGED,
+    ...(key === undefined
+      ? { encryption: BucketEncryption.S3_MANAGED }
+      : // One data key for many objects, of which KMS is asked once.
+        { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
     enforceSSL: true,
     minimumTLSVersion: 1.2,
     lifecycleRules: lives.map(([prefix, days]) => ({
