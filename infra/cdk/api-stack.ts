@@ -22,7 +22,7 @@ import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
 import { encryptionKeyAccess } from './constructs/encryption-key.ts';
-import { countLines, functionUrlErrors } from './constructs/gateway-metrics.ts';
+import { countLines, distributionRegion, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, operatorEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { rolloutOf } from './constructs/rollout.ts';
@@ -194,13 +194,18 @@ export class ApiStack extends Stack {
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
+    // Alarms read the metrics of their own region. A stage that may be in any region has the function that copies them.
+    const readsDirectly = this.region === distributionRegion;
     const watch =
-      hasAlarms && distributionId !== undefined
+      hasAlarms && distributionId !== undefined && !readsDirectly
         ? new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId })
         : undefined;
     const distributionWatch = watch?.function;
     const nameOf = tableNaming(stage, settings.tableSuffix);
-    const watchedProps = { stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks };
+    const watchedProps = {
+      ...{ stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks },
+      distributionId: readsDirectly ? distributionId : undefined,
+    };
     const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];

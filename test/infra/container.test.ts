@@ -13,9 +13,6 @@ import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
-// Plain JavaScript that Lambda runs as it is: by path, as it has no types.
-const source = new URL('../../infra/cdk/constructs/custom-resource/index.mjs', import.meta.url).href;
-const { answer } = (await import(source)) as { answer: (event: object, outside: object) => Promise<void> };
 const account = '111122223333';
 const certificateArn = `arn:aws:acm:eu-west-1:${account}:certificate/3f1c0b1e`;
 const privateWay = { edge: 'none', customDomain: { domainNames: ['llm.example.com'], certificateArn } } as const;
@@ -217,7 +214,9 @@ describe('a stage with tasks', () => {
         expect.objectContaining({
           FromPort: 80,
           ToPort: 80,
-          SourcePrefixListId: { 'Fn::GetAtt': [expect.stringContaining('OriginFacing'), 'PrefixListId'] },
+          SourcePrefixListId: {
+            'Fn::GetAtt': [expect.stringContaining('OriginFacing'), 'PrefixLists.0.PrefixListId'],
+          },
         }),
         expect.objectContaining({
           FromPort: 8_080,
@@ -226,6 +225,24 @@ describe('a stage with tasks', () => {
         }),
       ]),
     );
+  });
+
+  it('finds the addresses of CloudFront by one call of AWS, whose function may do nothing else', () => {
+    const [list, ...others] = resourcesOf(stage.api, 'Custom::OriginFacingList');
+    expect(others).toEqual([]);
+    const { action, parameters } = JSON.parse(String(list?.Properties.Update)) as Record<string, unknown>;
+    expect({ action, parameters, onCreate: list?.Properties.Create }).toEqual({
+      action: 'describeManagedPrefixLists',
+      parameters: {
+        Filters: [{ Name: 'prefix-list-name', Values: ['com.amazonaws.global.cloudfront.origin-facing'] }],
+      },
+      onCreate: list?.Properties.Update,
+    });
+    const rights = resourcesOf(stage.api, 'AWS::IAM::Policy').filter(({ id }) => id.includes('OriginFacing'));
+    expect(rights.map(({ Properties }) => (Properties.PolicyDocument as { Statement: object[] }).Statement)).toEqual([
+      [{ Action: 'ec2:DescribeManagedPrefixLists', Effect: 'Allow', Resource: '*' }],
+    ]);
+    expect(list?.DependsOn).toEqual(rights.map(({ id }) => id));
   });
 
   it('lets scrapers that the settings name reach the metrics of each task, and nothing else of it', () => {
@@ -412,40 +429,5 @@ describe('a stage that moves', () => {
       JSON.stringify(resourcesOf(api, 'AWS::CloudFront::Distribution').map(({ Properties }) => Properties));
     expect(originsOf(moving)).toBe(originsOf(synthesizeStage('prod', { compute: to })));
     expect(moving.findings).toEqual([]);
-  });
-});
-
-describe('the function that finds the addresses of CloudFront', () => {
-  const ids = { StackId: 's', RequestId: 'r', LogicalResourceId: 'List', ResponseURL: 'url' };
-  const event = { ...ids, ResourceType: 'Custom::OriginFacingList', RequestType: 'Create' };
-  const ask = async (readLists: () => Promise<unknown>, more = {}) => {
-    const told: Record<string, unknown>[] = [];
-    let paused = 0;
-    const pause = async () => {
-      paused += 1;
-    };
-    const put = async (_url: string, body: string) => void told.push(JSON.parse(body));
-    await answer({ ...event, ...more }, { readLists, put, pause });
-    return { told: told[0], paused };
-  };
-  const refused = Object.assign(new Error('no'), { name: 'UnauthorizedOperation' });
-
-  it('tells the id of the list, and waits for its own permission', async () => {
-    let tries = 0;
-    const lists = async () => {
-      tries += 1;
-      if (tries < 3) throw refused;
-      return [{ PrefixListId: 'pl-1' }];
-    };
-    const { told, paused } = await ask(lists);
-    expect([told, paused]).toEqual([expect.objectContaining({ Status: 'SUCCESS', Data: { PrefixListId: 'pl-1' } }), 2]);
-  });
-
-  it.each([
-    ['is none', async () => [], 'this region has no list'],
-    ['cannot be read', () => Promise.reject(refused), 'UnauthorizedOperation'],
-  ])('always answers, also where there %s', async (_case, lists, reason) => {
-    expect((await ask(lists)).told).toMatchObject({ Status: 'FAILED', Reason: expect.stringContaining(reason) });
-    expect((await ask(lists, { RequestType: 'Delete' })).told).toMatchObject({ Status: 'SUCCESS' });
   });
 });

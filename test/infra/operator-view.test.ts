@@ -378,6 +378,27 @@ describe('alarms', () => {
     }
   });
 
+  it('read the metrics of the distribution themselves in the region where CloudFront writes, without a function that copies them', () => {
+    const there = synthesizeStage('prod', { account: '111122223333', region: 'us-east-1' });
+    there.api.resourceCountIs('AWS::Events::Rule', 0);
+    const own = alarmsOf(there).filter(({ id }) => id.includes('Distribution'));
+    expect(own.map(({ id }) => id)).toEqual([expect.stringMatching(/^AlarmsDistributionErrors/)]);
+    const [{ Properties } = { Properties: {} as AlarmProperties }] = own;
+    expect(Properties).toMatchObject({ Threshold: 5, EvaluationPeriods: 3, DatapointsToAlarm: 2 });
+    const metrics = (Properties.Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
+    expect(metrics).toMatchObject(
+      ['5xxErrorRate', 'Requests'].map((MetricName) => ({ Namespace: 'AWS/CloudFront', MetricName })),
+    );
+    // Of five failures, of six, and where nothing came.
+    expect(alarmValue(Properties, { percent: 50, requests: 10 })).toBe(0);
+    expect(alarmValue(Properties, { percent: 50, requests: 12 })).toBe(50);
+    // An alarm reads no metric of another region.
+    const elsewhere = synthesizeStage('prod', { account: '111122223333', region: 'eu-west-1' });
+    elsewhere.api.resourceCountIs('AWS::Events::Rule', 1);
+    expect(JSON.stringify(alarmsOf(elsewhere))).not.toContain('AWS/CloudFront');
+    expect([...there.findings, ...elsewhere.findings]).toEqual([]);
+  });
+
   it('exist in every stage that retains, with or without an address; an address adds a subscription', () => {
     for (const [stage, { removal }] of Object.entries(stageSettings)) {
       const synthesized = synthesizeStage(stage);

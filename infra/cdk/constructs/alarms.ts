@@ -13,6 +13,7 @@ import { brand, type NameTable, type TableName } from '../../../shared/foundatio
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
+  distributionErrors,
   distributionFailures,
   failedAndAll,
   period,
@@ -50,8 +51,10 @@ export interface AlarmsProps {
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
   readonly urlErrors: readonly IMetric[];
-  /** Reads the errors of the distribution, where there is one. */
+  /** Reads the errors of the distribution, where there is one in another region than CloudFront's metrics. */
   readonly distributionWatch: LambdaFunction | undefined;
+  /** Set where alarms of this region can read the metrics of the distribution themselves. */
+  readonly distributionId: string | undefined;
   readonly tasks?: Tasks | undefined;
   /** Lambda's quota of the account and region. */
   readonly accountConcurrency: number;
@@ -86,7 +89,12 @@ export class Alarms extends Construct {
     this.#addTableAlarms(props.nameOf);
     if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
     else this.#addTaskAlarms(props.tasks);
-    if (props.distributionWatch !== undefined) this.#addDistributionAlarms(stage, props.distributionWatch);
+    if (props.distributionWatch !== undefined) this.#addWatchAlarm(props.distributionWatch);
+    const { distributionId } = props;
+    if (distributionId !== undefined) this.#addDistributionAlarm(distributionErrors(distributionId, fewCallsMax));
+    else if (props.distributionWatch !== undefined) {
+      this.#addDistributionAlarm(stageMetric(stage, distributionFailures, 'Maximum'));
+    }
   }
 
   #addAnswerAlarms(stage: string): void {
@@ -206,16 +214,19 @@ export class Alarms extends Construct {
     this.#add(name, { metric: new MathExpression({ ...sumOf(metrics), period }), description });
   }
 
-  /** Alarms on CloudFront's own errors, which no function sees. */
-  #addDistributionAlarms(stage: string, watch: LambdaFunction): void {
+  #addWatchAlarm(watch: LambdaFunction): void {
     this.#add('DistributionWatch', {
       metric: watch.metricErrors({ period, statistic: 'Sum' }),
       threshold: 0,
       isSustained: true,
       description: 'the errors of the distribution could not be read, so that no alarm tells of them',
     });
+  }
+
+  /** Alarm on CloudFront's own errors, which no function sees. */
+  #addDistributionAlarm(metric: IMetric): void {
     this.#add('DistributionErrors', {
-      metric: stageMetric(stage, distributionFailures, 'Maximum'),
+      metric,
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
