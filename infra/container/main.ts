@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { bundleAdapters, createComposition, warmGateway } from '../../shared/composition/index.ts';
-import { containerPort, containerStop, rootPaths } from '../../shared/foundation/constants/index.ts';
+import {
+  containerKeepAliveMs,
+  containerPort,
+  containerStop,
+  rootPaths,
+} from '../../shared/foundation/constants/index.ts';
 import {
   readContainerEnvironment,
   readEnvironment,
@@ -39,7 +44,10 @@ const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole
   ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment())
   : createGateway(composition, describeApi);
-const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
+const server = createNodeServer(gateway, composition, {
+  ...{ anyHost: true, closing: containerStop },
+  keepAliveTimeoutMs: containerKeepAliveMs,
+});
 const metricsServer =
   metrics &&
   createNodeServer(

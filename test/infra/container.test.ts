@@ -10,7 +10,7 @@ import {
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { zonesByRegion } from '../../infra/cdk/zones.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
+import { containerKeepAliveMs, containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
 const account = '111122223333';
@@ -181,6 +181,28 @@ describe('a stage with tasks', () => {
     });
   });
 
+  it('waits for an image of more than a minute in front of tasks, and each part longer than the one behind it', () => {
+    const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
+    const { Origins } = distribution?.Properties.DistributionConfig as {
+      readonly Origins: readonly { readonly ResponseCompletionTimeout: number; readonly VpcOriginConfig: Waits }[];
+    };
+    interface Waits {
+      readonly OriginReadTimeout: number;
+    }
+    const attributes = only(stage, 'AWS::ElasticLoadBalancingV2::LoadBalancer').LoadBalancerAttributes as unknown as {
+      readonly Key: string;
+      readonly Value: string;
+    }[];
+    const idleSeconds = Number(attributes.find(({ Key }) => Key === 'idle_timeout.timeout_seconds')?.Value);
+    const [readSeconds, wholeSeconds] = [
+      Origins[0]?.VpcOriginConfig.OriginReadTimeout,
+      Origins[0]?.ResponseCompletionTimeout,
+    ];
+    expect([readSeconds, idleSeconds, wholeSeconds]).toEqual([115, 117, 130]);
+    // A task that closes first would cut the next request of its load balancer.
+    expect(containerKeepAliveMs).toBeGreaterThan(idleSeconds * 1_000);
+  });
+
   it('gives a task no new call for longer than any call takes before it is told to stop', () => {
     const delayOf = (one: SynthesizedStage) =>
       (
@@ -189,7 +211,7 @@ describe('a stage with tasks', () => {
           Value: string;
         }[]
       ).find(({ Key }) => Key === 'deregistration_delay.timeout_seconds')?.Value;
-    expect([delayOf(stage), delayOf(withTasks({ streamBudgetSeconds: 840 }))]).toEqual(['70', '855']);
+    expect([delayOf(stage), delayOf(withTasks({ streamBudgetSeconds: 840 }))]).toEqual(['125', '855']);
     expect(only(stage, 'AWS::ElasticLoadBalancingV2::TargetGroup')).toMatchObject({ HealthCheckPath: '/health' });
   });
 
@@ -313,7 +335,7 @@ describe('a stage with tasks', () => {
     expect(config.CacheBehaviors).toMatchObject([{ PathPattern: '/metrics' }]);
     expect(config.Origins).toMatchObject([
       {
-        VpcOriginConfig: { VpcOriginId: { 'Fn::GetAtt': [expect.any(String), 'Id'] }, OriginReadTimeout: 60 },
+        VpcOriginConfig: { VpcOriginId: { 'Fn::GetAtt': [expect.any(String), 'Id'] }, OriginReadTimeout: 115 },
         OriginCustomHeaders: [{ HeaderName: 'x-gw-origin-secret' }],
       },
     ]);

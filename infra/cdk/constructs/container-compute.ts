@@ -10,7 +10,6 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import {
   brand,
-  callTimes,
   containerPort,
   containerStopSeconds,
   environmentNames,
@@ -18,6 +17,7 @@ import {
   rootPaths,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
+import { answerTimes } from '../answer-times.ts';
 import { canaryOf, type StageSettings } from '../settings-schema.ts';
 import { contentReadAccess, mergeAccess, tableAccess, wildcardId } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
@@ -191,7 +191,7 @@ function acknowledgeTask(
 }
 
 function attach(service: ecs.FargateService, { listener }: LoadBalancer, { settings }: ComputeProps) {
-  const { holdLifeMs } = callTimes(settings.streamBudgetSeconds);
+  const { holdLifeMs } = answerTimes(settings);
   return listener.addTargets('Tasks', {
     port: containerPort,
     protocol: elbv2.ApplicationProtocol.HTTP,

@@ -8,13 +8,12 @@ import { Construct } from 'constructs';
 import {
   basePaths,
   brand,
-  callTimes,
   headerNames,
   metricsEndpoint,
-  originReadTimeoutSeconds,
   rootPaths,
   routePaths,
 } from '../../../shared/foundation/constants/index.ts';
+import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { metricsRefusal, operatorRefusals } from './edge-refusals.ts';
 
@@ -57,7 +56,7 @@ export interface OperatorOrigin {
 
 export interface EdgeProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
+  readonly settings: Pick<StageSettings, 'compute' | 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
   readonly chatOrigin: CreateOrigin;
   /** Undefined where the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
@@ -77,11 +76,11 @@ export class Edge extends Construct {
   constructor(scope: Construct, id: string, props: EdgeProps) {
     super(scope, id);
     const { stage, settings, chatOrigin, modelsOrigin, operator, isTasks, originSecretHeaderValue } = props;
-    const { completionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
+    const { silenceSeconds, completionTimeoutSeconds } = answerTimes(settings);
     const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
       origin: createOrigin({
-        // The longest silence of an answer: a JSON body sends nothing until it is complete, a stream sends comments.
-        readTimeout: Duration.seconds(originReadTimeoutSeconds),
+        // A JSON body sends nothing until it is complete, a stream sends comments.
+        readTimeout: Duration.seconds(silenceSeconds),
         responseCompletionTimeout: Duration.seconds(completionTimeoutSeconds),
         keepaliveTimeout: Duration.seconds(keepAliveSeconds),
         connectionAttempts: 2,

@@ -36,7 +36,7 @@ const writtenByEveryCall: ReadonlySet<TableName> = new Set([
 const asRestored = { pointInTimeRecovery: false, deletionProtection: false, tableWarmWritesPerSecond: null } as const;
 
 /** Where auto scaling sets the capacity: what is left takes a burst while it grows, which takes minutes. */
-const usedPercent = 60;
+const usedPercent = 70;
 
 function billingOf(settings: StageSettings): Billing {
   const { tableCapacity, tableReadsPerSecondMax, tableWritesPerSecondMax } = settings;

@@ -8,7 +8,8 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { brand, originReadTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
+import { brand } from '../../../shared/foundation/constants/index.ts';
+import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { wildcardId } from './access.ts';
 import type { CreateOrigin } from './edge.ts';
@@ -21,8 +22,8 @@ export interface LoadBalancerProps {
   readonly network: Network;
 }
 
-/** Longer than the longest silence of an answer, shorter than a task keeps an idle connection. */
-const idleTimeoutSeconds = originReadTimeoutSeconds + 2;
+/** Longer than a distribution waits for an answer; shorter than a task keeps an idle connection, `containerKeepAliveMs`. */
+const afterSilenceSeconds = 2;
 
 /** Addresses that no route of the internet leads to. */
 const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
@@ -55,7 +56,7 @@ export class LoadBalancer extends Construct {
       vpcSubnets: balancerSubnets,
       internetFacing: false,
       securityGroup,
-      idleTimeout: Duration.seconds(idleTimeoutSeconds),
+      idleTimeout: Duration.seconds(answerTimes(settings).silenceSeconds + afterSilenceSeconds),
       dropInvalidHeaderFields: true,
     });
     Validations.of(this.balancer).acknowledge({

@@ -20,6 +20,9 @@ const lives: readonly (readonly [prefix: string, days: number])[] = [
   ...contentKeeps.map((keep) => [contentPrefixOf(keep), daysOf(keep)] as const),
 ];
 
+/** Whatever a former release named otherwise; where two rules match an object, the earlier end holds. */
+const everyOther = ['', Math.max(...lives.map(([, days]) => days)) + 1] as const;
+
 export function spillBucket(
   scope: Construct,
   { stage, settings }: { readonly stage: string; readonly settings: StageSettings },
@@ -38,8 +41,8 @@ export function spillBucket(
         { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
     enforceSSL: true,
     minimumTLSVersion: 1.2,
-    lifecycleRules: lives.map(([prefix, days]) => ({
-      prefix,
+    lifecycleRules: [...lives, everyOther].map(([prefix, days]) => ({
+      ...(prefix === '' ? {} : { prefix }),
       expiration: Duration.days(days),
       abortIncompleteMultipartUploadAfter: Duration.days(1),
     })),
