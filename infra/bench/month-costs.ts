@@ -58,7 +58,7 @@ export interface LiteLlmSetup {
 export const liteLlmSetups: Readonly<Record<number, LiteLlmSetup>> = {
   1: { tasks: 2, processors: 1, memoryGb: 2, database: 0.065, copies: 1, cache: 0.032 },
   100: { tasks: 2, processors: 2, memoryGb: 4, database: 0.129, copies: 2, cache: 0.065 },
-  1_000: { tasks: 4, processors: 4, memoryGb: 8, database: 0.337, copies: 2, cache: 2 * 0.158 },
+  1000: { tasks: 4, processors: 4, memoryGb: 8, database: 0.337, copies: 2, cache: 2 * 0.158 },
 };
 
 export function liteLlmMonth(load: SteadyLoad, setup: LiteLlmSetup): number {
