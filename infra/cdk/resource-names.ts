@@ -22,7 +22,7 @@ export const tableSuffixOutput = 'TableSuffix';
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
 
-/** What a caller of an encrypted table, bucket or secret needs on the key that encrypts it. */
+/** Rights on the key that encrypts a table, bucket or secret, which each of its callers needs. */
 export const encryptionKeyActions = [
   ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
   ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],

@@ -80,7 +80,7 @@ export const settingsShape = z.strictObject({
   providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
   /**
    * Who may read the metrics of each task, at port 9464 without a key: ranges of addresses, and security groups of the tasks' network or
-   * one that is peered with it. Default: nobody.
+   * one that is peered with it. Default: none.
    */
   metricsFrom: z
     .array(text(shapes.metricsReader, 'a range of addresses, such as 10.0.0.0/16, or the id of a security group'))
@@ -127,7 +127,7 @@ export const settingsShape = z.strictObject({
   terminationProtection: switchedOn(),
   /**
    * Key of yours that encrypts tables, bucket, secrets and log groups. Its policy must let this account's roles and CloudWatch Logs
-   * use it: guides/stages.md. Default: keys of AWS.
+   * use it: guides/encryption.md. Default: keys of AWS.
    */
   encryptionKeyArn: text(shapes.keyArn, 'the ARN of a KMS key').optional(),
   /**

@@ -28,7 +28,7 @@ const environment = readEnvironment();
 const { hasConsole, port = containerPort, metricsPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
 const { stage, version, logLevel: level } = environment;
-// A call is counted where somebody reads the counts.
+// Calls are counted where a scraper may read the counts.
 const metrics = metricsPort === undefined ? undefined : createCallMetrics();
 const written = createLog({ clock: systemClock, stage, version, level, write: lines.add });
 const log = metrics?.counted(written) ?? written;

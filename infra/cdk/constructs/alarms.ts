@@ -1,15 +1,13 @@
 // Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
 // that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
-import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { brand, type NameTable, type TableName } from '../../../shared/foundation/constants/index.ts';
+import { alarmTopic } from './alarm-topic.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
@@ -78,9 +76,7 @@ export class Alarms extends Construct {
     super(scope, id);
     const { stage, email, functions, urlErrors } = props;
     this.#prefix = `${brand} ${stage}: `;
-    const topic = new Topic(this, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
-    allowAlarms(topic);
-    if (email !== null) topic.addSubscription(new EmailSubscription(email));
+    const topic = alarmTopic(this, stage, email);
     new CfnOutput(scope, 'AlarmTopicArn', { value: topic.topicArn });
     this.#action = new SnsAction(topic);
     this.#addAnswerAlarms(stage);
@@ -277,25 +273,6 @@ export class Alarms extends Construct {
     alarm.addAlarmAction(this.#action);
     this.all.push(alarm);
   }
-}
-
-/** Allows the account's alarms to publish: a topic with a policy of its own has lost SNS's default one. */
-function allowAlarms(topic: Topic): void {
-  const alarms = Stack.of(topic).formatArn({
-    service: 'cloudwatch',
-    resource: 'alarm',
-    resourceName: '*',
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      sid: 'AlarmsOfThisAccount',
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID }, ArnLike: { 'aws:SourceArn': alarms } },
-    }),
-  );
 }
 
 function sumOf(metrics: readonly IMetric[], id = 'm') {
