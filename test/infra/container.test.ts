@@ -183,21 +183,18 @@ describe('a stage with tasks', () => {
 
   it('waits for an image of more than a minute in front of tasks, and each part longer than the one behind it', () => {
     const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
-    const { Origins } = distribution?.Properties.DistributionConfig as {
-      readonly Origins: readonly { readonly ResponseCompletionTimeout: number; readonly VpcOriginConfig: Waits }[];
-    };
-    interface Waits {
-      readonly OriginReadTimeout: number;
+    const config = distribution?.Properties.DistributionConfig as { readonly Origins: readonly Origin[] } | undefined;
+    interface Origin {
+      readonly ResponseCompletionTimeout: number;
+      readonly VpcOriginConfig: { readonly OriginReadTimeout: number };
     }
+    const [origin] = config?.Origins ?? [];
     const attributes = only(stage, 'AWS::ElasticLoadBalancingV2::LoadBalancer').LoadBalancerAttributes as unknown as {
       readonly Key: string;
       readonly Value: string;
     }[];
     const idleSeconds = Number(attributes.find(({ Key }) => Key === 'idle_timeout.timeout_seconds')?.Value);
-    const [readSeconds, wholeSeconds] = [
-      Origins[0]?.VpcOriginConfig.OriginReadTimeout,
-      Origins[0]?.ResponseCompletionTimeout,
-    ];
+    const [readSeconds, wholeSeconds] = [origin?.VpcOriginConfig.OriginReadTimeout, origin?.ResponseCompletionTimeout];
     expect([readSeconds, idleSeconds, wholeSeconds]).toEqual([115, 117, 130]);
     // A task that closes first would cut the next request of its load balancer.
     expect(containerKeepAliveMs).toBeGreaterThan(idleSeconds * 1_000);

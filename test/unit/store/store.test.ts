@@ -85,7 +85,11 @@ describe('a throttled call', () => {
       return outcome;
     });
     let isOver = false;
-    const result = asked.catch((error: Error) => error.name).finally(() => void (isOver = true));
+    const result = asked
+      .catch((error: Error) => error.name)
+      .finally(() => {
+        isOver = true;
+      });
     while (!isOver) {
       await nextTurn();
       clock.advance(1);
