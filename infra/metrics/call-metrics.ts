@@ -45,29 +45,39 @@ export function createCallMetrics(): CallMetrics {
 
   /** Undefined where it is counted already, as almost every call is. */
   function count(fields: LogFields): Promise<void> | undefined {
-    const { event, 'gen_ai.response.model': served } = fields;
+    const { event, failed_control: control, 'gen_ai.response.model': served } = fields;
     if (series === undefined) return loading.then(() => count(fields));
+    if (control !== undefined) {
+      series.failedControls.inc({ control });
+      return undefined;
+    }
     if (event !== 'attempt_failed' && served === undefined) return countUnserved(series, fields);
     if (event === 'attempt_failed') countFailure(series, fields);
     else countCall(series, fields, String(served));
     return undefined;
   }
 
+  function countOrLog(log: Log, fields: LogFields): void {
+    const notCounted = (cause: unknown) => log.error({ event: 'call_not_counted' }, cause);
+    try {
+      const later = count(fields);
+      if (later === undefined) return;
+      const counted = later.catch(notCounted).finally(() => counting.delete(counted));
+      counting.add(counted);
+    } catch (cause) {
+      notCounted(cause);
+    }
+  }
+
   return {
     counted: (log) => ({
-      error: log.error,
+      error(fields, cause) {
+        log.error(fields, cause);
+        if (fields.failed_control !== undefined) countOrLog(log, fields);
+      },
       info(fields, metrics) {
         log.info(fields, metrics);
-        const notCounted = (cause: unknown) => log.error({ event: 'call_not_counted' }, cause);
-        if (fields.event !== 'attempt_failed' && !isOfCall(fields)) return;
-        try {
-          const later = count(fields);
-          if (later === undefined) return;
-          const counted = later.catch(notCounted).finally(() => counting.delete(counted));
-          counting.add(counted);
-        } catch (cause) {
-          notCounted(cause);
-        }
+        if (fields.event === 'attempt_failed' || isOfCall(fields)) countOrLog(log, fields);
       },
     }),
     watch(composition) {

@@ -1,7 +1,7 @@
 import type { MetricValues } from './prometheus.ts';
 
 export { type CallMetrics, createCallMetrics } from './call-metrics.ts';
-export { createMetricsGateway, metricsAlone, metricsPath, type ReadMetrics } from './serve-metrics.ts';
+export { createMetricsGateway, metricsAlone, type ReadMetrics } from './serve-metrics.ts';
 export type { MetricValues };
 
 /** Of several processes, as one sum. */

@@ -31,6 +31,10 @@ export function createSeries() {
       ...{ name: 'gw_provider_failures_total', help: 'Attempts at a provider that failed, by cause' },
       ...{ labelNames: ['cause', ...served] as const, registers },
     }),
+    failedControls: new Counter({
+      ...{ name: 'gw_failed_controls_total', help: 'Controls that failed while their call went on' },
+      ...{ labelNames: ['control'] as const, registers },
+    }),
     duration: new Histogram({
       ...{ name: 'gw_call_duration_seconds', help: 'From the arrival of a call to its last byte and its charge' },
       ...{ buckets: durationBuckets, ...perModel },

@@ -313,12 +313,16 @@ describe('guardrails on input', () => {
       const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
       expect(logged).toHaveLength(1);
       expect(logged[0]).toContain('"guardrail":"words"');
+      expect(logged[0]).not.toContain('failed_control');
     });
 
     it.each(failures)('one that %s lets pass where the file says so', async (_name, answering) => {
       second.answer(answering);
+      const lines = harness.logLines.length;
       expect((await harness.post(hello('acme/echo'), by(keys.other))).status).toBe(200);
       expect(sent()).toHaveLength(1);
+      const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
+      expect(logged).toEqual([expect.stringContaining('"failed_control":"guardrail"')]);
     });
   });
 

@@ -41,6 +41,8 @@ async function untilCounted(address: string, calls: number): Promise<void> {
 }
 
 const key = newKey();
+const laxKey = newKey();
+const strictKey = newKey();
 let simulator: Simulator;
 beforeAll(async () => {
   simulator = await startSimulator({ paceMs: 0 });
@@ -51,7 +53,16 @@ function writeFile(): string {
   const path = join(temporaryFolder(), 'gateway.yaml');
   const route = (upstream: string) => [{ provider: 'acme', upstream }];
   const models = { 'acme/echo': route('echo'), 'acme/limited': route('error-429:rate_limit_exceeded:600') };
-  writeFileSync(path, gatewayFileText({ models }, simulator.urlOf, key));
+  // Nobody listens there.
+  const guardrails = ['pass', 'block'].map((on_failure) => ({
+    ...{ id: on_failure, kind: 'http', url: 'http://127.0.0.1:9/', on_failure, on: ['input'] },
+  }));
+  const keys = [
+    { name: 'lax', key: laxKey, guardrails: ['pass'] },
+    { name: 'strict', key: strictKey, guardrails: ['block'] },
+  ];
+  const moreWorkspaces = [{ id: 'guarded', credit_usd: '1', keys }];
+  writeFileSync(path, gatewayFileText({ models, guardrails, moreWorkspaces }, simulator.urlOf, key));
   return path;
 }
 
@@ -89,7 +100,9 @@ describe('the metrics of a process', () => {
     expect(await call(gateway.url, 'acme/limited')).toBe(429);
     expect(await call(gateway.url, 'words of a client')).toBe(400);
     expect(await call(gateway.url, 'acme/echo', {}, 'Bearer sk-gw-of-nobody')).toBe(401);
-    await untilCounted(ownPort, 5);
+    expect(await call(gateway.url, 'acme/echo', {}, `Bearer ${laxKey}`)).toBe(200);
+    expect(await call(gateway.url, 'acme/echo', {}, `Bearer ${strictKey}`)).toBe(503);
+    await untilCounted(ownPort, 7);
   });
   afterAll(() => gateway?.stop());
 
@@ -110,12 +123,17 @@ describe('the metrics of a process', () => {
     const calls = [...samples].filter(([sample]) => sample.startsWith('gw_calls_total{'));
     const served = 'provider="acme",model="acme/echo"';
     expect(Object.fromEntries(calls)).toEqual({
-      [`gw_calls_total{outcome="ok",code="",${served}}`]: 2,
+      [`gw_calls_total{outcome="ok",code="",${served}}`]: 3,
+      'gw_calls_total{outcome="failed",code="RATE_LIMITER_UNAVAILABLE",provider="",model="acme/echo"}': 1,
       'gw_calls_total{outcome="failed",code="rate_limited",provider="",model="acme/limited"}': 1,
       'gw_calls_total{outcome="refused",code="unknown_model",provider="",model=""}': 1,
       'gw_calls_total{outcome="refused",code="UNAUTHORIZED",provider="",model=""}': 1,
     });
-    expect(samples.get(`gw_call_duration_seconds_count{${served}}`)).toBe(2);
+    // The guardrail that blocks on failure failed nothing in silence: its client got a 503.
+    expect([...samples].filter(([sample]) => sample.startsWith('gw_failed_controls_total'))).toEqual([
+      ['gw_failed_controls_total{control="guardrail"}', 1],
+    ]);
+    expect(samples.get(`gw_call_duration_seconds_count{${served}}`)).toBe(3);
     expect(samples.get(`gw_first_output_seconds_count{${served}}`)).toBeGreaterThan(0);
     expect(samples.get(`gw_tokens_total{kind="input",${served}}`)).toBeGreaterThan(0);
     expect(samples.get(`gw_tokens_total{kind="output",${served}}`)).toBeGreaterThan(0);
@@ -141,7 +159,7 @@ describe('the metrics of a process', () => {
   it('are on a port of their own without a key, to who names this machine, and nothing else is', async () => {
     const response = await fetch(ownPort);
     expect(response.status).toBe(200);
-    expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(5);
+    expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(7);
     for (const path of ['/', '/health', '/v1/models', '/v1/manage/keys', '/console', '/metrics/x']) {
       expect((await fetch(new URL(path, ownPort))).status).toBe(404);
     }

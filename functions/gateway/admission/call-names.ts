@@ -114,7 +114,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   let unstored: (() => Promise<void>) | undefined;
 
   const logFailure = (error: unknown) =>
-    log.error({ event: 'result_not_stored', correlation_id: scope.correlationId }, error);
+    log.error({ event: 'result_not_stored', failed_control: 'result', correlation_id: scope.correlationId }, error);
 
   async function store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> {
     if (key === undefined) return;

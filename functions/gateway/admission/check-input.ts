@@ -28,14 +28,18 @@ export async function openCallGuard(
   const guardrails = documentsOf(call, ids);
   const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
   details.guardrailChecks = [];
+  /** A client that left ends the check too. */
+  const letsPass = (id: string) => call.catalogue.guardrails.get(id)?.on_failure === 'pass' && !clientGone.aborted;
   const guard = await openGuard({
     ...{ guardrails, clock, transport, credentials, deadline, clientGone, memory },
     outputDeadline: isStream ? streamDeadline : deadline,
     grammar: await clientInterface.grammar(),
     callId: correlationId,
     note: (check) => void details.guardrailChecks?.push(check),
-    onFailure: (guardrail, direction, cause) =>
-      log.error({ event: 'guardrail_failed', correlation_id: correlationId, guardrail, direction }, cause),
+    onFailure: (guardrail, direction, cause) => {
+      const fields = { event: 'guardrail_failed', correlation_id: correlationId, guardrail, direction };
+      log.error({ ...fields, ...(letsPass(guardrail) ? { failed_control: 'guardrail' } : {}) }, cause);
+    },
   });
   // Its calls are checked, or not made.
   const missingMessage = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;

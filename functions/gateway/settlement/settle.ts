@@ -72,7 +72,8 @@ async function openContentOf(
     const errorAnswer = (error: unknown) => toEnvelope(toGatewayError(error), correlationId, errorFormat);
     return openContent(deps, call, { asked, errorAnswer });
   } catch (error) {
-    deps.log.error({ event: 'content_not_kept', correlation_id: call.scope.correlationId }, error);
+    const { correlationId } = call.scope;
+    deps.log.error({ event: 'content_not_kept', failed_control: 'content', correlation_id: correlationId }, error);
     return undefined;
   }
 }
