@@ -15,7 +15,7 @@ import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
-import { createCallMetrics, metricsText } from '../metrics/index.ts';
+import { createCallMetrics, readAlone } from '../metrics/index.ts';
 import { reportCallsInFlight } from './calls-in-flight.ts';
 import { createWholeGateway } from './routes.ts';
 
@@ -35,9 +35,7 @@ process.on('exit', lines.flush);
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole
-  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment(), async () =>
-      metricsText([await metrics.read()]),
-    )
+  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment(), readAlone(metrics))
   : createGateway(composition, describeApi);
 const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
 const report = reportCallsInFlight(composition, server.inFlight);
