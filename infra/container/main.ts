@@ -20,7 +20,7 @@ import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
-import { createCallMetrics, metricsAlone, metricsText } from '../metrics/index.ts';
+import { createCallMetrics, metricsAlone, readAlone } from '../metrics/index.ts';
 import { reportCallsInFlight } from './calls-in-flight.ts';
 import { createWholeGateway } from './routes.ts';
 
@@ -48,13 +48,7 @@ const server = createNodeServer(gateway, composition, {
   ...{ anyHost: true, closing: containerStop },
   keepAliveTimeoutMs: containerKeepAliveMs,
 });
-const metricsServer =
-  metrics &&
-  createNodeServer(
-    metricsAlone(async () => metricsText([await metrics.read()])),
-    composition,
-    { anyHost: true },
-  );
+const metricsServer = metrics && createNodeServer(metricsAlone(readAlone(metrics)), composition, { anyHost: true });
 const report = reportCallsInFlight(composition, server.inFlight);
 
 const everyAddress = '0.0.0.0';

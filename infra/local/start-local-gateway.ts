@@ -7,7 +7,7 @@ import { basePaths, metricsEndpoint } from '../../shared/foundation/constants/in
 import { readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
-import { metricsAlone, metricsText } from '../metrics/index.ts';
+import { metricsAlone, readAlone } from '../metrics/index.ts';
 import { readConfigFile } from './config-file.ts';
 import { configure } from './configure-store.ts';
 import { consoleLine } from './console-line.ts';
@@ -53,7 +53,7 @@ export async function startLocalGateway(
     later.push(...readTelemetryEnvironment().notes.map((note) => `note: ${note}`));
     const opened = count === 1 ? options : withOwnFolder(options, started);
     const { composition, metrics } = await openComposition(opened, started);
-    const readMetrics = count === 1 ? async () => metricsText([await metrics.read()]) : sumProcessMetrics(started);
+    const readMetrics = count === 1 ? readAlone(metrics) : sumProcessMetrics(started);
     if (options.dynamodb !== undefined) await checkSealedKeys(composition, options);
     const { keyTexts, simulator, isDemo } = await configure({ composition, say, later, started }, file);
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { readOptions } from '../../infra/local/start-options.ts';
+import { createCallMetrics, createMetricsText, type MetricValues } from '../../infra/metrics/index.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { createOperatorStore } from '../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -145,7 +146,15 @@ describe('the metrics of a process', () => {
     expect(samples.get('gw_calls_in_flight')).toBe(0);
     expect(samples.get('gw_kept_bytes')).toBeGreaterThanOrEqual(0);
     expect(text).not.toContain('words of a client');
-    expect(text).not.toContain('team');
+    const byWorkspace = [...samples].filter(([sample]) => sample.startsWith('gw_workspace_'));
+    expect(Object.fromEntries(byWorkspace)).toEqual({
+      'gw_workspace_calls_total{outcome="ok",workspace="team"}': 2,
+      'gw_workspace_calls_total{outcome="failed",workspace="team"}': 1,
+      'gw_workspace_calls_total{outcome="refused",workspace="team"}': 1,
+      'gw_workspace_cost_usd_total{payer="workspace",workspace="team"}': samples.get(
+        `gw_cost_usd_total{payer="workspace",${served}}`,
+      ),
+    });
   });
 
   it('are for operators that may read every workspace', async () => {
@@ -169,12 +178,34 @@ describe('the metrics of a process', () => {
     expect([foreign.status, foreign.body]).toEqual([400, expect.not.stringContaining('gw_')]);
   });
 
-  it('have every name that the dashboard asks for', async () => {
-    const dashboard = readFileSync(join(projectRoot, 'infra/metrics/grafana/gateway.json'), 'utf8');
-    const asked = new Set([...dashboard.matchAll(/\bgw_\w+/g)].map(([name]) => name.replace(/_bucket$/, '')));
+  it('have every name and label that a query of the dashboard asks for, and none that no panel shows', async () => {
+    const { panels } = JSON.parse(readFileSync(join(projectRoot, 'infra/metrics/grafana/gateway.json'), 'utf8')) as {
+      panels: { title: string; gridPos: { x: number; y: number }; targets: { expr: string; legendFormat: string }[] }[];
+    };
     const text = await (await fetch(ownPort)).text();
-    expect(asked.size).toBeGreaterThan(0);
+    const ofScraper = ['job', 'instance'];
+    const labelsOf = (name: string) =>
+      [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} `, 'gm'))].flatMap(([, labels = '']) =>
+        [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label),
+      );
+    const asked = new Set<string>();
+    for (const { title, targets } of panels) {
+      expect([title, targets.length > 0]).toEqual([title, true]);
+      for (const { expr, legendFormat } of targets) {
+        const [, name = ''] = /\b(gw_\w+)/.exec(expr) ?? [];
+        asked.add(name.replace(/_bucket$/, ''));
+        const words = [
+          ...(/\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(/, */) ?? []),
+          ...[...expr.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, label = '']) => label),
+          ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label),
+        ];
+        const known = new Set([...ofScraper, ...labelsOf(name)]);
+        expect([title, words.filter((word) => !known.has(word))]).toEqual([title, []]);
+      }
+    }
     expect(asked).toEqual(new Set(namesIn(text)));
+    const places = panels.map(({ gridPos: { x, y } }) => `${x} ${y}`);
+    expect(new Set(places).size).toBe(panels.length);
   });
 });
 
@@ -208,6 +239,44 @@ describe('the metrics of several processes', () => {
     } finally {
       await gateway.stop();
     }
+  });
+});
+
+describe('the metrics of many workspaces', () => {
+  /** Of a process, in which these workspaces made a call each. */
+  async function countsOf(workspaces: readonly string[]): Promise<MetricValues> {
+    const metrics = createCallMetrics();
+    const log = metrics.counted({ info() {}, error() {} });
+    for (const workspace_id of workspaces) {
+      log.info({
+        ...{ event: 'request', method: 'POST', route: '/v1/chat/completions', outcome: 'ok', workspace_id },
+        ...{ 'gen_ai.provider.name': 'acme', 'gen_ai.response.model': 'acme/echo', cost_usd: '0.5' },
+      });
+    }
+    return metrics.read();
+  }
+  const names = (from: number, to: number) => Array.from({ length: to - from }, (_one, at) => `w${from + at}`);
+  const callsBy = (text: string) =>
+    new Map(
+      [...samplesIn(text)].flatMap(([sample, value]) => {
+        const [, workspace] = /^gw_workspace_calls_total\{outcome="ok",workspace="([^"]*)"\}/.exec(sample) ?? [];
+        return workspace === undefined ? [] : [[workspace, value] as const];
+      }),
+    );
+
+  it('are of the first 200 of the sum over processes, of all others as one, and no series falls', async () => {
+    const textOf = createMetricsText();
+    const first = await textOf([await countsOf(names(0, 150)), await countsOf(names(100, 250))]);
+    const calls = callsBy(first);
+    expect([...calls.keys()]).toEqual([...names(0, 200), '(other)']);
+    expect([calls.get('w0'), calls.get('w120'), calls.get('(other)')]).toEqual([1, 2, 50]);
+    const cost = samplesIn(first).get('gw_workspace_cost_usd_total{payer="workspace",workspace="(other)"}');
+    expect(cost).toBe(25);
+    // The process that counted the first ones has ended, and others come first.
+    const later = callsBy(await textOf([await countsOf(names(200, 300)), await countsOf(names(0, 250))]));
+    expect(new Set(later.keys())).toEqual(new Set(calls.keys()));
+    expect([later.get('w0'), later.get('(other)')]).toEqual([1, 150]);
+    expect(samplesIn(await textOf([])).size).toBe(0);
   });
 });
 

@@ -30,10 +30,11 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
   asked: ClientRequest,
 ): Promise<GatewayResponse> {
+  const admittedAtMs = deps.clock.nowMs();
   const holds = openCallHolds(deps, admitted);
   const opening = contentOf(deps, admitted, asked);
   const content = opening && (await opening);
-  const call = { ...admitted, settleEarly: holds.settleEarly, content };
+  const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
@@ -103,16 +104,17 @@ const lastWriteMs = 1_000;
 
 export async function settle(
   deps: GatewayDependencies,
-  call: AdmittedCall & PolicedCall,
+  call: AdmittedCall & PolicedCall & { readonly admittedAtMs: number },
   holds: CallHolds,
   ended: EndedCall,
 ): Promise<void> {
   const { clock, limiter, log } = deps;
+  const times = { admittedAtMs: call.admittedAtMs, settlingAtMs: clock.nowMs() };
   const { claims } = call;
   const { run, stream, writeCache } = ended;
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
-  const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
-  const deadline = startDeadline(clock, clock.nowMs(), Math.max(0, Math.min(settlementBudgetMs, leftMs)));
+  const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
+  const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
   /** Undefined where nothing is left to wait for. */
   const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
     const report = (error: unknown) =>
@@ -147,7 +149,7 @@ export async function settle(
     // Waits for the bodies of the call, since the record says whether they are kept.
     step('record', async () => {
       const content = call.content && (await call.content.write(deadline));
-      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content });
+      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content, times });
     }),
   ]);
 }

@@ -91,7 +91,7 @@ async function askInTime(
   const cancel = clock.after(limitMs, () => end(`no answer within ${limitMs} ms`));
   clientGone.addEventListener('abort', onGone, { once: true });
   const noted = (action: GuardrailCheck['action'], billed: Pick<GuardrailAnswer, 'units' | 'costPicoUsd'> = {}) =>
-    note({ id, direction, action, ms: clock.nowMs() - startedAtMs, ...billed });
+    note({ id, direction, action, startedAtMs, ms: clock.nowMs() - startedAtMs, ...billed });
   try {
     const asking = ask({ direction, texts, callId, signal: ending.signal });
     const answer = await Promise.race([asking, late.promise]);
