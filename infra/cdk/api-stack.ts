@@ -9,6 +9,7 @@ import {
   connectionKeyAccess,
   contentReadAccess,
   mergeAccess,
+  originSecretAccess,
   providerSecretAccess,
   spillBucketAccess,
   tableAccess,
@@ -26,7 +27,7 @@ import { createOperatorFunction, type OperatorFunction, operatorEnvironment } fr
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { rolloutOf } from './constructs/rollout.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
-import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
+import { acceptedOutput, wantedOrigins } from './deployment/accepted-origins.ts';
 import { commitOutput, computeOutput, dataStackName, tableSuffixOutput } from './resource-names.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 import { zonesMax } from './settings-values.ts';
@@ -71,9 +72,8 @@ export class ApiStack extends Stack {
     // The new one first: the distribution sends it.
     const accepted = [...wantedOrigins(settings), ...(alsoAccepts === undefined ? [] : [alsoAccepts])];
     new CfnOutput(this, acceptedOutput, { value: accepted.join(',') });
-    const acceptsAll = originSecret === undefined || alsoAccepts === direct;
     const commonAccess = mergeAccess(
-      variablesAccess(acceptsAll ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes }),
+      ...(originSecret === undefined ? [] : [originSecretAccess(stage)]),
       variablesAccess({ ...tableSuffixVariables(settings), ...keyRateVariables(settings) }),
       telemetryAccess(stage, settings.telemetry),
     );
@@ -158,14 +158,17 @@ export class ApiStack extends Stack {
     }
   }
 
-  #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
+  #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, secret: OriginSecret): Edge {
     const { chatOrigin, modelsOrigin } = compute;
-    const originSecretReaders = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
+    const { accepted, headerValue } = secret;
+    const readers = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
+    // What is accepted changes first, then what reads it, and at last what the distribution sends.
+    for (const reader of readers) reader.node.addDependency(accepted);
     const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
-    // It must not send a new secret before the functions accept it, nor refuse files that the former page still uses.
-    edge.node.addDependency(...originSecretReaders);
+    // It must not refuse files that the former page still uses, either.
+    edge.node.addDependency(accepted, ...readers);
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     if (settings.customDomain !== null) {
       new CfnOutput(this, 'DistributionDomainName', { value: distribution.distributionDomainName });
@@ -180,11 +183,16 @@ export class ApiStack extends Stack {
     distributionId: string | undefined,
   ): void {
     const { alarmEmail: email, dashboard, removal } = settings;
-    for (const logGroup of Object.values(logGroups)) countLines(logGroup, 'ServerErrors');
+    const hasOriginSecret = distributionId !== undefined;
+    for (const logGroup of Object.values(logGroups)) {
+      countLines(logGroup, 'ServerErrors');
+      if (hasOriginSecret) countLines(logGroup, 'RefusedOrigins');
+    }
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
     for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable'] as const) {
       countLines(chatLogs, metricName);
     }
+    if (tasks === undefined) countLines(chatLogs, 'BrokenAnswers');
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
@@ -194,8 +202,8 @@ export class ApiStack extends Stack {
         : undefined;
     const distributionWatch = watch?.function;
     const nameOf = tableNaming(stage, settings.tableSuffix);
-    const watchedProps = { stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks };
-    const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
+    const watched = { functions, urlErrors, distributionWatch, accountConcurrency, tasks, hasOriginSecret };
+    const alarms = hasAlarms ? new Alarms(this, 'Alarms', { stage, nameOf, email, ...watched }).all : [];
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];
     const { url } = new Dashboard(this, 'Dashboard', {

@@ -22,6 +22,9 @@ export const tableSuffixOutput = 'TableSuffix';
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
 
+/** One secret per stage with a distribution: the origin secrets that its functions accept, comma-separated. */
+export const originSecretName = (stage: string): string => `${brand}/${stage}/origin`;
+
 /** Alias of the key with which the command line encrypts. Functions get the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
 

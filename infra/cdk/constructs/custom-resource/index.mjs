@@ -1,7 +1,6 @@
 // Custom resources that run only during a deployment and report values of the account to CloudFormation, by the type of
 // the resource. Each always answers, because a stack waits an hour for a missing answer. Plain JavaScript on the SDK of
 // the Lambda runtime: it needs no build.
-import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const listName = 'com.amazonaws.global.cloudfront.origin-facing';
@@ -10,11 +9,6 @@ const readLists = async () => {
   const { DescribeManagedPrefixListsCommand, EC2Client } = await import('@aws-sdk/client-ec2');
   const Filters = [{ Name: 'prefix-list-name', Values: [listName] }];
   return (await new EC2Client().send(new DescribeManagedPrefixListsCommand({ Filters }))).PrefixLists;
-};
-
-const readSecret = async (secretArn) => {
-  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  return (await new SecretsManagerClient().send(new GetSecretValueCommand({ SecretId: secretArn }))).SecretString;
 };
 
 const put = async (url, body) => {
@@ -39,14 +33,6 @@ const oncePermitted = async (read, { pause }) => {
 };
 
 const resources = {
-  /** SHA-256 of each secret in the order of the ARNs, comma-separated, as GW_ORIGIN_SECRET_SHA256 takes them. */
-  'Custom::OriginSecretHashes': {
-    subject: 'the origin secret',
-    read: async ({ SecretArns }, outside) => {
-      const secrets = await Promise.all(SecretArns.map((arn) => oncePermitted(() => outside.readSecret(arn), outside)));
-      return { Sha256: secrets.map((secret) => createHash('sha256').update(secret).digest('hex')).join(',') };
-    },
-  },
   /** The id of the list of addresses from which CloudFront calls origins. */
   'Custom::OriginFacingList': {
     subject: 'the list',
@@ -59,7 +45,7 @@ const resources = {
 };
 
 /** @param outside reads, waits and answers CloudFormation; only tests pass their own. */
-export const answer = async (event, outside = { readLists, readSecret, put, pause }) => {
+export const answer = async (event, outside = { readLists, put, pause }) => {
   const { StackId, RequestId, LogicalResourceId, RequestType, ResourceType, ResourceProperties } = event;
   const ids = { StackId, RequestId, LogicalResourceId };
   const PhysicalResourceId = event.PhysicalResourceId ?? LogicalResourceId;

@@ -1,0 +1,119 @@
+// Asks a deployed stage on each of its routes, at the address that its clients use: a deployment that ends well may still
+// leave one refused. No request has a valid key, so none costs anything.
+import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import type { StageSettings } from '../settings-schema.ts';
+
+export interface RouteAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface RouteCheckSurroundings {
+  readonly clock: Clock;
+  /** Rejects where nothing answers. */
+  readonly ask: (url: string, headers: Readonly<Record<string, string>>) => Promise<RouteAnswer>;
+}
+
+/** A new name takes a while to be known, and a right that was just given to be seen. */
+const askedForMs = 120_000;
+const askAgainMs = 5_000;
+const shownCharacters = 200;
+
+/** Has the form of an operator's key, so that the edge lets it pass, and is none. */
+const unknownOperatorKey = `sk-gw-${'0'.repeat(16)}-${'0'.repeat(49)}`;
+
+interface Route {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses of a route that is reached without a valid key. */
+  readonly statuses: readonly number[];
+}
+
+const open = [200];
+/** By the key that is missing, or by the method that is not the route's. */
+const refusedByGateway = [401, 405];
+
+/** Those of every stage, and of the console where there is one. */
+function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[] {
+  const [base, second] = basePaths;
+  const below = (start: string, paths: readonly string[]): Route[] =>
+    paths.map((path) => ({ path: start + path.replaceAll(/\*+/g, 'none'), statuses: refusedByGateway }));
+  const { landing, health, hello, openapi, console: page } = rootPaths;
+  const authorization = `Bearer ${unknownOperatorKey}`;
+  return [
+    ...[health, hello, landing, openapi].map((path) => ({ path, statuses: open })),
+    ...below(base, Object.values(routePaths)),
+    ...below(second, [routePaths.chatCompletions, routePaths.models, routePaths.model]),
+    ...(console === true
+      ? [
+          { path: page, statuses: open },
+          { path: `${base}/manage/session`, headers: { authorization }, statuses: refusedByGateway },
+        ]
+      : []),
+  ];
+}
+
+/** `outputs`: of the api stack. Returns a line for the terminal; throws one that names the refused routes and why. */
+export async function checkRoutes(
+  stage: string,
+  settings: Pick<StageSettings, 'compute' | 'edge' | 'console' | 'webAclArn'>,
+  outputs: Readonly<Record<string, string>>,
+  { clock, ask }: RouteCheckSurroundings,
+): Promise<string> {
+  const { BaseUrl: baseUrl, DistributionDomainName: ownName } = outputs;
+  if (baseUrl === undefined) throw new Error(`the stack of ${stage} has no output BaseUrl`);
+  if (settings.compute === 'container' && settings.edge === 'none') {
+    return `the routes of ${stage} were not asked: they are reached from inside its network alone`;
+  }
+  // The names of a custom domain may point elsewhere until their records are changed.
+  const address = ownName === undefined ? new URL(baseUrl).origin : `https://${ownName}`;
+  const untilMs = clock.nowMs() + askedForMs;
+  let left = routesOf(settings);
+  for (;;) {
+    const asked = await askEach(left, address, ask);
+    const refused = asked.filter(({ reason }) => reason !== undefined);
+    if (refused.length === 0) return `all routes of ${stage} answer at ${address}`;
+    if (settings.webAclArn !== null && refused.length === routesOf(settings).length && refused.every(isBlocked)) {
+      return `the routes of ${stage} were not asked: its web ACL blocks this network`;
+    }
+    if (clock.nowMs() + askAgainMs > untilMs) throw new Error(describe(stage, address, refused));
+    left = refused.map(({ route }) => route);
+    await sleep(clock, askAgainMs);
+  }
+}
+
+interface AskedRoute {
+  readonly route: Route;
+  readonly status?: number;
+  /** Undefined where the route is reached. */
+  readonly reason: string | undefined;
+}
+
+/** One after the other: a new account runs ten calls at once. */
+async function askEach(
+  routes: readonly Route[],
+  address: string,
+  ask: RouteCheckSurroundings['ask'],
+): Promise<AskedRoute[]> {
+  const asked: AskedRoute[] = [];
+  for (const route of routes) {
+    try {
+      const { status, text } = await ask(address + route.path, route.headers ?? {});
+      const isReached = route.statuses.includes(status);
+      const shown = text.replaceAll(/\s+/g, ' ').slice(0, shownCharacters);
+      asked.push({ route, status, reason: isReached ? undefined : `${status} ${shown}` });
+    } catch (error) {
+      asked.push({ route, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return asked;
+}
+
+/** A web ACL answers in HTML, before any code of the gateway. */
+const isBlocked = ({ status, reason }: AskedRoute): boolean => status === 403 && !reason?.includes('{');
+
+function describe(stage: string, address: string, refused: readonly AskedRoute[]): string {
+  const paths = refused.map(({ route }) => route.path).join(', ');
+  return `${stage} was deployed, but does not serve ${paths} at ${address}: ${refused[0]?.reason}`;
+}
