@@ -162,7 +162,7 @@ export class ApiStack extends Stack {
     const { chatOrigin, modelsOrigin } = compute;
     const { accepted, headerValue } = secret;
     const readers = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
-    // What is accepted changes first, then what reads it, and at last what the distribution sends.
+    // The accepted secrets change first, then their readers, and at last the distribution.
     for (const reader of readers) reader.node.addDependency(accepted);
     const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
     const edge = new Edge(this, 'Edge', options);

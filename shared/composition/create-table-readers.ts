@@ -20,7 +20,7 @@ import { type Clock, systemClock } from '../foundation/time/index.ts';
 import type { OriginCheck } from '../protocol/http/index.ts';
 import { createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
-import { originCheck } from './origin-check.ts';
+import { originCheck } from './stage-origin.ts';
 import type { ExporterDependencies } from './telemetry-exporter.ts';
 
 export interface TableReaders

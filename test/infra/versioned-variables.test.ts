@@ -55,7 +55,7 @@ function variablesOf({ api }: SynthesizedStage): readonly Variables[] {
   return [...functions, Object.fromEntries(Environment.map(({ Name, Value }) => [Name, Value]))];
 }
 
-/** What a value refers to. */
+/** Resources and parameters in a value. */
 const referencesIn = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"(?:Ref|Fn::GetAtt)":(?:\["?)?"?([\w:]+)/g)].map(([, name = '']) => name);
 

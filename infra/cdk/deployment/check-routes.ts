@@ -90,7 +90,7 @@ interface AskedRoute {
   readonly reason: string | undefined;
 }
 
-/** One after the other: a new account runs ten calls at once. */
+/** One after the other: a new account runs few functions. */
 async function askEach(
   routes: readonly Route[],
   address: string,

@@ -4,6 +4,7 @@ import { tableNames, tableNaming, unrecoveredTables } from '../../../shared/foun
 import { dataStackName } from '../../cdk/resource-names.ts';
 import type { StageSettings } from '../../cdk/settings-schema.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
+import { changeSecret } from './changed-origin.ts';
 import type { OperatorCommands } from './operator-commands.ts';
 import { failingDeployment, type ProjectCopy } from './project-copy.ts';
 
@@ -15,16 +16,20 @@ const settings: Partial<StageSettings> = {
   terminationProtection: false,
 };
 
-export async function liveProtected(operator: OperatorCommands, project: ProjectCopy): Promise<void> {
+/** Returns a line about the calls that were counted. */
+export async function liveProtected(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
   const key = await deployFirst(operator, project);
+  await goBack(operator, project, key);
+  const line = await changeSecret(operator, project, { stage, settings, key });
   const adopted = await adopt(operator, project, key);
   await restore(operator, project, { key, adopted });
+  return line;
 }
 
 /** Gives the API key. */
 async function deployFirst(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
   project.writeSettings({ [stage]: { ...settings, terminationProtection: true } });
-  const failed = await operator.tryDeploy(stage, failingDeployment);
+  const failed = await operator.tryDeploy(stage, failingDeployment('data'));
   expectThat(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
   expectThat((await operator.tables(stage)).length === 0, 'a failed first deployment left tables behind');
 
@@ -36,6 +41,29 @@ async function deployFirst(operator: OperatorCommands, project: ProjectCopy): Pr
   await operator.tryDestroy(stage);
   expectThat((await operator.readStack(dataStackName(stage))).stack !== undefined, 'a protected stack was destroyed');
   return key;
+}
+
+const changedMemoryMb = 1_024;
+
+/** A new version is live when its deployment fails, and is removed; the same deployment then passes. */
+async function goBack(operator: OperatorCommands, project: ProjectCopy, key: string): Promise<void> {
+  const [versions, numbers] = [await operator.versions(stage), await operator.versionNumbers(stage)];
+  project.writeSettings({ [stage]: { ...settings, memoryMb: changedMemoryMb } });
+  const failed = await operator.tryDeploy(stage, failingDeployment('api'));
+  expectThat(failed.output.includes('cdk says why'), `a failing update: ${failed.output.slice(-500)}`);
+  const [liveAfter, after] = [await operator.versions(stage), await operator.versionNumbers(stage)];
+  expectThat(
+    liveAfter.join() === versions.join(),
+    `${liveAfter} is live after a failed deployment, before it ${versions}`,
+  );
+  expectThat(
+    after.join() === numbers.join(),
+    `a version that went back is still there: ${after}, before it ${numbers}`,
+  );
+  await operator.smoke(stage, key);
+  await operator.deploy(stage);
+  expectThat((await operator.versions(stage)).join() !== versions.join(), 'the same code makes no version any more');
+  await operator.smoke(stage, key);
 }
 
 /**

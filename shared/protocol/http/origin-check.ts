@@ -118,7 +118,7 @@ interface AcceptedOrigins {
 /** Letters and digits, as Secrets Manager makes them. */
 const secretShape = /^[0-9A-Za-z]{32,128}$/;
 
-/** Throws for a text that would accept nothing, or something that anybody could guess. */
+/** Throws for a text that would accept nothing, or a value that can be guessed. */
 function parse(text: string): AcceptedOrigins {
   const parts = text.split(',');
   const secrets = parts.filter((part) => part !== directOrigin);

@@ -207,7 +207,7 @@ async function answer(
     // A request around the edge would skip its web application firewall, so it finds no route. A load balancer asks for the health alone.
     const isHealth = request.path === rootPaths.health;
     if (methods === undefined || !(isHealth || (await origin.accepts(request.headers)))) {
-      // Whoever sends a secret is the edge, as a rule: an alarm counts these lines.
+      // Only the edge sends a secret, as a rule: an alarm counts these lines.
       const sendsSecret = methods !== undefined && request.headers[headerNames.originSecret] !== undefined;
       if (sendsSecret) log.error({ event: originRefused, correlation_id: scope.correlationId });
       throw fail('not_found', { message: describePaths(table, request.path) });
