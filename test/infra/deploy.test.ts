@@ -370,11 +370,13 @@ describe('the whole command', () => {
       stages = { dev, prod },
       exitCodes = [],
       builder = () => 'finch',
+      secondsPerAnswer = 0,
       answer = () => ({ status: 401, text: '{"error":"UNAUTHORIZED"}' }),
     }: {
       readonly stages?: Readonly<Record<string, StageSettings>>;
       readonly exitCodes?: number[];
       readonly builder?: () => string;
+      readonly secondsPerAnswer?: number;
       /** Of the deployed stage. Rejects where nothing answers. */
       readonly answer?: (url: string, headers: Readonly<Record<string, string>>) => RouteAnswer;
     } = {},
@@ -409,6 +411,7 @@ describe('the whole command', () => {
         async ask(url, headers) {
           const { pathname } = new URL(url);
           const isOpen = ['/', '/health', '/api/hello', '/openapi.json', '/console'].includes(pathname);
+          clock.advance(secondsPerAnswer * 1_000);
           const given = answer(url, headers);
           const { status, text } = isOpen && given.status === 401 ? { status: 200, text: '' } : given;
           asked.push(`${status} ${url}`);
@@ -584,6 +587,32 @@ describe('the whole command', () => {
       const plain = await deploy('--stage prod --yes');
       expect(plain.events.at(-1)).toBe('all routes of prod answer at https://d2.cloudfront.net');
       expect(plain.asked.filter((line) => /console|manage|example/.test(line))).toEqual([]);
+    });
+
+    it('asks the console at its own address where there is no distribution, and stops asking once its time is over', async () => {
+      const own = 'https://abc.lambda-url.eu-west-1.on.aws';
+      haveStack('gw-dev-api', [], {
+        ...commit,
+        BaseUrl: `${own}/v1`,
+        ConsoleUrl: 'https://ops.lambda-url.eu-west-1.on.aws/console',
+        AcceptedOrigins: 'direct',
+      });
+      standingStacks.add('gw-dev-api');
+      const bare = { dev: { ...dev, edge: 'none' as const, console: true }, prod };
+      const { asked, failure } = await deploy('--stage dev', { stages: bare });
+      expect(failure).toBeUndefined();
+      expect(
+        asked
+          .filter((line) => line.includes('ops.'))
+          .map((line) => line.replace('ops.lambda-url.eu-west-1.on.aws', '')),
+      ).toEqual(['200 https:///console', '401 https:///v1/manage/session']);
+      const slow = await deploy('--stage dev', {
+        stages: bare,
+        secondsPerAnswer: 50,
+        answer: () => ({ status: 503, text: 'busy' }),
+      });
+      expect(slow.asked).toHaveLength(3);
+      expect(slow.failure).toMatch(/^dev was deployed, but does not serve \/health, .*: 503 busy$/);
     });
 
     it('fails where a route is refused at the end, names each of them with the reason, and names no second deployment', async () => {

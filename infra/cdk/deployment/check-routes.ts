@@ -25,6 +25,8 @@ const unknownOperatorKey = `sk-gw-${'0'.repeat(16)}-${'0'.repeat(49)}`;
 
 interface Route {
   readonly path: string;
+  /** Served by the function of the console, which has an address of its own where there is no distribution. */
+  readonly isConsole?: true;
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses of a route that is reached without a valid key. */
   readonly statuses: readonly number[];
@@ -34,7 +36,7 @@ const open = [200];
 /** By the key that is missing, or by the method that is not the route's. */
 const refusedByGateway = [401, 405];
 
-/** Those of every stage, and of the console where there is one. */
+/** Routes of every stage, and of the console where there is one. */
 function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[] {
   const [base, second] = basePaths;
   const below = (start: string, paths: readonly string[]): Route[] =>
@@ -47,8 +49,13 @@ function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[]
     ...below(second, [routePaths.chatCompletions, routePaths.models, routePaths.model]),
     ...(console === true
       ? [
-          { path: page, statuses: open },
-          { path: `${base}/manage/session`, headers: { authorization }, statuses: refusedByGateway },
+          { path: page, isConsole: true, statuses: open } as const,
+          {
+            path: `${base}/manage/session`,
+            isConsole: true,
+            headers: { authorization },
+            statuses: refusedByGateway,
+          } as const,
         ]
       : []),
   ];
@@ -61,29 +68,33 @@ export async function checkRoutes(
   outputs: Readonly<Record<string, string>>,
   { clock, ask }: RouteCheckSurroundings,
 ): Promise<string> {
-  const { BaseUrl: baseUrl, DistributionDomainName: ownName } = outputs;
-  if (baseUrl === undefined) throw new Error(`the stack of ${stage} has no output BaseUrl`);
+  const { BaseUrl: baseUrl, ConsoleUrl: consoleUrl = baseUrl, DistributionDomainName: distributionName } = outputs;
+  if (baseUrl === undefined || consoleUrl === undefined) throw new Error(`the stack of ${stage} has no output BaseUrl`);
   if (settings.compute === 'container' && settings.edge === 'none') {
     return `the routes of ${stage} were not asked: they are reached from inside its network alone`;
   }
   // The names of a custom domain may point elsewhere until their records are changed.
-  const address = ownName === undefined ? new URL(baseUrl).origin : `https://${ownName}`;
+  const addressOf = (url: string) =>
+    distributionName === undefined ? new URL(url).origin : `https://${distributionName}`;
+  const address = addressOf(baseUrl);
+  const askRoute = ({ path, headers = {}, isConsole }: Route) =>
+    ask((isConsole === true ? addressOf(consoleUrl) : address) + path, headers);
   const untilMs = clock.nowMs() + askedForMs;
-  let left = routesOf(settings);
+  let pending = routesOf(settings);
   for (;;) {
-    const asked = await askEach(left, address, ask);
-    const refused = asked.filter(({ reason }) => reason !== undefined);
+    const results = await askEach(pending, askRoute, () => clock.nowMs() > untilMs);
+    const refused = results.filter(({ reason }) => reason !== undefined);
     if (refused.length === 0) return `all routes of ${stage} answer at ${address}`;
     if (settings.webAclArn !== null && refused.length === routesOf(settings).length && refused.every(isBlocked)) {
       return `the routes of ${stage} were not asked: its web ACL blocks this network`;
     }
     if (clock.nowMs() + askAgainMs > untilMs) throw new Error(describe(stage, address, refused));
-    left = refused.map(({ route }) => route);
+    pending = refused.map(({ route }) => route);
     await sleep(clock, askAgainMs);
   }
 }
 
-interface AskedRoute {
+interface RouteResult {
   readonly route: Route;
   readonly status?: number;
   /** Undefined where the route is reached. */
@@ -93,27 +104,37 @@ interface AskedRoute {
 /** One after the other: a new account runs few functions. */
 async function askEach(
   routes: readonly Route[],
-  address: string,
-  ask: RouteCheckSurroundings['ask'],
-): Promise<AskedRoute[]> {
-  const asked: AskedRoute[] = [];
+  askRoute: (route: Route) => Promise<RouteAnswer>,
+  isOver: () => boolean,
+): Promise<RouteResult[]> {
+  const results: RouteResult[] = [];
   for (const route of routes) {
+    if (isOver()) {
+      results.push({ route, reason: 'there was no time left to ask it' });
+      continue;
+    }
     try {
-      const { status, text } = await ask(address + route.path, route.headers ?? {});
+      const { status, text } = await askRoute(route);
       const isReached = route.statuses.includes(status);
       const shown = text.replaceAll(/\s+/g, ' ').slice(0, shownCharacters);
-      asked.push({ route, status, reason: isReached ? undefined : `${status} ${shown}` });
+      results.push({ route, status, reason: isReached ? undefined : `${status} ${shown}` });
     } catch (error) {
-      asked.push({ route, reason: error instanceof Error ? error.message : String(error) });
+      results.push({ route, reason: reasonOf(error) });
     }
   }
-  return asked;
+  return results;
+}
+
+/** The message of `fetch` itself says only that it failed. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
 }
 
 /** A web ACL answers in HTML, before any code of the gateway. */
-const isBlocked = ({ status, reason }: AskedRoute): boolean => status === 403 && !reason?.includes('{');
+const isBlocked = ({ status, reason }: RouteResult): boolean => status === 403 && !reason?.includes('{');
 
-function describe(stage: string, address: string, refused: readonly AskedRoute[]): string {
+function describe(stage: string, address: string, refused: readonly RouteResult[]): string {
   const paths = refused.map(({ route }) => route.path).join(', ');
   return `${stage} was deployed, but does not serve ${paths} at ${address}: ${refused[0]?.reason}`;
 }
