@@ -41,7 +41,7 @@ export const emulatedStage: VerifyStep = {
       const operator = await operatorIn(region);
       const counted = [...(await liveDisposably(operator, project)), await liveProtected(operator, project)];
       await liveBeside(await operatorIn(otherRegion));
-      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; CloudFront put in front, another origin secret without and with \`canary\`, while clients called: ${counted.join(', ')}; protected, a version gone back and deployed again, destroyed and adopted, put on restored tables and back; in a second region beside the first (${weaker})`;
+      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; CloudFront put in front, another origin secret without and with \`canary\`, while clients called: ${counted.join(', ')}; protected, destroyed and adopted, put on restored tables and back; in a second region beside the first (${weaker})`;
     } finally {
       project.remove();
       await simulator.stop();

@@ -132,12 +132,6 @@ function openAccount(emulatorUrl: string, region: string) {
       const aliases = [chat, list].map((name) => describe(`2015-03-31/functions/${name}/aliases/live`));
       return (await Promise.all(aliases)).map(({ FunctionVersion }) => String(FunctionVersion));
     },
-    /** Every version of the chat function that there is. */
-    async versionNumbers(stage: string): Promise<string[]> {
-      const { ChatFunctionName: name } = (await readStack(apiStackName(stage))).outputs;
-      const { Versions } = await describe(`2015-03-31/functions/${name}/versions`);
-      return (Versions as readonly { readonly Version: string }[]).map(({ Version }) => Version);
-    },
     /** Lambda's own view of the chat function. */
     async readFunction(stage: string): Promise<{ memoryMb: number; url: string }> {
       const { ChatFunctionName: name } = (await readStack(apiStackName(stage))).outputs;

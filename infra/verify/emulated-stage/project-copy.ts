@@ -14,8 +14,8 @@ export interface ProjectCopy {
   remove(): void;
 }
 
-/** Environment of a failing deployment: a stack gets a resource that cannot be created, after all others. */
-export const failingDeployment = (stack: 'data' | 'api') => ({ GW_VERIFY_FAIL: stack });
+/** Environment of a failing deployment: the data stack gets a resource that cannot be created, after all others. */
+export const failingDeployment = { GW_VERIFY_FAIL: 'yes' };
 
 /** Appended to the app. The emulator knows no metric math, so alarms watch a plain metric there. */
 const appChanges = `
@@ -25,21 +25,19 @@ for (const node of app.node.findAll()) {
   if (!(node instanceof CfnAlarm) || node.metrics === undefined) continue;
   Object.assign(node, { metrics: undefined, namespace: 'gw', metricName: 'Requests', statistic: 'Sum', period: 300 });
 }
-for (const stage of process.env.GW_VERIFY_FAIL === undefined ? [] : app.node.children) {
-  const stack = stage[process.env.GW_VERIFY_FAIL];
+for (const { data } of process.env.GW_VERIFY_FAIL === 'yes' ? app.node.children : []) {
   const ServiceToken = 'arn:aws:lambda:${region}:${account}:function:none';
-  const failing = new CfnResource(stack, 'Failing', { type: 'Custom::Failing', properties: { ServiceToken } });
-  for (const child of stack.node.children) if (child !== failing) failing.node.addDependency(child);
+  const failing = new CfnResource(data, 'Failing', { type: 'Custom::Failing', properties: { ServiceToken } });
+  for (const child of data.node.children) if (child !== failing) failing.node.addDependency(child);
 }
 app.synth();
 `;
 
 const copied = ['LICENSE', 'cdk.json', 'package.json', 'functions', 'infra', 'shared'];
 
-/** `root`: of the project, this one by default. */
-export function copyProject(root: string = projectRoot): ProjectCopy {
+export function copyProject(): ProjectCopy {
   const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
-  for (const name of copied) cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of copied) cpSync(join(projectRoot, name), join(folder, name), { recursive: true });
   symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules'));
   const app = join(folder, 'infra/cdk/app.ts');
   const appText = readFileSync(app, 'utf8');
