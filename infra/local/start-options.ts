@@ -16,6 +16,8 @@ export interface LocalOptions {
   readonly metricsHost?: string | undefined;
   /** Path of a gateway file; undefined for the contents of the store, or the demo. */
   readonly config: string | undefined;
+  /** Whether all of that file is applied, and not only what it changed since it was applied last. */
+  readonly reapply?: boolean;
   /** Folder that keeps the tables between runs; undefined for tables in memory. */
   readonly data: string | undefined;
   /** Whether acknowledged writes survive a loss of power too. */
@@ -50,7 +52,8 @@ where the store is empty.
   --metrics-port N  serve GET /metrics on this port too, without a key and nothing else
   --metrics-host ADDR
                     address of that port (default ${hostDefault}: this machine alone)
-  --config FILE     apply this gateway file before the start
+  --config FILE     apply what this gateway file changed since the last start, before this one
+  --reapply         with --config: apply the whole file, and undo what operators changed of it
   --data DIR        keep the data in this folder (default: in memory)
   --durable         with --data: what was answered survives a loss of power too; each write then waits for the disk
   --processes N     N processes share the port and the store, at most one for each processor (default 1)
@@ -75,6 +78,7 @@ const known = {
   'metrics-port': { type: 'string' },
   'metrics-host': { type: 'string' },
   config: { type: 'string' },
+  reapply: { type: 'boolean' },
   data: { type: 'string' },
   durable: { type: 'boolean' },
   processes: { type: 'string' },
@@ -131,6 +135,10 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (durable && values.data === undefined) {
     throw new Error('--durable is for data that is kept: use it with --data DIR');
   }
+  const reapply = values.reapply === true;
+  if (reapply && values.config === undefined) {
+    throw new Error('--reapply applies a whole gateway file: use it with --config FILE');
+  }
   const processes = Number(values.processes ?? 1);
   if (values.processes === '' || !Number.isSafeInteger(processes) || processes < 1) {
     throw new Error('--processes takes a number from 1 on');
@@ -161,6 +169,7 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
     metricsPort,
     metricsHost,
     config,
+    reapply,
     data,
     durable,
     processes,

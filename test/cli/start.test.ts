@@ -64,6 +64,7 @@ describe('options', () => {
       port: 8787,
       host: '127.0.0.1',
       config: undefined,
+      reapply: false,
       data: undefined,
       durable: false,
       processes: 1,
@@ -83,6 +84,7 @@ describe('options', () => {
     });
     expect(read('--stream-budget', '840')).toMatchObject({ streamBudgetSeconds: 840 });
     expect(read('--demo-traffic')).toMatchObject({ demoTraffic: true });
+    expect(read('--config', 'x', '--reapply')).toMatchObject({ config: 'x', reapply: true });
     expect([read('--help', '--port', '1'), read('-h')]).toEqual(['help', 'help']);
   });
 
@@ -94,6 +96,7 @@ describe('options', () => {
     [['--stream-budget', '54'], '--stream-budget takes 55 to 840 seconds'],
     [['--stream-budget', '5m'], '--stream-budget takes 55 to 840 seconds'],
     [['--log', 'loud'], '--log takes text, json or off'],
+    [['--reapply'], '--reapply applies a whole gateway file: use it with --config FILE'],
     [['--durable'], '--durable is for data that is kept: use it with --data DIR'],
     ...['0', 'two', '1.5', ''].map((n) => [['--processes', n], '--processes takes a number from 1 on'] as const),
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],

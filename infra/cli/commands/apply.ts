@@ -1,6 +1,7 @@
 // `apply -f gateway.yaml`: changes the store to match the file, or with `--dry-run` shows the changes. Removals are
 // shown and must be confirmed.
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -8,9 +9,11 @@ import {
   destructiveChanges,
   type GatewayFilePlan,
   GatewayFileRefused,
+  keepAppliedFile,
   planGatewayFile,
   type ReadFile,
   type ReadResult,
+  readAppliedFile,
   readGatewayFile,
   restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
@@ -69,7 +72,22 @@ async function apply(
   const { providers } = plan.catalogue;
   const isStage = session.target.kind === 'stage';
   const revoked = isStage ? [] : await revokeBeforeNewProviders(await openAdministration(session), providers);
-  return carryOut(session, { ...plan, notes: [...plan.notes, ...revoked] });
+  const outcome = await carryOut(session, { ...plan, notes: [...plan.notes, ...revoked] });
+  if (!isStage && outcome.failure === undefined) await keepForStart(opened, read, { path: resolve(path), plan });
+  return outcome;
+}
+
+/**
+ * The next start compares its file with this one. Another file than that of the starts leaves theirs: what it changed is
+ * an operator's change to them.
+ */
+async function keepForStart(
+  { store }: OpenTarget,
+  read: ReadFile,
+  { path, plan: { modelIds } }: { readonly path: string; readonly plan: GatewayFilePlan },
+): Promise<void> {
+  const kept = await readAppliedFile(store);
+  if (kept === undefined || kept.path === path) await keepAppliedFile(store, read, { path, modelIds });
 }
 
 async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {

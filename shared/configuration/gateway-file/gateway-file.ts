@@ -127,6 +127,8 @@ export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ..
 // between them in one pass, so that all problems are reported at once.
 export interface ReadFile {
   readonly file: GatewayFile;
+  /** The same before its check: plain values, without defaults. */
+  readonly source: unknown;
   readonly lineOf: LineOf;
 }
 
@@ -138,7 +140,9 @@ export function readGatewayFile(text: string): ReadResult {
   if (source.kind === 'unreadable') return { ok: false, problems: source.issues.map((issue) => toProblem(issue)) };
   const checked = checkWith(gatewayFileSchema, source.value);
   const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
-  if (checked.ok && issues.length === 0) return { ok: true, file: checked.value, lineOf: source.lineOf };
+  if (checked.ok && issues.length === 0) {
+    return { ok: true, file: checked.value, source: source.value, lineOf: source.lineOf };
+  }
   const problems = oncePerPlace(issues).map((issue) => toProblem(issue, source.lineOf(issue.path)));
   return { ok: false, problems: inOrder(problems) };
 }
