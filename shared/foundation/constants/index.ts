@@ -1,6 +1,7 @@
 export * from './blob-lives.ts';
 export * from './bounds.ts';
 export * from './call-times.ts';
+export { type ConnectionFaultWord, connectionFaultText } from './connection-faults.ts';
 export * from './counted-units.ts';
 export { environmentNames } from './environment-names.ts';
 export { headerNames } from './header-names.ts';

@@ -1,5 +1,6 @@
 // Models with their prices by provider, and the health of each provider: its state and figures of the last minutes,
 // whether it cools, and the use of its limits.
+import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import type { Health, LimitUse, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
@@ -80,9 +81,10 @@ const reasons: Readonly<Partial<Record<Health['state'], string>>> = {
 };
 
 /** Its state, and for whom it cools and why: it is then called last. */
-const State = ({ health: { state, is_cooling, cooling_for } }: { readonly health: Health }) => (
+const State = ({ health: { state, reason, is_cooling, cooling_for } }: { readonly health: Health }) => (
   <span class="lines">
     <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>
+    {reason !== null && <span>{connectionFaultText(reason)}</span>}
     {is_cooling && (
       <span>
         cooling for {cooling_for === 'all' ? 'all' : cooling_for.join(', ')}
