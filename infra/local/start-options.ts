@@ -1,7 +1,7 @@
 // `npm start -- …`.
 import { parseArgs } from 'node:util';
 import { nearestOf } from '../../shared/errors/index.ts';
-import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
+import { dataVariable, isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { readSignIn, type SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { demoTraffic } from './demo/demo-traffic.ts';
 import { hostDefault } from './listen-address.ts';
@@ -54,7 +54,7 @@ where the store is empty.
                     address of that port (default ${hostDefault}: this machine alone)
   --config FILE     apply what this gateway file changed since the last start, before this one
   --reapply         with --config: apply the whole file, and undo what operators changed of it
-  --data DIR        keep the data in this folder (default: in memory)
+  --data DIR        keep the data in this folder (default: that of the variable GW_DATA, else in memory)
   --durable         with --data: what was answered survives a loss of power too; each write then waits for the disk
   --processes N     N processes share the port and the store, at most one for each processor (default 1)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
@@ -114,7 +114,10 @@ function portOf(name: string, text: string | undefined): number | undefined {
 }
 
 /** Throws an Error with one line for the terminal. */
-export function readOptions(args: readonly string[]): LocalOptions | 'help' {
+export function readOptions(
+  args: readonly string[],
+  variables: Readonly<Record<string, string | undefined>> = {},
+): LocalOptions | 'help' {
   const values = parseOptions(args);
   if (values.help === true) return 'help';
   const port = portOf('port', values.port) ?? portDefault;
@@ -131,8 +134,9 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (values.dynamodb !== undefined && values.data !== undefined) {
     throw new Error('--data keeps the tables in a folder, --dynamodb on a server: use one of them');
   }
+  const data = values.data ?? (values.dynamodb === undefined ? variables[dataVariable] || undefined : undefined);
   const durable = values.durable === true;
-  if (durable && values.data === undefined) {
+  if (durable && data === undefined) {
     throw new Error('--durable is for data that is kept: use it with --data DIR');
   }
   const reapply = values.reapply === true;
@@ -162,7 +166,7 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
     },
     { issuer: '--oidc-issuer', clientId: '--oidc-client' },
   );
-  const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
+  const { config, dynamodb, host = hostDefault, log = 'text' } = values;
   return {
     port,
     host,

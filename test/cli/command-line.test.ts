@@ -55,7 +55,7 @@ describe('a line that cannot be run', () => {
     [`usage --since 2026-02-30 ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`usage --since 9000d ${nowhere}`, '--since is at most 366 days back'],
     [`usage --by colour ${nowhere}`, '--by is one of model, provider, key, day'],
-    ['keys list', 'say which store'],
+    ['keys list', 'say which store: --stage NAME, --dynamodb URL or --data DIR (or the variable GW_DATA)'],
     [`keys list ${nowhere} --workspace`, "option '--workspace <W>' argument missing"],
     ['keys list --data d --stage dev', '--data is a store of its own'],
     ['keys list --data d --profile p', 'they need --stage'],

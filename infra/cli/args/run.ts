@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { dataVariable } from '../../../shared/foundation/constants/index.ts';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { addCommands } from '../commands/index.ts';
@@ -37,7 +38,7 @@ export function createProgram(execute: Execute): CommandLine {
   const program = new CommandLine('gw', execute);
   program.description("The operator's command line of the gateway.");
   program.notes(
-    'Every command works on one store: --stage NAME, --dynamodb URL or --data DIR.',
+    'Every command works on one store: --stage NAME, --dynamodb URL or --data DIR (default: the variable GW_DATA).',
     'COMMAND --help, or help COMMAND, explains one command; --version tells the release.',
     'Exit 0: done. 1: it failed or was declined. 2: the line cannot be run.',
   );
@@ -106,7 +107,7 @@ async function execute(
   options: CommonOptions,
   work: CommandWork,
 ): Promise<ExitCode> {
-  const target = readTarget(options);
+  const target = readTarget(options, circumstances.variables[dataVariable]);
   let opened: Promise<OpenTarget> | undefined;
   try {
     const outcome = await work({

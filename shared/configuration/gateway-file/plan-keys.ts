@@ -80,6 +80,11 @@ export async function planKeys({
       revokedKeys.push(`key ${key.name} of ${workspace}`);
     }
     notes.push(...found.flatMap(({ former }) => (former === undefined ? [] : describeReplaced(former))));
+    const isEnded = ({ former, wanted: { expiresAtMs = null } }: PlannedKey) =>
+      expiresAtMs !== null && expiresAtMs <= nowMs && expiresAtMs !== former?.expiresAtMs;
+    if (found.some(isEnded)) {
+      notes.push(`${formatPath(placeOf(path))}.expires_at is in the past: every call with key ${key.name} is refused`);
+    }
     const limitOf = ({ former, wanted: { spendLimitUsd = former?.spendLimitUsd ?? null } }: PlannedKey) =>
       spendLimitUsd;
     if (written.spend_limit_reset != null && found.some((one) => limitOf(one) === null)) {
