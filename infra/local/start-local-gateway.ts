@@ -49,7 +49,7 @@ export async function startLocalGateway(
         ? undefined
         : {
             name: config,
-            content: readConfigFile(config),
+            content: await readConfigFile(config),
             config: { path: resolve(config), reapply: options.reapply === true, storeOption: storeOption(options) },
           };
     // Checked before the file is applied: a start that cannot listen changes nothing.

@@ -14,7 +14,7 @@ import {
   type ReadFile,
   type ReadResult,
   readAppliedFile,
-  readGatewayFile,
+  readWithList,
   restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
@@ -58,7 +58,7 @@ async function apply(
   session: Session,
   { file: path, dryRun: isDry = false }: ApplyCommandOptions,
 ): Promise<CommandOutcome> {
-  const read = await readFileAt(path);
+  const read = await readFileAt(path, session.variables.AWS_REGION);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const opened = await session.open({ writes: !isDry, missing: isDry ? 'empty' : 'made' });
   if (!isDry) await opened.prepareTables();
@@ -121,10 +121,10 @@ async function credentialNotes(
   return unknown === undefined ? lines : [...lines, `credentials of providers could not be looked at: ${unknown}`];
 }
 
-async function readFileAt(path: string): Promise<ReadResult> {
+async function readFileAt(path: string, region: string | undefined): Promise<ReadResult> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) throw new Error(`cannot read the gateway file ${path}`);
-  return readGatewayFile(text);
+  return readWithList(text, { region });
 }
 
 async function planFile(session: Session, opened: OpenTarget, { file, lineOf }: ReadFile): Promise<GatewayFilePlan> {

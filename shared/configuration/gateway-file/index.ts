@@ -10,4 +10,5 @@ export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
 export { planPublication } from './plan-publication.ts';
 export type { ConfigurationStores, CreatedKey, FileApplyOptions, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
+export { readWithList } from './read-with-list.ts';
 export { yamlText } from './yaml-text.ts';
