@@ -281,8 +281,8 @@ describeOnDynamo('policies', () => {
       ).toEqual(new Set(['alias/gw-dev-connections']));
     });
 
-    it('was compared with every command there is', () => {
-      const names = commandsIn(createProgram(async () => {})).map(fullName);
+    it('was compared with every command there is', async () => {
+      const names = commandsIn(await createProgram(async () => {})).map(fullName);
       const missed = names.filter((name) => !runs.some(({ line }) => line.startsWith(name)));
       expect(missed.toSorted()).toEqual(['alerts test', 'calls show', 'policy']);
     });

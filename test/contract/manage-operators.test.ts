@@ -143,7 +143,7 @@ describe('an operator key', () => {
     expect((await gateway.get('/key')).status).toBe(200);
   });
 
-  it('is told apart from an API key of this gateway, and from no other key', async () => {
+  it('is no API key: the refusal of one says so, that of another key does not', async () => {
     const refused = (await asOperator(gateway, gateway.key).get('/session')).body;
     expect(refused).toMatchObject({ error: 'UNAUTHORIZED', message: expect.stringMatching(/^This is an API key/) });
     expect((await asOperator(gateway, newKey()).get('/session')).body.message).toMatch(/^This needs an operator key/);

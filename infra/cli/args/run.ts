@@ -33,8 +33,8 @@ export interface Circumstances {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Every command. */
-export function createProgram(execute: Execute): CommandLine {
+/** The command with this name; every command where there is none. */
+export async function createProgram(execute: Execute, name?: string): Promise<CommandLine> {
   const program = new CommandLine('gw', execute);
   program.description("The operator's command line of the gateway.");
   program.notes(
@@ -42,7 +42,7 @@ export function createProgram(execute: Execute): CommandLine {
     'COMMAND --help, or help COMMAND, explains one command; --version tells the release.',
     'Exit 0: done. 1: it failed or was declined. 2: the line cannot be run.',
   );
-  addCommands(program);
+  await addCommands(program, name);
   return program;
 }
 
@@ -56,15 +56,15 @@ export async function run(words: readonly string[], given: Circumstances): Promi
   const terminal = onlyText(given.terminal);
   const circumstances = { ...given, terminal };
   let code: ExitCode = 0;
-  const program = createProgram(async (command, options, work) => {
-    code = await execute(circumstances, command, options, work);
-  });
   if (words.length === 1 && words[0] === '--version') {
     terminal.writeOut(`gw ${await readRelease()}`);
     return 0;
   }
   const isHelp = words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h');
   const names = words.slice(words[0] === 'help' ? 1 : 0);
+  const program = await createProgram(async (command, options, work) => {
+    code = await execute(circumstances, command, options, work);
+  }, names[0]);
   const { command, isWhole } = findCommand(program, names);
   try {
     if (isHelp && isWhole) showHelp(command, terminal);
