@@ -42,3 +42,6 @@ export const environmentNames = {
   signInClientId: 'GW_SIGN_IN_CLIENT_ID',
   signInGroupsClaim: 'GW_SIGN_IN_GROUPS_CLAIM',
 } as const;
+
+/** The folder of a local start, and of a command, that names no store. */
+export const dataVariable = 'GW_DATA';

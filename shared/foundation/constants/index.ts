@@ -1,8 +1,9 @@
 export * from './blob-lives.ts';
 export * from './bounds.ts';
 export * from './call-times.ts';
+export { type ConnectionFaultWord, connectionFaultText } from './connection-faults.ts';
 export * from './counted-units.ts';
-export { environmentNames } from './environment-names.ts';
+export { dataVariable, environmentNames } from './environment-names.ts';
 export { directOrigin, headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
 export * from './interfaces.ts';

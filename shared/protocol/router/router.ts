@@ -237,7 +237,9 @@ const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
 function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): RequestOutcome {
-  const error = fail('method_not_allowed');
+  const error = fail('method_not_allowed', {
+    message: `This path does not take this method. It takes ${methods.join(', ')}.`,
+  });
   const { headers, ...refusal } = toEnvelope(error, correlationId, errorFormat);
   const response = { ...refusal, headers: { ...headers, allow: methods.join(', ') } };
   return { response, error };

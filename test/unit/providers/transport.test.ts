@@ -178,6 +178,7 @@ describe('what providers lack', () => {
         isCooling: () => false,
         coolingFor: () => [],
         lastFailure: () => undefined,
+        unreached: () => undefined,
         noted: () => undefined,
         refresh: nothing,
         report: () => {},
