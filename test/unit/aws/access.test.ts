@@ -1,13 +1,11 @@
-import { createHash, createHmac } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '#jest';
 import { defaultProvider } from '../../../infra/build/bundled-credential-chain.ts';
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
-import { awsAccess, createSha256 } from '../../../shared/storage/aws-clients/index.ts';
+import { awsAccess } from '../../../shared/storage/aws-clients/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -241,26 +239,5 @@ describe('a command to DynamoDB', () => {
       const { headers: expected } = await plain.sign(request, { signingDate });
       expect(authorization).toBe(expected.authorization);
     }
-  });
-});
-
-describe('the hash of the signer', () => {
-  const secrets = fc.oneof(fc.string(), fc.uint8Array());
-
-  it('is SHA-256 of all that came, and HMAC where there is a secret, used again or not', () => {
-    const OwnSha256 = createSha256();
-    return fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.uint8Array())), fc.option(secrets), async (parts, secret) => {
-        for (let use = 1; use <= 2; use += 1) {
-          const own = secret === null ? new OwnSha256() : new OwnSha256(secret);
-          const known = secret === null ? createHash('sha256') : createHmac('sha256', secret);
-          for (const part of parts) {
-            own.update(part);
-            known.update(part);
-          }
-          expect(Buffer.from(await own.digest()).toString('hex')).toBe(known.digest('hex'));
-        }
-      }),
-    );
   });
 });
