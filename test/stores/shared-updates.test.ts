@@ -147,7 +147,12 @@ describe('an engine that does not take several updates in one request', () => {
 
   it('is asked again where the same update fails alone too, because its words were not the fault', async () => {
     const failure = awsError(400, 'ValidationException');
-    const { store, operations } = await storeWhere(failure, failure, failure, together({ Item: itemOf(2) }, { Item: itemOf(2) }));
+    const { store, operations } = await storeWhere(
+      failure,
+      failure,
+      failure,
+      together({ Item: itemOf(2) }, { Item: itemOf(2) }),
+    );
     await expect(both(store)).rejects.toThrow(StoreUnavailable);
     expect(await both(store)).toEqual([isLarge, isLarge]);
     expect(operations()).toEqual(['BatchExecuteStatement', 'UpdateItem', 'UpdateItem', 'BatchExecuteStatement']);

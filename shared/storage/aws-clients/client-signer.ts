@@ -15,7 +15,10 @@ type Request = Parameters<SignatureV4['sign']>[0] & {
 };
 
 export interface ClientSigner {
-  sign<Signed extends Request>(request: Signed, options?: { readonly signingDate?: Date | number | string }): Promise<Signed>;
+  sign<Signed extends Request>(
+    request: Signed,
+    options?: { readonly signingDate?: Date | number | string },
+  ): Promise<Signed>;
 }
 
 const algorithm = 'AWS4-HMAC-SHA256';
@@ -29,7 +32,10 @@ interface DayKey {
   readonly key: KeyObject;
 }
 
-export function clientSigner(service: string, { region, credentials }: Pick<AwsAccess, 'region' | 'credentials'>): ClientSigner {
+export function clientSigner(
+  service: string,
+  { region, credentials }: Pick<AwsAccess, 'region' | 'credentials'>,
+): ClientSigner {
   const plain = new SignatureV4({ service, region, credentials, sha256: Sha256 });
   const headerLists = new Map<string, readonly string[]>();
   let day: DayKey | undefined;
@@ -55,11 +61,12 @@ export function clientSigner(service: string, { region, credentials }: Pick<AwsA
   return {
     async sign(request, options) {
       const { method, path, query = {}, body, headers } = request;
-      const isSimple = path === '/' && Object.keys(query).length === 0;
+      const signingDate = options?.signingDate;
+      const isSimple = path === '/' && Object.keys(query).length === 0 && signingDate !== undefined;
       if (!isSimple || !(typeof body === 'string' || body instanceof Uint8Array))
         return (await plain.sign(request, options)) as typeof request;
       const { accessKeyId, secretAccessKey, sessionToken } = await credentials();
-      const longDate = new Date(options?.signingDate ?? 0).toISOString().replace(/[-:]|\.\d+/g, '');
+      const longDate = new Date(signingDate).toISOString().replace(/[-:]|\.\d+/g, '');
       const date = longDate.slice(0, 8);
       const payloadHash = hash('sha256', body);
       headers['x-amz-date'] = longDate;
@@ -80,5 +87,4 @@ export function clientSigner(service: string, { region, credentials }: Pick<AwsA
 }
 
 /** AWS asks for these. A proxy may change the others. */
-const isSigned = (name: string): boolean =>
-  name === 'host' || name === 'content-type' || name.startsWith('x-amz-');
+const isSigned = (name: string): boolean => name === 'host' || name === 'content-type' || name.startsWith('x-amz-');

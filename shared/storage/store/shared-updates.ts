@@ -50,7 +50,7 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
 
   async function sendAlone(update: Update, name: string, signal: AbortSignal): Promise<ConditionalResult> {
     const result = await sendOne(update, signal);
-    // A refused update without an item, and one that was made, tell as much as a read.
+    // The answer to a write says as much of the item's existence as a read.
     if (result.kind === 'written' || result.item !== undefined) known.set(name, true);
     else known.delete(name);
     return result;
@@ -63,24 +63,23 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
     return result;
   }
 
-  function answer(each: Waiting, { Item, Error: error }: StatementOutcome): void {
-    const { update, name, signal, resolve, reject } = each;
-    if (error === undefined) return resolve({ kind: 'written', item: Item });
+  /** Rejects as a single request would. */
+  async function resultOf(each: Waiting, { Item, Error: error }: StatementOutcome): Promise<ConditionalResult> {
+    if (error === undefined) return { kind: 'written', item: Item };
+    const { update, name, signal } = each;
     const { Code: code = '', Item: item } = error;
-    if (code === 'ConditionalCheckFailed') {
-      // Without its item it may be absent, and with one in which the condition holds the engine reads it in another way.
-      const isRefusal = item !== undefined && update.condition !== undefined && !holds(update.condition, item);
-      return resolve(isRefusal ? { kind: 'refused', item } : sendAlone(update, name, signal));
-    }
-    if (code in errorNames) return reject(errorOf(code));
-    resolve(sendRefused(each));
+    if (code in errorNames) throw errorOf(code);
+    if (code !== 'ConditionalCheckFailed') return sendRefused(each);
+    // Without its item it may be absent, and an item in which the condition holds was read in another way than alone.
+    const isRefusal = item !== undefined && update.condition !== undefined && !holds(update.condition, item);
+    return isRefusal ? { kind: 'refused', item } : sendAlone(update, name, signal);
   }
 
   async function sendTogether(batch: readonly Waiting[]): Promise<void> {
     try {
       const statements = batch.map(({ statement }) => statement);
       const outcomes = await sendAll(statements, signalOfAll(batch));
-      for (const [at, each] of batch.entries()) answer(each, outcomes[at] ?? { Error: { Code: 'InternalServerError' } });
+      for (const [at, each] of batch.entries()) each.resolve(resultOf(each, outcomes[at] ?? unanswered));
     } catch (error) {
       const isUnspoken = isOfWords(error);
       for (const each of batch) {
@@ -121,7 +120,9 @@ function batchesOf(open: readonly Waiting[]): Waiting[][] {
   const batches: Waiting[][] = [];
   const namesOf: Set<string>[] = [];
   for (const each of open) {
-    let at = batches.findIndex((batch, index) => batch.length < statementsMax && namesOf[index]?.has(each.name) !== true);
+    let at = batches.findIndex(
+      (batch, index) => batch.length < statementsMax && namesOf[index]?.has(each.name) !== true,
+    );
     if (at === -1) {
       at = batches.push([]) - 1;
       namesOf.push(new Set());
@@ -132,7 +133,7 @@ function batchesOf(open: readonly Waiting[]): Waiting[][] {
   return batches;
 }
 
-/** Aborts once nobody waits any more. */
+/** Aborts when the last of the callers gave up. */
 function signalOfAll(batch: readonly Waiting[]): AbortSignal {
   const all = new AbortController();
   let open = batch.length;
@@ -147,6 +148,9 @@ function signalOfAll(batch: readonly Waiting[]): AbortSignal {
     );
   return all.signal;
 }
+
+/** For a statement that is missing in the answer: it may have been run. */
+const unanswered: StatementOutcome = { Error: { Code: 'InternalServerError' } };
 
 /** By the code of a statement: the name of the error with which the same write would be refused alone. */
 const errorNames: Readonly<Record<string, string>> = {

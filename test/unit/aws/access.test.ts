@@ -1,11 +1,12 @@
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '#jest';
 import { defaultProvider } from '../../../infra/build/bundled-credential-chain.ts';
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
-import { awsAccess } from '../../../shared/storage/aws-clients/index.ts';
+import { awsAccess, clientSigner } from '../../../shared/storage/aws-clients/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -240,4 +241,43 @@ describe('a command to DynamoDB', () => {
       expect(authorization).toBe(expected.authorization);
     }
   });
+});
+
+describe('the signer of a client', () => {
+  const identities = ['first', 'second'].map((name) => ({ accessKeyId: name, secretAccessKey: `secret of ${name}` }));
+  const sessions = [...identities, { ...awsIdentity, sessionToken: 'token' }];
+  const days = ['2026-11-28T23:59:59.999Z', '2026-11-29T00:00:00.001Z'];
+  const requests = fc.array(
+    fc.record({
+      identity: fc.constantFrom(...sessions),
+      signingDate: fc.constantFrom(...days).map((text) => new Date(text)),
+      body: fc.oneof(fc.string({ unit: 'grapheme' }), fc.uint8Array()),
+      path: fc.constantFrom('/', '/', '/', '/proxied/'),
+      more: fc.constantFrom({}, { 'x-amz-meta': '1' }, { accept: '*/*' }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+
+  it('signs as the signer of the SDK does, also after other credentials, another day, other headers and paths', () =>
+    fc.assert(
+      fc.asyncProperty(requests, async (sequence) => {
+        let identity = sessions[0] ?? awsIdentity;
+        const region = 'eu-west-1';
+        const signer = clientSigner('dynamodb', { region, credentials: async () => identity });
+        for (const { body, path, more, signingDate, ...one } of sequence) {
+          identity = one.identity;
+          const fields = { method: 'POST', protocol: 'https:', hostname: 'db.example', path, query: {}, body };
+          const given = { host: 'db.example', 'content-type': 'application/x-amz-json-1.0', ...more };
+          const { headers } = await signer.sign({ ...fields, headers: { ...given } }, { signingDate });
+          const { authorization = '', ...sent }: Record<string, string> = headers;
+          const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
+          const obliged = Object.keys(sent).filter((name) => name.startsWith('x-amz-') || name === 'host');
+          expect(names).toEqual(expect.arrayContaining(obliged));
+          const plain = new SignatureV4({ service: 'dynamodb', region, credentials: identity, sha256: Sha256 });
+          const signed = Object.fromEntries(names.map((name) => [name, sent[name] ?? '']));
+          const expected = await plain.sign({ ...fields, headers: signed }, { signingDate });
+          expect(authorization).toBe(expected.headers.authorization);
+        }
+      }),
+    ));
 });
