@@ -99,6 +99,9 @@ const lengths: readonly Length[] = [
       user('And?'),
     ],
   })),
+  chat('messages without fields', 45_000, (length) => ({ messages: each(length, () => ({ role: 'user' })) })),
+  chat('tools without fields', valuesMax, (length) => ({ ...said('Hi.'), tools: each(length, () => ({})) })),
+  chat('short messages', 24_000, (length) => ({ messages: each(length, () => user('a')) })),
   chat('members of the body', valuesMax, (length) => ({
     ...said('Hi.'),
     ...Object.fromEntries(each(length, (at) => [`m${at}`, 1])),
