@@ -93,7 +93,7 @@ function pieceEnd(bytes: Buffer, boundary: string, from: number): number {
   return place === -1 ? end : start + place;
 }
 
-/** What comes behind the last boundary is ignored. */
+/** Bytes behind the last boundary are ignored. */
 function hasEnded(parser: MultipartParser): boolean {
   try {
     parser.finish();

@@ -1,4 +1,4 @@
-// What an HTTP/1.1 connection does in each phase of a request, as a table. Three invariants hold in every row: a head is
+// The phases of a request on an HTTP/1.1 connection, as a table. Three invariants hold in every row: a head is
 // parsed and a request is served only when no answer is due, an answer is due until it has left, and no event leads out of
 // `over`. Sockets and bounds are not in the table: connections with several requests at once will share those.
 

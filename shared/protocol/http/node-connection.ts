@@ -181,7 +181,7 @@ export class NodeConnection extends Duplex {
     this.#phase = phaseRules[this.#phase].next[event];
   }
 
-  /** The parser marks the end of a body in the request, which has no event before somebody reads it. */
+  /** The parser marks the end of a body in the request, whose event comes only after it was read. */
   #seeBodyEnd(): void {
     if (this.#current?.incoming.complete === true) this.#move('bodyEnded');
   }

@@ -1,4 +1,4 @@
-// Bounds connections before they have a request: their number, and what unfinished heads keep in memory. Beyond a bound the
+// Bounds connections before they have a request: their number, and the memory of unfinished heads. Beyond a bound the
 // connection that has waited longest for its head is closed.
 
 /** Far above the calls that one process serves at once. */
@@ -6,7 +6,7 @@ const connectionsDefaultMax = 10_000;
 /** Of those that have not shown a key that exists: together with the heads less than 96 MiB. */
 const strangersDefaultMax = 4_000;
 const headsDefaultMaxBytes = 32 * 1024 * 1024;
-/** What the parser keeps for an unfinished head, beside its text and lines. */
+/** Memory of the parser for an unfinished head, beside its text and lines. */
 const headBaseBytes = 4 * 1024;
 
 interface Closable {

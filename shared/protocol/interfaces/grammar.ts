@@ -6,7 +6,7 @@ import type { EventText, JsonAnswer, JsonText } from '../wire/index.ts';
 export interface InterfaceGrammar {
   /** Every text of a request that a model reads, in the order of the body; undefined where others may have a turn. */
   readonly textsOfRequest: (json: JsonText) => Iterable<FoundText | undefined>;
-  /** Whether input is written in the tokens of a model, which nobody else reads. */
+  /** Whether input is written in the tokens of a model, which no guardrail reads. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
    * The field that makes the model think, where the turn needs thinking that is no longer in the conversation, so that

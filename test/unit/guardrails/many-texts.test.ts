@@ -15,7 +15,7 @@ const jsonOf = (body: unknown) => {
 };
 const many = <One>(count: number, make: (at: number) => One) => Array.from({ length: count }, (_one, at) => make(at));
 
-/** What an escape means, by one rule for all of them. */
+/** The same by one rule for all escapes. */
 const unescaped = (text: string) =>
   text.replaceAll(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_whole, code: string | undefined, letter: string) =>
     code === undefined
