@@ -27,7 +27,7 @@ interface PhaseRules {
   readonly passes: 'head' | 'body' | 'nothing';
   /** An answer is due. */
   readonly isAnswering: boolean;
-  /** What answers a parse error: the request's own answer, one in the place of a request, or none. */
+  /** The answer to a parse error: that of the request, one in the place of a request, or none. */
   readonly onFault: 'answerHead' | 'refuseBody' | 'close' | 'ignore';
   readonly next: Readonly<Record<PhaseEvent, Phase>>;
 }
