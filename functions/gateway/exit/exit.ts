@@ -5,7 +5,7 @@ import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
 import type { CallGuard, WholeAnswer } from '../stages.ts';
 
-/** What the guardrails of the key that reads have to do with an answer. */
+/** How the guardrails of the key that reads apply to an answer. */
 export type GuardDecision =
   /** The key has none. */
   | { readonly kind: 'unguarded' }

@@ -75,7 +75,7 @@ export const serveStoredResponse =
     return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
   };
 
-/** The guardrails of the key that reads, whoever made the response. */
+/** Returns the guardrails of the key that reads, whichever key made the response. */
 async function decide(
   deps: GatewayDependencies,
   { catalogue, guardrails }: FoundResponse,
@@ -114,7 +114,7 @@ async function ask(
     return await read(deps, call, sending, readBrokenCall);
   } catch (error) {
     connection.watch.abort();
-    // What a guardrail refuses is no failure of the provider.
+    // A refusal of a guardrail is no failure of the provider.
     if (!connection.isSent || error instanceof GatewayError) throw error;
     return { kind: 'failure', failure: readBrokenCall(error, connection, 0) };
   }

@@ -23,7 +23,7 @@ const encodedFields = wordsOf(`
   encrypted_index encrypted_stdout encrypted_value obfuscation
 `);
 
-/** Not looked into where they stand beside texts. */
+/** Not searched where they are beside texts. */
 const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top_logprobs extra_content usage');
 
 /** Arguments of a tool call: a string of JSON, or an object. */
