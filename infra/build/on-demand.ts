@@ -1,5 +1,5 @@
 // Modules that the bundles load on demand.
-import { servingApis } from '../../shared/foundation/constants/index.ts';
+import { listedInterfaceIds, servingApis, taskInterfaceIds } from '../../shared/foundation/constants/index.ts';
 
 const hubApis = new Set(
   Object.values(servingApis).flatMap((serving): readonly string[] => [
@@ -9,8 +9,8 @@ const hubApis = new Set(
 );
 
 /** Interfaces of clients beside those that most calls have. */
-const interfaces = ['responses', 'embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
-const translated = ['chat-completions', 'messages', 'responses'];
+const interfaces = listedInterfaceIds.filter((id) => id !== 'chat-completions' && id !== 'messages');
+const translated = listedInterfaceIds.filter((id) => !taskInterfaceIds.includes(id));
 const ofInterface = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
@@ -33,12 +33,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   'conclude.cjs': 'functions/gateway/provider/conclude.ts',
   'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
   ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, ofInterface(name, 'index.ts')])),
-  ...Object.fromEntries(
-    [...new Set([...translated, ...interfaces])].map((name) => [
-      `${name}-grammar.cjs`,
-      ofInterface(name, 'grammar.ts'),
-    ]),
-  ),
+  ...Object.fromEntries(listedInterfaceIds.map((name) => [`${name}-grammar.cjs`, ofInterface(name, 'grammar.ts')])),
   ...Object.fromEntries(
     translated.map((name) => [`${name}-translation.cjs`, ofInterface(name, 'translation/index.ts')]),
   ),

@@ -96,13 +96,15 @@ describe('the source tree', () => {
   it('lets answers leave by the one exit alone: nothing else makes a good answer of what a provider wrote', () => {
     const homes = [
       'functions/gateway/exit/exit.ts',
-      // What a key may see of itself, and the description: no provider wrote it.
+      // A key's own data, and the description: no provider wrote them.
       'functions/gateway/account/serve-account.ts',
       'functions/gateway/routes.ts',
       // The status of an attempt.
       'functions/gateway/settlement/write-record.ts',
     ];
-    const makers = sources.filter(({ path, text }) => path.startsWith('functions/gateway/') && /\bokStatus\b/.test(text));
+    const makers = sources.filter(
+      ({ path, text }) => path.startsWith('functions/gateway/') && /\bokStatus\b/.test(text),
+    );
     expect(makers.map(({ path }) => path).toSorted()).toEqual(homes.toSorted());
     const readers = sources.filter(({ text }) => /\bPassed<[^>]*>\s*=>\s*\w+ as Passed\b|as Passed</.test(text));
     expect(readers.map(({ path }) => path)).toEqual(['functions/gateway/exit/exit.ts']);

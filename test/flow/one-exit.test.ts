@@ -15,7 +15,7 @@ const mail = 'me@acme.io';
 let guardrail: ScriptedGuardrail;
 let provider: ScriptedProvider;
 let gateway: Harness;
-/** What the scripted provider answers: an object as JSON, a list as a stream of events. */
+/** Answers of the scripted provider: an object as JSON, a list as a stream of events. */
 let next: Json | readonly Json[] = {};
 
 beforeAll(async () => {
@@ -175,7 +175,7 @@ describe('a signed text', () => {
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' }] },
   ];
 
-  it('that a mask touches is dropped from a whole answer, told, and the next turn does not think', async () => {
+  it('that a mask touches is dropped from a whole answer and reported, and the next turn does not think', async () => {
     next = answer;
     const response = await post('/messages', body);
     expect(response.headers.get('x-gw-left-out')).toBe('content[0]');
@@ -211,7 +211,7 @@ describe('a signed text', () => {
     expect(sent.thinking).toBeUndefined();
   });
 
-  it('of a history is dropped where a mask touches it, told, and the turn goes on', async () => {
+  it('of a history is dropped where a mask touches it, and reported, and the turn goes on', async () => {
     next = { ...answer, content: [{ type: 'text', text: 'fine' }], stop_reason: 'end_turn' };
     const response = await post('/messages', { ...body, messages: turnAfter([thinking, use]) });
     expect(response.status).toBe(200);
@@ -287,7 +287,7 @@ describe('a schema', () => {
     json_schema: { name: 'a', schema: { type: 'object', properties: { to: { enum: [mail] } } } },
   };
   it('is checked before the mask: a masked answer that breaks it is sent, whole and streamed', async () => {
-    // The word stands in the schema too: only answers are checked.
+    // The word is in the schema too: only answers are checked.
     guardrail.answer(({ direction, texts }) =>
       direction === 'input'
         ? { action: 'pass' }

@@ -5,7 +5,7 @@ import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
 import type { CallGuard, WholeAnswer } from '../stages.ts';
 
-/** What the guardrails of the key that reads have to do with an answer. */
+/** How the guardrails of the key that reads apply to an answer. */
 export type GuardDecision =
   /** The key has none. */
   | { readonly kind: 'unguarded' }
@@ -15,7 +15,7 @@ export type GuardDecision =
   | { readonly kind: 'checked_before' };
 
 declare const passing: unique symbol;
-/** May leave. Only the functions below make one. */
+/** An answer that may leave. Only the functions below make it. */
 export type Passed<Answer> = Answer & { readonly [passing]: true };
 
 const pass = <Answer>(answer: Answer): Passed<Answer> => answer as Passed<Answer>;
@@ -40,7 +40,7 @@ export async function passAnswer(
   return pass({ ...provided, answer: { ...provided.answer, ...checked }, reachedVia: { ...reachedVia, leftOut } });
 }
 
-/** The same of an answer that no call of a model gave now. */
+/** Checks an answer that no call of a model gave now. Returns an error in its place as above. */
 export async function passWhole(
   decision: GuardDecision,
   answer: WholeAnswer,
@@ -50,7 +50,7 @@ export async function passWhole(
   return checked instanceof GatewayError ? checked : pass({ text: checked.text ?? answer.text });
 }
 
-/** The same of events. `choices`: of the request. */
+/** Checks events, as they come. `choices`: of the request. */
 export const passStream = async (
   decision: GuardDecision,
   stream: OpenStream,

@@ -69,7 +69,7 @@ const failedRun = (run: EndedCall['run'], error: GatewayError): CallResult => ({
   ended: { run, error, stream: undefined, writeCache: undefined },
 });
 
-/** What a guardrail has dropped of the answer stands in the record beside what the format had no words for. */
+/** Parts that a guardrail has dropped are in the record, beside parts that the format had no words for. */
 function withLeftOut(run: EndedCall['run'], reachedVia: ReachedVia): EndedCall['run'] {
   const last = run.attempts.at(-1);
   if (last?.reachedVia === undefined || last.reachedVia.leftOut.length === reachedVia.leftOut.length) return run;

@@ -9,7 +9,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 /** Every way of a call has been taken, and what is made once. */
 const warmCalls = 20;
-/** What is written after an answer counts too. */
+/** Text that is written after an answer counts too. */
 const settledMs = 500;
 
 const calls = [

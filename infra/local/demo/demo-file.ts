@@ -1,6 +1,6 @@
 // The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any file.
 import { stringify } from 'yaml';
-import { extraNames } from '../../../shared/foundation/constants/index.ts';
+import { extraNames, taskInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { type KnownProvider, knownProviders } from './known-providers.ts';
 
 /** Used only while every provider is simulated, so no money can be spent with it. Checksum as in any key. */
@@ -105,7 +105,7 @@ const simulatedProviders = [
     id: 'initech',
     display_name: 'Initech (simulated)',
     ...simulated,
-    apis: ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'],
+    apis: [...taskInterfaceIds],
   },
 ];
 

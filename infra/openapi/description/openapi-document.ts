@@ -13,7 +13,7 @@ export const defaultServerUrl = 'http://127.0.0.1:8787';
 const description = [
   'One URL in the chat-completions format in front of every provider. The base URL of a client is that of this server and `/v1`.',
   'Every failure is one JSON envelope with a stable code: `x-gw-errors` has the cause and the solution of each. With `X-Gw-Error-Format: openai` it has the form that the SDKs of OpenAI read.',
-  'Chat completions, Responses, embeddings, images, speech, transcriptions, moderations, reranking and models are served below `/openai/v1` too, the base URL for those SDKs and the frameworks on them: errors have that form without the header, a stream that broke ends with its error line, and `stream` with a `json_schema` is served.',
+  'Every call of a model but Messages, and the list of models, is served below `/openai/v1` too, the base URL for those SDKs and the frameworks on them: errors have that form without the header, a stream that broke ends with its error line, and `stream` with a `json_schema` is served.',
   'What is below `/v1/manage` is for operator keys, which open nothing else; a deployed stage has it where its settings say `console: true`.',
 ].join('\n\n');
 

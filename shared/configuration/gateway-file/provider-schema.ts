@@ -1,6 +1,7 @@
 // A provider of the gateway file: its address, how it is called, and the policy that it declares.
 import * as z from 'zod';
 import {
+  calledPaths,
   connectTimeoutDefaultMs,
   idleTimeoutDefaultMs,
   type ProviderApi,
@@ -74,19 +75,6 @@ const defaultApis: ProviderApi[] = ['chat-completions'];
 export const apisOfKind = (kind: ProviderKind | undefined): readonly ProviderApi[] =>
   (kind && providerKinds[kind].apis) ?? defaultApis;
 
-/** Paths that people copy together with the base URL. */
-const appendedPaths = [
-  '/chat/completions',
-  '/messages',
-  '/responses',
-  '/embeddings',
-  '/images/generations',
-  '/moderations',
-  '/rerank',
-  '/audio/speech',
-  '/audio/transcriptions',
-];
-
 const baseUrl = z.pipe(
   text(2048),
   z.transform((written: string, context): string => {
@@ -101,7 +89,7 @@ function faultOfBaseUrl(written: string): string | undefined {
   const fault = faultOfUrl(written);
   if (fault !== undefined) return fault;
   if (/[?#]/.test(written)) return `must not have a query or a fragment; for a key, ${authAdvice}`;
-  const appended = appendedPaths.find((path) => written.endsWith(path));
+  const appended = calledPaths.find((path) => written.endsWith(path));
   if (appended !== undefined) return `must end before ${appended}: the gateway appends it`;
   return undefined;
 }

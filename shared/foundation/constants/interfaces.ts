@@ -68,9 +68,15 @@ export const providerApis: readonly ProviderApi[] = [
 /** Whether no model runs, so that nothing is reserved. */
 export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingApis[id];
 
+type ListedInterfaceId = (typeof servingApis)[InterfaceId]['own'];
 /** Name in the list of models: that of the interface of its providers. */
-export const listedAs = (id: InterfaceId): InterfaceId => servingApis[id].own;
+export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].own;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
+
+/** Listed interfaces whose models write no conversation: no call of theirs is translated from one format to another. */
+export const taskInterfaceIds: readonly ListedInterfaceId[] = listedInterfaceIds.filter(
+  (id) => servingApis[id].throughHub.length === 0,
+);
 
 /**
  * Features that make a call dearer than the prices of its provider entry: dearer tiers, tools that the provider runs

@@ -42,6 +42,9 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.messages]: '/v1',
 };
 
+/** Paths of calls that people copy together with the base URL of a provider. Base URLs of some providers end in `/models`. */
+export const calledPaths: readonly string[] = Object.keys(barePaths).filter((path) => path !== routePaths.models);
+
 /** Paths of OpenAI's and Anthropic's interfaces that there are not here, with all below them. */
 export const notOffered: readonly string[] = [
   '/images',

@@ -1,4 +1,4 @@
-// What an interface says of its operation, for the description of the whole interface. Types, and words that several use.
+// The operation of an interface, for the OpenAPI document. Types, and schemas that several interfaces use.
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 

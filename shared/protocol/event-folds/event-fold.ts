@@ -2,7 +2,7 @@
 
 export type FoldedObject = Record<string, unknown>;
 
-/** What the events of one stream make. */
+/** Makes a value of the events of one stream. */
 export interface EventFold {
   readonly add: (event: Readonly<FoldedObject>) => void;
   /** The whole answer, or what there is of it so far. */

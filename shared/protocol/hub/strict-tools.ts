@@ -23,7 +23,7 @@ export function withStrictness(
   let strict = 0;
   let optional = 0;
   let isLeftOut = false;
-  const told = tools.map((tool) => {
+  const plain = tools.map((tool) => {
     if (tool.type !== 'function' || tool.strict !== true) return tool;
     if (strict < strictness.toolsMax && strictness.holds(tool.inputSchema)) {
       const more = strictness.optionalOf(tool.inputSchema);
@@ -36,5 +36,5 @@ export function withStrictness(
     isLeftOut = true;
     return { ...tool, strict: false };
   });
-  return isLeftOut ? { call: { ...call, tools: told }, leftOut: [strictPath] } : { call, leftOut: [] };
+  return isLeftOut ? { call: { ...call, tools: plain }, leftOut: [strictPath] } : { call, leftOut: [] };
 }

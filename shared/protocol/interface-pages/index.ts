@@ -1,5 +1,5 @@
-// What a page in a browser takes of the interfaces: how each writes a draft and reads its answers, and how kept bodies are
-// read as turns. Runs in browsers.
+// The interfaces for a page in a browser: how each writes a draft and reads its answers, and how stored bodies are read as
+// turns. Runs in browsers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
 import { chatTurns } from '../interfaces/chat-completions/turns.ts';

@@ -81,7 +81,7 @@ export interface ClientInterface {
 }
 
 export interface CacheMarks {
-  /** Undefined: every provider of the interface. */
+  /** Every provider of the interface where undefined. */
   readonly kinds: readonly string[] | undefined;
   readonly onTools: boolean;
 }

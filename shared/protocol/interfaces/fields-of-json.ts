@@ -19,7 +19,7 @@ export const fieldText = (json: JsonText, name: string, object = 0): string | un
   return value === undefined ? undefined : json.slice(value);
 };
 
-/** Those of the named fields that are there, as they came. */
+/** Returns the named fields that are there, as they came. */
 export const fieldsAsCame = (json: JsonText, names: readonly string[]): readonly string[] =>
   names.flatMap((name) => {
     const text = fieldText(json, name);

@@ -1,12 +1,12 @@
-// What an interface says of the texts and streams in its bodies: what a model reads and writes, how an answer ends that is
-// blocked, its other delivery, its turns. Loaded on demand; none of it knows a guardrail or a provider.
+// Texts and streams in the bodies of an interface: texts that a model reads and writes, the end of a blocked answer, its
+// other delivery, its turns. Loaded on demand; none of it knows a guardrail or a provider.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import type { EventText, JsonAnswer, JsonText } from '../wire/index.ts';
 
 export interface InterfaceGrammar {
   /** Every text of a request that a model reads, in the order of the body; undefined where others may have a turn. */
   readonly textsOfRequest: (json: JsonText) => Iterable<FoundText | undefined>;
-  /** Whether input is written in the tokens of a model, which no guardrail reads. */
+  /** Whether input is written in the tokens of a model, which no guardrail can read. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
    * The field that makes the model think, where the turn needs thinking that is no longer in the conversation, so that

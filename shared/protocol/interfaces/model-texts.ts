@@ -23,7 +23,7 @@ const encodedFields = wordsOf(`
   encrypted_index encrypted_stdout encrypted_value obfuscation
 `);
 
-/** Not looked into where they stand beside texts. */
+/** Not searched where they are beside texts. */
 const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top_logprobs extra_content usage');
 
 /** Arguments of a tool call: a string of JSON, or an object. */
@@ -189,7 +189,7 @@ const keywords = wordsOf(`
   minProperties maxProperties readOnly writeOnly deprecated nullable contentEncoding contentMediaType contentSchema
 `);
 
-/** By the type of their object: media, and thinking that only its provider reads. */
+/** Fields with no text, by the type of their object: media, and thinking that only its provider reads. */
 const encodedByType: Readonly<Record<string, string>> = {
   base64: 'data',
   redacted_thinking: 'data',
@@ -236,7 +236,7 @@ export function pieceOf(json: JsonText, value: number, name: string, channel: st
   }));
 }
 
-/** In the place of a signature of texts that were changed. */
+/** Replaces the signature of texts that were changed. */
 export const brokenSignatureText = JSON.stringify(brokenSignature);
 
 export type ReplacedText = readonly [value: number, text: string];
@@ -248,7 +248,7 @@ export interface MaskedBody {
 }
 
 /**
- * The body with other texts in the places of some. An item whose signed text would change is dropped. `texts`: as many as
+ * Returns the body with other texts in the places of some. An item whose signed text would change is dropped. `texts`: as many as
  * were found. Returns undefined where all are the same.
  */
 export function withTexts(

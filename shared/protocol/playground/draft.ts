@@ -74,7 +74,7 @@ export const sentFile = ({ file: of }: PlaygroundInterface, { file }: Draft): Se
 export const isFunction = (model: string): boolean => model.startsWith('gw/function/');
 
 /** Drops undefined fields. */
-export const said = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+export const definedFields = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));
 
 /** A body as the fields of a form: a list is a field several times, an object is JSON. */

@@ -25,7 +25,7 @@ export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardr
   readonly outputDeadline: Deadline;
 }
 
-/** What a check has changed. */
+/** The parts that a check has changed. */
 export interface MaskedText {
   readonly text: string;
   /** Paths of parts that were dropped. */

@@ -1,7 +1,7 @@
 // Which entries `auto` takes for an interface. An entry that says no interface of its own has all of its provider's, also
 // those that its model cannot do: its prices say what it makes.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { type InterfaceId, type ProviderApi, servingApis } from '../../foundation/constants/index.ts';
+import { type InterfaceId, type ProviderApi, servingApis, taskInterfaceIds } from '../../foundation/constants/index.ts';
 
 /** Entries made for it; all where none is known to be. */
 export function madeFor(interfaceId: InterfaceId, candidates: readonly Candidate[]): readonly Candidate[] {
@@ -11,7 +11,7 @@ export function madeFor(interfaceId: InterfaceId, candidates: readonly Candidate
 }
 
 const isText = (api: ProviderApi): boolean => !taskApis.includes(api);
-const taskApis: readonly ProviderApi[] = ['embeddings', 'images', 'speech', 'transcriptions', 'rerank', 'moderations'];
+const taskApis: readonly ProviderApi[] = taskInterfaceIds;
 
 function isMadeFor(api: ProviderApi, { entry, provider, prices }: Candidate): boolean {
   if (entry.apis !== undefined) return true;

@@ -1,12 +1,12 @@
 import {
   type Draft,
+  definedFields,
   isFunction,
   openAi,
   type PlaygroundInterface,
   type PlaygroundTool,
   type PlaygroundTurn,
   pythonOf,
-  said,
 } from '../../playground/index.ts';
 import { openCompletionFold } from './stream-fold.ts';
 
@@ -34,7 +34,7 @@ export const playground: PlaygroundInterface = {
 };
 
 const chatBody = ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({
-  ...said({
+  ...definedFields({
     model,
     messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns.flatMap(messagesOf)],
     temperature,

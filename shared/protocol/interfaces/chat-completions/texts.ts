@@ -1,4 +1,4 @@
-// What a model reads and writes in a chat completion, and the end of one that is blocked.
+// Texts that a model reads and writes in a chat completion, and the end of one that is blocked.
 import { findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
 import {

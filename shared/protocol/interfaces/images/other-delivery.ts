@@ -22,7 +22,7 @@ export const imageDelivery = (prefix: string): OtherDelivery => ({
 /** Fields of each event, and of a whole answer beside its images. An event has each: the words of one that leaves it open. */
 const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
 
-/** Of an image behind the first, which reports what all of them used: more may have come than are handed on. */
+/** Usage of an image behind the first, which reports the usage of all: more may have come than are handed on. */
 const noUsage = JSON.stringify({
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },

@@ -58,7 +58,7 @@ function thinksByBudget(json: JsonText): boolean {
   return thinking !== undefined && (pick(json, thinking, thinkingShape) as JsonObject | undefined)?.type === 'enabled';
 }
 
-/** A Claude with a thinking budget refuses results of tool calls before which no thinking stands. */
+/** A Claude with a thinking budget refuses results of tool calls without thinking before them. */
 export function lacksThinking(json: JsonText): boolean {
   const messages = findMember(json, 'messages');
   if (messages === undefined || !thinksByBudget(json)) return false;

@@ -1,10 +1,10 @@
 import {
   anthropic,
   type Draft,
+  definedFields,
   type PlaygroundInterface,
   type PlaygroundTurn,
   pythonOf,
-  said,
 } from '../../playground/index.ts';
 import { openMessageFold } from './stream-fold.ts';
 
@@ -28,7 +28,7 @@ export const playground: PlaygroundInterface = {
   hasStreams: true,
   hasTurns: true,
   body: ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({
-    ...said({
+    ...definedFields({
       model,
       system,
       messages: turns.map(messageOf),

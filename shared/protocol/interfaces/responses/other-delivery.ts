@@ -43,7 +43,7 @@ function* eventsOf(json: JsonText): Generator<EventText> {
   let place = 0;
   for (const item of itemsOf(json, findMember(json, 'output'))) {
     if (!json.isObject(item)) continue;
-    for (const said of itemEvents(json, item, String(place))) yield event(said);
+    for (const itemEvent of itemEvents(json, item, String(place))) yield event(itemEvent);
     place += 1;
   }
   const isCut = stringAt(json, findMember(json, 'status')) === 'incomplete';

@@ -1,10 +1,10 @@
 import {
   type Draft,
+  definedFields,
   openAi,
   type PlaygroundInterface,
   type PlaygroundTurn,
   pythonOf,
-  said,
 } from '../../playground/index.ts';
 import { openResponseFold } from './stream-fold.ts';
 
@@ -24,7 +24,7 @@ export const playground: PlaygroundInterface = {
   hasStreams: true,
   hasTurns: true,
   body: ({ model, system, turns, temperature, outputTokensMax, tools, more, streams }: Draft) => ({
-    ...said({
+    ...definedFields({
       model,
       instructions: system,
       input: turns.flatMap(itemsOf),

@@ -1,4 +1,4 @@
-// What a model reads and writes in Responses, and the end of a response that is blocked.
+// Texts that a model reads and writes in Responses, and the end of a response that is blocked.
 import { findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
 import {

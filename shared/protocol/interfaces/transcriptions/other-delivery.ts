@@ -25,7 +25,7 @@ function* eventsOf(answer: JsonAnswer): Generator<EventText> {
   const text = isPlain ? answer.text : (stringAt(json, findMember(json, 'text')) ?? '');
   if (text !== '') yield eventOf('delta', [`"delta":${JSON.stringify(text)}`]);
   const shared = fieldsAsCame(json, sharedFields);
-  // Of a verbose answer, which says its length alone.
+  // The length is all that a verbose answer reports.
   const isLengthAlone = usage?.seconds !== undefined && findMember(json, 'usage') === undefined;
   const length = isLengthAlone ? [`"usage":${JSON.stringify({ type: 'duration', seconds: usage.seconds })}`] : [];
   yield eventOf('done', [`"text":${JSON.stringify(text)}`, ...shared, ...length]);

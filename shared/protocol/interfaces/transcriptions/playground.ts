@@ -1,4 +1,11 @@
-import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf, said } from '../../playground/index.ts';
+import {
+  askedText,
+  type Draft,
+  definedFields,
+  openAi,
+  type PlaygroundInterface,
+  pythonOf,
+} from '../../playground/index.ts';
 import { openTranscriptionFold } from './stream-fold.ts';
 
 const python = pythonOf(openAi, {
@@ -17,7 +24,7 @@ export const playground: PlaygroundInterface = {
   hasStreams: false,
   hasTurns: false,
   file: { field: 'file', types: 'audio/*,video/*' },
-  body: ({ model, more, ...draft }: Draft) => said({ model, prompt: askedText(draft), ...more }),
+  body: ({ model, more, ...draft }: Draft) => definedFields({ model, prompt: askedText(draft), ...more }),
   readAnswer: ({ text }) => ({ text: String(text ?? '') }),
   openFold: openTranscriptionFold,
   python,

@@ -25,7 +25,7 @@ interface EmbeddedPart {
   readonly kind: 'part';
   /** JSON texts. */
   readonly vectors: readonly string[];
-  /** Undefined: the provider reports none. */
+  /** Undefined where the provider reports none. */
   readonly tokens: number | undefined;
 }
 

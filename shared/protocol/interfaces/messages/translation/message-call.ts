@@ -99,21 +99,21 @@ function userOfMetadata(one: OptionalMember): OptionalMember {
 }
 
 async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
-  const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
+  const optional = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
     isSent(value) ? [{ name, member, value }] : [];
   const { type } = membersIn(body.thinking);
   const { effort } = membersIn(body.output_config);
   const { disable_parallel_tool_use: isSerial } = membersIn(body.tool_choice);
   return [
     ...otherMembers(body, messageMembers).map(userOfMetadata),
-    ...said(
+    ...optional(
       'thinking',
       isSent(effort) ? 'output_config.effort' : 'thinking',
       effort ?? (type === 'disabled' ? null : type),
     ),
     ...leftOutFields(membersIn(body.thinking), thinkingFields, 'thinking.'),
     ...leftOutFields(membersIn(body.output_config), outputFields, 'output_config.'),
-    ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
+    ...optional('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
     ...(await fieldsInside('system', body.system, useInMessages, nextStep)),
     ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),

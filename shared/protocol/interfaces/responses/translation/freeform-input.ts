@@ -19,8 +19,8 @@ export function freeformParameters({ description, format }: JsonObject): {
     type === 'grammar' && typeof definition === 'string'
       ? `The text of \`input\` must match this grammar (${String(syntax)}):\n${definition}`
       : 'The text of `input` is free.';
-  const said = typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
-  return { description: said + grammar, inputSchema };
+  const lead = typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
+  return { description: lead + grammar, inputSchema };
 }
 
 export interface FreeformReader {

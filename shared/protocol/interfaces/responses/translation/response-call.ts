@@ -82,24 +82,24 @@ const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value :
 async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
   const [text, reasoning] = [membersIn(body.text), membersIn(body.reasoning)];
   const { effort } = reasoning;
-  const said = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
+  const optional = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
     isAsked ? [{ name, member, value }] : [];
   return [
     ...markedMembers({ input: body.input }, body.tools),
     ...otherMembers(body, responseMembers),
-    ...said('verbosity', 'text.verbosity', text.verbosity),
+    ...optional('verbosity', 'text.verbosity', text.verbosity),
     ...leftOutFields(text, textFields, 'text.'),
-    ...said('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),
+    ...optional('thinking', 'reasoning.effort', effort, isSent(effort) && effort !== 'none'),
     ...leftOutFields(reasoning, reasoningFields, 'reasoning.'),
-    ...said('serial_calls', 'parallel_tool_calls', false, body.parallel_tool_calls === false),
-    ...said(
+    ...optional('serial_calls', 'parallel_tool_calls', false, body.parallel_tool_calls === false),
+    ...optional(
       'service_tier',
       'service_tier',
       body.service_tier,
       isSent(body.service_tier) && !usualTiers.has(body.service_tier),
     ),
-    ...said('other', 'truncation', body.truncation, body.truncation === 'auto'),
-    ...said('store', 'store', body.store, body.store === true),
+    ...optional('other', 'truncation', body.truncation, body.truncation === 'auto'),
+    ...optional('store', 'store', body.store, body.store === true),
     ...(await fieldsInside('input', body.input, useInInput, nextStep)),
   ];
 }

@@ -199,8 +199,8 @@ function addResult(reading: PromptState, item: JsonObject): void {
   const output = outputOf(item, clientTools);
   if (call === undefined) {
     // A result without its call every provider refuses.
-    const said = output.type === 'text' || output.type === 'error-text' ? toParts(output.value) : toParts(item.output);
-    addUser(reading, [...toParts('Result of a tool:'), ...said]);
+    const parts = output.type === 'text' || output.type === 'error-text' ? toParts(output.value) : toParts(item.output);
+    addUser(reading, [...toParts('Result of a tool:'), ...parts]);
     return;
   }
   const parts = typeof item.output === 'string' ? [] : toParts(item.output);

@@ -51,11 +51,11 @@ function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
   if (type === 'custom')
     return { type: 'function', name, ...freeformParameters(tool), strict: false, ...cacheMark(tool) };
   const own = type === 'function' ? undefined : ownTools[type as OwnToolType];
-  const said = typeof description === 'string' && description !== '' ? description : own?.description;
+  const text = typeof description === 'string' && description !== '' ? description : own?.description;
   return {
     type: 'function',
     name,
-    ...(said === undefined ? {} : { description: said }),
+    ...(text === undefined ? {} : { description: text }),
     inputSchema: isJsonObject(parameters) || own === undefined ? toInputSchema(parameters) : own.parameters,
     // Said outright: some targets take a tool that says nothing for a strict one.
     strict: strict === true,

@@ -49,8 +49,8 @@ export function streamResponse(writing: Writing, give: (event: AnswerEvent) => v
     end(end, tokens, model) {
       start();
       const output = { items, tokens, outputBytes };
-      const said = { usage: toReport(writing.head, output), model, status: end.status };
-      addStage(`response.${end.status}`, responseText(writing, end, output), said);
+      const report = { usage: toReport(writing.head, output), model, status: end.status };
+      addStage(`response.${end.status}`, responseText(writing, end, output), report);
     },
   };
 }
