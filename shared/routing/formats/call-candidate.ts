@@ -4,6 +4,7 @@ import {
   type Candidate,
   canBeKeptFromThinking,
   isOpenAiThinker,
+  openAiNames,
   relayedEffort,
   thinksUnasked,
 } from '../../configuration/catalogue/index.ts';
@@ -34,6 +35,7 @@ import { adaptedSend } from './adapted-send.ts';
 import { failureOfAnswer, inAskedForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
+import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
@@ -193,9 +195,13 @@ function relayedRequest(
     headers: passedOn.headers,
     accept,
     body() {
-      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, zdr));
-      ({ leftOut } = written);
+      const { text: written, form, leftOut: unsent } = request.upstreamBody(targetOf(candidate, zdr));
+      leftOut = unsent;
       if (form !== undefined) return form;
+      const isChat = request.interfaceId === 'chat-completions';
+      const ruled = isChat && withRuledMessages(written, request.text(), rulesOf('chat-completions', candidate));
+      const { text } = ruled || { text: written };
+      if (ruled) leftOut = [...unsent, ...ruled.leftOut];
       const marks = relayedMarks[request.interfaceId]?.(candidate);
       return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
     },
@@ -221,13 +227,16 @@ const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) 
   'chat-completions': ({ provider }) => (provider.kind === 'openrouter' ? { tools: false } : undefined),
 };
 
-const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
+const targetOf = (candidate: Candidate, zdr: boolean) => targetNamed(candidate, zdr, openAiNames(candidate));
+
+const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names: readonly string[]) => ({
   zdr,
   wantsNoEffortWithTools:
     (provider.reasoning_style ?? 'effort') === 'effort' &&
-    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(entry.upstream_model, model.id)),
+    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(...names)),
   model: entry.upstream_model,
-  takesNewerBound: isOfOpenAi(provider.kind) && isOpenAiThinker(entry.upstream_model, model.id),
+  takesNewerBound:
+    provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
   reasoningStyle: provider.reasoning_style ?? 'effort',
   effortOf: (asked: AskedReasoning) => relayedEffort(asked, entry.upstream_model, model.id),
   readsGoogleSignatures: googleHost.test(provider.base_url),
@@ -237,6 +246,12 @@ const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
       ? undefined
       : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
 });
+
+/** A deployment's name need not be its model's: all of OpenAI's take the newer name of the bound, and not all the older one. */
+const isOfUnknownMaker = (names: readonly string[]): boolean =>
+  !names.some((name) =>
+    /mistral|codestral|deepseek|llama|phi-|grok|kimi|qwen|cohere|command-|jamba|gpt-oss/i.test(name),
+  );
 
 /** Host of Gemini's chat completions. */
 const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;

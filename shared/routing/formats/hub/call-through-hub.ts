@@ -2,6 +2,7 @@
 // request and reads the answer, `send` carries both, and the source writes the answer.
 import {
   type Candidate,
+  openAiNames,
   reasoningOf,
   thinkingOf,
   unknownModelReasoning,
@@ -11,15 +12,19 @@ import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, ReachedVia, ReceivingSend } from '../../providers/index.ts';
+import { rulesOf } from '../target-rules/index.ts';
 import { describeWith, openParts, type ReadAttempt, readParts } from './answer-parts.ts';
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, untranslatable } from './failure.ts';
 import {
   type AnswerHead,
+  distinctCallIds,
+  type HubCall,
   type HubPart,
   type HubTarget,
   type SignedBy,
   type TargetCall,
+  withEveryResult,
   withOwnSigned,
   withStrictness,
 } from './middle/index.ts';
@@ -81,19 +86,16 @@ export async function callThroughHub(
   const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
   await nextStep();
   const raw = createRawArguments(id, target.argumentsForm);
-  const names = [model, candidate.model.id];
-  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(candidate.provider) ?? unknownModelReasoning;
   const by = { model, provider: candidate.provider };
   const { prompt, leftOut: foreignThinking } = withOwnSigned(call.prompt, target, by);
+  const { canForceTools, marksCache } = request;
+  const modelFacts = factsOf(candidate, target, call.reasoning, boundTokens);
   const targetCall: TargetCall = {
-    call: { ...call, prompt },
-    ...by,
-    names,
-    boundTokens,
-    reasoning,
-    canForceTools: request.canForceTools,
-    marksCache: request.marksCache,
-    thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
+    call: { ...call, prompt: withEveryResult(prompt) },
+    rules: rulesOf(api, candidate),
+    canForceTools,
+    marksCache,
+    ...modelFacts,
   };
   const stops = [...new Set(target.unsupportedStops?.(targetCall))];
   let leftOut: readonly string[] = [];
@@ -124,7 +126,8 @@ export async function callThroughHub(
     const options = target.toOptions(targetCall);
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id), nextStep });
-    const undoRenames = (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack));
+    const distinct = distinctCallIds();
+    const undoRenames = (part: HubPart) => distinct(packageNames.partOf(partWithArguments(part, raw.putBack)));
     const attempt = {
       model: opened,
       options,
@@ -142,6 +145,21 @@ export async function callThroughHub(
   } catch (error) {
     return readFailure(error, exchange);
   }
+}
+
+/** Facts of a model, by its names and provider. */
+function factsOf(
+  candidate: Candidate,
+  target: HubTarget,
+  asked: HubCall['reasoning'],
+  boundTokens: number,
+): Pick<TargetCall, 'model' | 'provider' | 'names' | 'openAiNames' | 'boundTokens' | 'reasoning' | 'thinking'> {
+  const { provider, entry } = candidate;
+  const model = entry.upstream_model;
+  const names = [model, candidate.model.id];
+  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(provider) ?? unknownModelReasoning;
+  const thinking = thinkingOf(asked, boundTokens, reasoning);
+  return { model, provider, names, openAiNames: openAiNames(candidate), boundTokens, reasoning, thinking };
 }
 
 const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTarget, by: SignedBy) => ({

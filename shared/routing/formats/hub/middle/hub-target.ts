@@ -15,6 +15,7 @@ import type {
 import type { ModelReasoning, ProviderDocument, Thinking } from '../../../../configuration/catalogue/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
 import type { CandidateAnswer } from '../../../providers/index.ts';
+import type { TargetRules } from '../../target-rules/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
 import type { Strictness } from './strict-tools.ts';
 
@@ -39,6 +40,9 @@ export interface TargetCall {
   readonly model: string;
   /** Its names at provider and catalogue: a host's profile does not show its model. */
   readonly names: readonly string[];
+  /** Those by which it may be one of OpenAI's. */
+  readonly openAiNames: readonly string[];
+  readonly rules: TargetRules;
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
   /** Output tokens, thinking included. */
   readonly boundTokens: number;
@@ -157,6 +161,8 @@ export interface HubTarget {
    * they may be long.
    */
   readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
+  /** New texts of values inside the package's body, beside those of `boundBody`. */
+  readonly rewritten?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
   /** The optional fields that it supports, or supports with this model. */
   readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
   /** Its schema subset for strict tools; absent where it accepts any, or has no strict tools. */

@@ -1,6 +1,7 @@
 export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
 export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
 export * from './cache-marks.ts';
+export { createDistinctIds, distinctCallIds } from './distinct-call-ids.ts';
 export * from './field-uses.ts';
 export type * from './hub-call.ts';
 export type * from './hub-source.ts';
@@ -14,7 +15,7 @@ export {
   otherMembers,
   toldPathsMax,
 } from './other-members.ts';
-export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
+export { addResults, imagesOfUser, instructionsFirst, withEveryResult } from './prompt-order.ts';
 export * from './prompt-parts.ts';
 export { base64Of, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
 export { eventsByPart, partsOfResult } from './result-parts.ts';
