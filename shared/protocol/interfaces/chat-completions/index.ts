@@ -5,5 +5,5 @@ export { readHubNeeds } from './hub-needs.ts';
 export { outputBytesOfMessage } from './output-of-deltas.ts';
 export { readChoices, withoutReasoning, writtenChunk } from './provider-answer.ts';
 export { readChatRequest } from './read-chat-request.ts';
-export { readUsageReport, withUsualNames } from './read-usage.ts';
+export { readUsageReport, reasoningBeside, withUsualNames } from './read-usage.ts';
 export { chatRequestJsonSchema, schemaCarrierJsonSchema } from './request-json-schema.ts';

@@ -17,7 +17,14 @@ export {
 } from './other-members.ts';
 export { addResults, imagesOfUser, instructionsFirst, withEveryResult } from './prompt-order.ts';
 export * from './prompt-parts.ts';
-export { base64Of, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
+export {
+  base64Of,
+  estimatedOutputTokens,
+  jsonResponse,
+  mediaMembers,
+  reasoningAdded,
+  tokensOf,
+} from './read-result.ts';
 export { eventsByPart, partsOfResult } from './result-parts.ts';
 export {
   envelopeOptions,
