@@ -1,4 +1,4 @@
-// What a provider's own bill says beside ours: usages as recorded with their cost, and the order of reranking as each
+// A provider's own bill beside ours: usages as recorded with their cost, and the order of reranking as each
 // host documents it. xAI: tests of vercel/ai (commit ed857f50, 2026-08-22, Apache-2.0), 1e-10 USD a tick, prices of grok-3-mini.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

@@ -72,6 +72,8 @@ export interface SupportedParams {
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
+  /** False: tools only in whole answers, which the gateway writes as streams. */
+  tools_in_streams?: boolean | undefined;
   /** Absent: none. */
   extras?: Extra[] | undefined;
 }

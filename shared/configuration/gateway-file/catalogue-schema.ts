@@ -31,6 +31,7 @@ const supportedParams = mapping('models[].providers[].supported_params', {
   vision: z.boolean().optional(),
   json_mode: z.boolean().optional(),
   json_schema: z.boolean().optional(),
+  tools_in_streams: z.boolean().optional(),
   extras: z.array(z.enum(extraNames)).optional(),
 });
 

@@ -133,7 +133,7 @@ function completeEntry(
   const context = (values.context_length as number | undefined) ?? model.context_length;
   const missing = missingMembers({ ...values, context_length: context }, { provider, upstream_model, listed, list });
   if (missing !== undefined) report([...path, ...missing.path], missing.message);
-  const { tools = false, vision = false, json_mode = false, json_schema = false, ...rest } = values;
+  const { tools = false, vision = false, json_mode = false, json_schema = false, tools_in_streams, ...rest } = values;
   const context_length = context ?? 0;
   const max_output_tokens = (rest.max_output_tokens as number | undefined) ?? context_length;
   const { default_output_tokens } = written;
@@ -149,7 +149,11 @@ function completeEntry(
     upstream_model,
     context_length,
     max_output_tokens,
-    supported_params: { tools, vision, json_mode, json_schema, ...(extras === undefined ? {} : { extras }) },
+    supported_params: {
+      ...{ tools, vision, json_mode, json_schema },
+      ...(tools_in_streams === undefined ? {} : { tools_in_streams }),
+      ...(extras === undefined ? {} : { extras }),
+    },
     streaming: rest.streaming ?? true,
     written: ownMembers === undefined ? undefined : [...ownMembers],
   } as ModelProviderDocument;

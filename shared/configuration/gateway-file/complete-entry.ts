@@ -35,6 +35,7 @@ const listableMembers = [
   'context_length',
   'max_output_tokens',
   ...featureMembers,
+  'tools_in_streams',
   'streaming',
 ] as const;
 
@@ -58,6 +59,7 @@ export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocume
     context_length: listed.contextLength,
     max_output_tokens: listed.maxOutputTokens,
     ...Object.fromEntries(featureMembers.map((feature) => [feature, listed.features.includes(feature)])),
+    tools_in_streams: listed.toolsInStreams,
     streaming: listed.features.includes('streaming') || listed.apis.includes('embeddings'),
   };
 };

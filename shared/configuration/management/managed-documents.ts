@@ -147,6 +147,7 @@ const modelDocument = z.object({
         vision: flag,
         json_mode: flag,
         json_schema: flag,
+        tools_in_streams: z.optional(flag),
         extras: z.optional(z.array(text)),
       }),
       streaming: flag,

@@ -1,14 +1,5 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
-import {
-  type AskedReasoning,
-  type Candidate,
-  canBeKeptFromThinking,
-  isOpenAiThinker,
-  openAiNames,
-  relayedEffort,
-  thinksUnasked,
-} from '../../configuration/catalogue/index.ts';
-import type { ProviderKind } from '../../configuration/model-list/index.ts';
+import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
@@ -18,7 +9,15 @@ import {
   type ClientRequest,
   type PassedOn,
 } from '../../protocol/interfaces/index.ts';
-import { type Envelopes, isJsonObject, isJsonText, parseJson, readEvents } from '../../protocol/wire/index.ts';
+import {
+  type Envelopes,
+  isJsonObject,
+  isJsonText,
+  parseJson,
+  readEvents,
+  rewriteMembers,
+  scanJson,
+} from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type CandidateOutcome,
@@ -27,15 +26,17 @@ import {
   type NoAnswer,
   type OpenPart,
   type ReachedVia,
+  type ReceivedAnswer,
   type ReceivingSend,
   readStream,
   type Send,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
-import { failureOfAnswer, inAskedForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
+import { failureOfAnswer, inAskedForm, loadSpeechForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
+import { upstreamTarget } from './upstream-target.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
@@ -53,10 +54,11 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
 
 async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { request } = call;
+  const asksWhole = asksForWhole(candidate, request);
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
-  const received = receivingSend(send, { api, stream: request.stream });
+  const received = receivingSend(send, { api, stream: request.stream && !asksWhole });
   if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, send, request.bytes);
   if (way.kind === 'relay') return relay(call, candidate, received);
   const [lacking] = way.lacks;
@@ -86,6 +88,8 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
       characters: request.text().text.length,
       body: request.wholeBody(),
       canForceTools: canBeForced(candidate),
+      asksWhole,
+      boundMember: outputBoundIn(request),
       marksCache: marksCache(candidate, size),
       leftOut: betasIn(call),
       id,
@@ -96,6 +100,14 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
     received,
   );
 }
+
+/** A model that calls tools in whole answers alone is asked for one: its client gets it as a stream. */
+const asksForWhole = ({ entry }: Candidate, { stream, raw }: ClientRequest): boolean =>
+  stream && entry.supported_params.tools_in_streams === false && Array.isArray(raw.tools) && raw.tools.length > 0;
+
+/** The client's own name of its output bound. */
+const outputBoundIn = ({ outputBoundMember: usual = 'max_tokens', raw }: ClientRequest): string =>
+  (raw.max_completion_tokens ?? null) === null ? usual : 'max_completion_tokens';
 
 const cannotSay = (param: string): NoAnswer => ({
   kind: 'failure',
@@ -130,8 +142,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   if (received.kind === 'failure') return received;
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
-  const isAsked = received.isStream === request.stream;
-  const sent = isAsked ? received : await inAskedForm(received, { interfaceId: request.interfaceId, choices });
+  const sent = await inAskedDelivery(received, request, choices);
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
@@ -139,6 +150,20 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
+
+async function inAskedDelivery(
+  received: ReceivedAnswer,
+  { interfaceId, stream }: ClientRequest,
+  choices: number,
+): Promise<ReceivedAnswer | NoAnswer> {
+  if (interfaceId === 'speech' && audioType.test(received.contentType)) {
+    const { speechEvents } = await loadSpeechForm();
+    return { ...received, isStream: true, body: speechEvents(received.body) };
+  }
+  return received.isStream === stream ? received : inAskedForm(received, { interfaceId, choices });
+}
+
+const audioType = /^(audio\/|(application|binary)\/octet-stream)/;
 
 /** The same for an answer that is no text: its pieces are handed on as they come. */
 async function relayBytes(
@@ -150,11 +175,13 @@ async function relayBytes(
   const relayed = relayedRequest(call, candidate, accept);
   const sent = await send(relayed.request);
   if (sent.kind === 'failure') return sent;
-  const contentType = typeOf(sent.contentType);
+  const isEvents = sent.contentType.startsWith('text/event-stream');
+  const contentType = typeOf(isEvents ? '' : sent.contentType);
   if (contentType === undefined) return failureInPlace(sent);
   const { own } = servingApis[call.request.interfaceId];
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
-  return { kind: 'stream', batches: piecesOf(sent, contentType), drain: sent.drain, reachedVia };
+  const batches = isEvents ? (await loadSpeechForm()).speechBytes(sent, contentType) : piecesOf(sent, contentType);
+  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
 /** It ends well where the body does. */
@@ -195,7 +222,7 @@ function relayedRequest(
     headers: passedOn.headers,
     accept,
     body() {
-      const { text: written, form, leftOut: unsent } = request.upstreamBody(targetOf(candidate, zdr));
+      const { text: written, form, leftOut: unsent } = request.upstreamBody(upstreamTarget(candidate, zdr));
       leftOut = unsent;
       if (form !== undefined) return form;
       const isChat = request.interfaceId === 'chat-completions';
@@ -203,11 +230,28 @@ function relayedRequest(
       const { text } = ruled || { text: written };
       if (ruled) leftOut = [...unsent, ...ruled.leftOut];
       const marks = relayedMarks[request.interfaceId]?.(candidate);
-      return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
+      const marked =
+        marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
+      return asksForWhole(candidate, request) ? withoutStream(marked) : marked;
     },
   };
   return { request: relayed, leftOut: () => leftOut };
 }
+
+function withoutStream(text: string): string {
+  const scanned = scanJson(text, { depthMax: bodyDepthMax });
+  if (scanned.kind !== 'json') return text;
+  return rewriteMembers(
+    scanned.json,
+    new Map<string, unknown>([
+      ['stream', false],
+      ['stream_options', undefined],
+    ]),
+  );
+}
+
+/** Bodies of clients are less deep by far. */
+const bodyDepthMax = 1_024;
 
 async function readWhole(
   { readText, describe }: CandidateAnswer,
@@ -226,38 +270,3 @@ const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) 
   // Other hosts of chat completions need not know the word.
   'chat-completions': ({ provider }) => (provider.kind === 'openrouter' ? { tools: false } : undefined),
 };
-
-const targetOf = (candidate: Candidate, zdr: boolean) => targetNamed(candidate, zdr, openAiNames(candidate));
-
-const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names: readonly string[]) => ({
-  zdr,
-  wantsNoEffortWithTools:
-    (provider.reasoning_style ?? 'effort') === 'effort' &&
-    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(...names)),
-  model: entry.upstream_model,
-  takesNewerBound:
-    provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
-  reasoningStyle: provider.reasoning_style ?? 'effort',
-  effortOf: (asked: AskedReasoning) => relayedEffort(asked, entry.upstream_model, model.id),
-  readsGoogleSignatures: googleHost.test(provider.base_url),
-  reportsStreamUsage: provider.stream_usage !== false,
-  defaultBound:
-    entry.default_output_tokens === undefined
-      ? undefined
-      : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
-});
-
-/** A deployment's name need not be its model's: all of OpenAI's take the newer name of the bound, and not all the older one. */
-const isOfUnknownMaker = (names: readonly string[]): boolean =>
-  !names.some((name) =>
-    /mistral|codestral|deepseek|llama|phi-|grok|kimi|qwen|cohere|command-|jamba|gpt-oss/i.test(name),
-  );
-
-/** Host of Gemini's chat completions. */
-const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
-
-/** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
-const outputBoundMember = (kind: ProviderKind | undefined): string =>
-  isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';
-
-const isOfOpenAi = (kind: ProviderKind | undefined): boolean => kind === 'openai' || kind === 'azure';

@@ -2,6 +2,9 @@
 import type { NoAnswer, ReceivedAnswer } from '../../providers/index.ts';
 import type { AskedAnswer } from './answer-form.ts';
 
+/** Loaded with the first speech in its other delivery. */
+export const loadSpeechForm = () => import('./speech-form.ts');
+
 export async function inAskedForm(sent: ReceivedAnswer, asked: AskedAnswer): Promise<ReceivedAnswer | NoAnswer> {
   // Loaded with the first answer that has the other form.
   const { inOtherForm } = await import('./forms.ts');

@@ -1,3 +1,3 @@
-export { inAskedForm } from './in-asked-form.ts';
+export { inAskedForm, loadSpeechForm } from './in-asked-form.ts';
 export { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
 export { receivingSend } from './received-form.ts';

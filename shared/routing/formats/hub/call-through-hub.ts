@@ -52,6 +52,10 @@ export interface HubRequest {
   readonly envelopes: Envelopes;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
+  /** Set where it answers whole alone, whatever the client asked for. */
+  readonly asksWhole: boolean;
+  /** The client's name of its output bound. */
+  readonly boundMember: string;
   /** Set where the gateway adds cache marks that its client does not. */
   readonly marksCache: boolean;
   /** Fields beside the body, which are sent to no other interface. */
@@ -73,14 +77,17 @@ export async function callThroughHub(
 ): Promise<CandidateOutcome> {
   const { entry } = candidate;
   // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
-  const { api, stream, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
+  const { api, stream, asksWhole, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
   const target = await loadTarget(api);
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
+  const asksStream = stream && !asksWhole;
   await nextStep();
   const source = await sourceOf(request.interfaceId)(request.body, nextStep, request.envelopes);
   const model = entry.upstream_model;
-  const boundTokens = askedOutputTokens(entry, size);
+  const askedTokens = askedOutputTokens(entry, size);
+  const boundTokens = Math.min(askedTokens, entry.max_output_tokens);
+  const lowered = boundTokens < askedTokens ? [request.boundMember] : [];
   await nextStep();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
@@ -101,11 +108,11 @@ export async function callThroughHub(
   let leftOut: readonly string[] = [];
   const exchange = createExchange({
     send: bounded.send,
-    stream,
+    stream: asksStream,
     target,
     async body(text) {
       const sent = await toSentBody(text, target, targetCall, nextStep);
-      leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...leftOutBeside];
+      leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...lowered, ...leftOutBeside];
       return sent.text;
     },
     takeOut: raw.takeOut,
@@ -135,7 +142,7 @@ export async function callThroughHub(
       target,
       exchange,
       head,
-      stream,
+      stream: asksStream,
       undoRenames,
       reachedVia: () => ({ format: api, leftOut }),
       stops,
