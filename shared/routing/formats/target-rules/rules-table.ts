@@ -21,6 +21,8 @@ export interface TargetRules {
   readonly thinkingIn: 'parts' | 'fields' | 'parts_or_fields';
   /** Set where files may be inside the result of a tool. */
   readonly takesFilesInResults: boolean;
+  /** Set where an answer that is to be JSON may say something else beside a call of a tool: a package drops that. */
+  readonly keepsTextsBesideJson: boolean;
   /** Set where a result has a field that says that its tool failed. */
   readonly flagsFailures: boolean;
 }
@@ -41,6 +43,7 @@ const plain: TargetRules = {
   takesDeveloper: true,
   thinkingIn: 'fields',
   takesFilesInResults: true,
+  keepsTextsBesideJson: true,
   flagsFailures: true,
 };
 
@@ -90,6 +93,12 @@ const rows: readonly Row[] = [
   // (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
   { api: 'converse', rules: { takesFilesInResults: false, flagsFailures: false } },
   { api: 'converse', family: /claude|nova/, rules: { takesFilesInResults: true, flagsFailures: true } },
+  // Those without strict tools there: @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON of their words and drops the rest.
+  {
+    api: 'converse',
+    family: /claude-(opus-4-[78]|(opus|sonnet|fable|mythos)-[5-9])/,
+    rules: { keepsTextsBesideJson: false },
+  },
 ];
 
 /** OpenAI and Microsoft, or a provider without their kind whose own name of the model is one of OpenAI's that think. */
