@@ -29,7 +29,7 @@ import {
   timeoutMs,
 } from './fields.ts';
 import { authAdvice } from './problems.ts';
-import { changeFaults, drops, renames } from './provider-changes.ts';
+import { addressFaults, changeFaults, drops, renames } from './provider-changes.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
 
 export const auth = chosenBy<ProviderAuth>((input) => {
@@ -186,7 +186,7 @@ function faultsOf(written: WrittenProvider): Fault[] {
   if (isSigned && accepts_byok_header) {
     fault(['accepts_byok_header'], 'must be false beside sigv4: a call that is signed carries no key');
   }
-  faults.push(...credentialFaults(written));
+  faults.push(...credentialFaults(written), ...addressFaults(written));
   const carrier = headerOfKey(auth ?? authOf(kind));
   if (carrier !== undefined && headers?.[carrier] !== undefined) {
     fault(['headers', carrier], 'carries the credential, as auth says');

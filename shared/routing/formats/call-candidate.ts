@@ -34,6 +34,7 @@ import {
 import { adaptedSend } from './adapted-send.ts';
 import { failureOfAnswer, inAskedForm, loadSpeechForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
+import { addressedSend } from './kind-address.ts';
 import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 import { upstreamTarget } from './upstream-target.ts';
@@ -43,9 +44,9 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
   const openPart: OpenPart = () => {
     const part = call.openPart();
-    return { ...part, send: adapt(part.send) };
+    return { ...part, send: adapt(addressedSend(candidate.provider, part.send)) };
   };
-  const outcome = await callWith({ ...call, openPart }, candidate, adapt(send));
+  const outcome = await callWith({ ...call, openPart }, candidate, adapt(addressedSend(candidate.provider, send)));
   const dropped = droppedPaths();
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;

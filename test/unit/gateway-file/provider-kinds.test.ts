@@ -334,3 +334,32 @@ const storesWithNothing = {
   functionStore: {},
   connectionStore: { read: async () => [] },
 } as never;
+
+describe('an interface for which a kind has no address', () => {
+  it.each([
+    ['kind: cohere, apis: [messages]', 'providers[0].apis[0]', 'cohere has no address for messages'],
+    [
+      'kind: vertex, apis: [generate-content, responses], base_url: "https://v.example/publishers/google", auth: none',
+      'providers[0].apis[1]',
+      'vertex has no address for responses',
+    ],
+    [
+      'kind: deepseek, apis: [chat-completions, embeddings]',
+      'providers[0].apis[1]',
+      'deepseek has no address for embeddings',
+    ],
+  ])('is a fault of the file: %s', (written, path, words) => {
+    expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toMatchObject([
+      { path, message: expect.stringContaining(words) },
+    ]);
+  });
+
+  it('is none where the file writes the address, or the kind has another for it', () => {
+    for (const written of [
+      'kind: deepseek, apis: [embeddings], base_url: "https://proxy.example/v1"',
+      'kind: vertex, apis: [messages], base_url: "https://v.example/publishers/google", auth: none',
+    ]) {
+      expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toEqual([]);
+    }
+  });
+});
