@@ -12,6 +12,8 @@ import { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
 import { responseForm } from './response-form.ts';
 import { transcriptionForm } from './transcription-form.ts';
 
+export { speechBytes, speechEvents } from './speech-form.ts';
+
 /** Interfaces that are relayed, and may stream. */
 const answerForms: Readonly<Partial<Record<InterfaceId, AnswerForm>>> = {
   'chat-completions': chatForm,

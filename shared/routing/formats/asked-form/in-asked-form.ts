@@ -3,7 +3,7 @@ import type { NoAnswer, ReceivedAnswer } from '../../providers/index.ts';
 import type { AskedAnswer } from './answer-form.ts';
 
 /** Loaded with the first speech in its other delivery. */
-export const loadSpeechForm = () => import('./speech-form.ts');
+export const loadSpeechForm = () => import('./forms.ts');
 
 export async function inAskedForm(sent: ReceivedAnswer, asked: AskedAnswer): Promise<ReceivedAnswer | NoAnswer> {
   // Loaded with the first answer that has the other form.
