@@ -45,7 +45,7 @@ export function reservationsOf(
   // An answer stored under them may be the result.
   const first = names.length === 0 ? [] : [names];
   if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
-  const checked = [reserveKey(deps, { ...call, advise: noAdvice })];
+  const checked = [reserveKey(deps, keyOf(call, noAdvice))];
   const make = async () => {
     const passed = await guarded.checkInput();
     if (!(passed instanceof GatewayError)) return holdRounds(deps, passed, owner);
@@ -78,7 +78,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
   enterUnderWay(deps, call);
   const advise = adviceFor(call);
   const { keyDefault: defaultConcurrency } = limits;
-  const key = { ...call, advise, defaultConcurrency };
+  const key = { ...keyOf(call, advise), defaultConcurrency };
   const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
   const tokens = reserveTokens(deps, call);
   const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
@@ -105,9 +105,14 @@ function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
 
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
 export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
-  [reserveKey(deps, { ...call, advise: noAdvice }), ...reserveNames(deps, call, owner)].filter(
-    (one) => one !== undefined,
-  );
+  [reserveKey(deps, keyOf(call, noAdvice)), ...reserveNames(deps, call, owner)].filter((one) => one !== undefined);
+
+const keyOf = ({ credential, key, asksFunction }: IdentifiedCall, advise: Advise) => ({
+  credential,
+  key,
+  asksFunction,
+  advise,
+});
 
 const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: string) => [
   reserveIdempotencyKey(deps, call, owner),

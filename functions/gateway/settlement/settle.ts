@@ -1,6 +1,6 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
 // that other calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
-import { errorCatalogue, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
+import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { ownText, respondWith } from '../exit/exit.ts';
 import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
 import type { ContentCall } from './keep-content.ts';
 import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
@@ -29,10 +30,11 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
   asked: ClientRequest,
 ): Promise<GatewayResponse> {
+  const admittedAtMs = deps.clock.nowMs();
   const holds = openCallHolds(deps, admitted);
   const opening = contentOf(deps, admitted, asked);
   const content = opening && (await opening);
-  const call = { ...admitted, settleEarly: holds.settleEarly, content };
+  const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
@@ -71,7 +73,8 @@ async function openContentOf(
     const errorAnswer = (error: unknown) => toEnvelope(toGatewayError(error), correlationId, errorFormat);
     return openContent(deps, call, { asked, errorAnswer });
   } catch (error) {
-    deps.log.error({ event: 'content_not_kept', correlation_id: call.scope.correlationId }, error);
+    const { correlationId } = call.scope;
+    deps.log.error({ event: 'content_not_kept', failed_control: 'content', correlation_id: correlationId }, error);
     return undefined;
   }
 }
@@ -85,7 +88,7 @@ async function errorAsStream(
   const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
   const body = await request.refusedStream?.(toGatewayError(error), answer);
   if (body === undefined) throw error;
-  return { status: okStatus, headers: streamHeaders, body };
+  return respondWith(ownText(body), { headers: streamHeaders, body });
 }
 
 export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
@@ -101,16 +104,17 @@ const lastWriteMs = 1_000;
 
 export async function settle(
   deps: GatewayDependencies,
-  call: AdmittedCall & PolicedCall,
+  call: AdmittedCall & PolicedCall & { readonly admittedAtMs: number },
   holds: CallHolds,
   ended: EndedCall,
 ): Promise<void> {
   const { clock, limiter, log } = deps;
+  const times = { admittedAtMs: call.admittedAtMs, settlingAtMs: clock.nowMs() };
   const { claims } = call;
   const { run, stream, writeCache } = ended;
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
-  const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
-  const deadline = startDeadline(clock, clock.nowMs(), Math.max(0, Math.min(settlementBudgetMs, leftMs)));
+  const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
+  const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
   /** Undefined where nothing is left to wait for. */
   const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
     const report = (error: unknown) =>
@@ -145,7 +149,7 @@ export async function settle(
     // Waits for the bodies of the call, since the record says whether they are kept.
     step('record', async () => {
       const content = call.content && (await call.content.write(deadline));
-      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content });
+      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content, times });
     }),
   ]);
 }
@@ -184,7 +188,8 @@ async function addSpans(
 ): Promise<void> {
   const { attemptSpans } = await import('./attempt-spans.ts');
   const said = telemetry?.capturesContent === true ? await call.content?.said() : undefined;
-  trace.children.push(...attemptSpans(trace, call, attempts, said));
+  const { turns } = said === undefined ? { turns: undefined } : await call.clientInterface.grammar();
+  trace.children.push(...attemptSpans(trace, call, attempts, said && { ...said, turns }));
 }
 
 export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({

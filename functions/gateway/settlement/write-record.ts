@@ -1,11 +1,13 @@
 // The record of a call that may run, or that was answered from what is stored: who, what, how long, how much. No prompt,
 // no answer, no secret.
-import type {
-  CallAttempt,
-  CallOutcome,
-  CallRecord,
-  CallShare,
-  KeptContent,
+import {
+  type CallAttempt,
+  type CallOutcome,
+  type CallRecord,
+  type CallShare,
+  type KeptContent,
+  partsOfGateway,
+  type TimedPart,
 } from '../../../shared/accounting/call-records/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
@@ -23,12 +25,25 @@ import { requestRecord } from './request-record.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
+/** When the stages of the call ended. */
+interface CallTimes {
+  readonly admittedAtMs: number;
+  /** When its last byte was out. */
+  readonly settlingAtMs: number;
+}
+
+interface RecordWriting {
+  readonly deadline: Deadline;
+  readonly content: KeptContent | undefined;
+  readonly times: CallTimes;
+}
+
 export const writeRecord = (
   deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
-  { deadline, content }: { readonly deadline: Deadline; readonly content: KeptContent | undefined },
-): Promise<void> => write(deps, call, { ...toRecord(deps, call, ended), content }, deadline);
+  { deadline, content, times }: RecordWriting,
+): Promise<void> => write(deps, call, { ...toRecord(deps, call, ended, times), content }, deadline);
 
 /** Of the second that such a call has after its answer, half is for its bodies. */
 const readyBudgetMs = 1_500;
@@ -67,15 +82,15 @@ export async function writeReadyRecord(
 
 async function write(
   { records, clock }: GatewayDependencies,
-  { scope }: IdentifiedCall,
+  { scope, clientInterface }: IdentifiedCall,
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
-  scope.details.call = callDetails(record);
+  scope.details.call = callDetails(record, clientInterface.telemetryOperation);
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
-function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall): CallRecord {
+function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall, times: CallTimes): CallRecord {
   const nowMs = deps.clock.nowMs();
   const { request, arrivedAtMs, bill, execution } = call;
   const { run, stream, error } = ended;
@@ -106,7 +121,30 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     queuedMs: run.queuedMs,
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
     gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
+    timeLine: timeLineOf(call, attempts, times, nowMs),
   };
+}
+
+/** In the order of the record's attempts. */
+function timeLineOf(
+  { arrivedAtMs, scope }: RecordedCall,
+  attempts: readonly Attempt[],
+  { admittedAtMs, settlingAtMs }: CallTimes,
+  nowMs: number,
+): readonly TimedPart[] {
+  const attemptParts = attempts.map(
+    ({ startedAtMs, latencyMs }, at): TimedPart => ({
+      part: 'attempt',
+      at,
+      startMs: startedAtMs - arrivedAtMs,
+      ms: latencyMs,
+    }),
+  );
+  return [
+    ...partsOfGateway(arrivedAtMs, admittedAtMs - arrivedAtMs, scope.details.guardrailChecks),
+    ...attemptParts,
+    { part: 'settlement', startMs: settlingAtMs - arrivedAtMs, ms: nowMs - settlingAtMs },
+  ];
 }
 
 const reasoningTokensOf = ({ charges }: Bill): number =>

@@ -1,10 +1,11 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
   type BytesAnswer,
   BytesEvent,
+  type CacheMarks,
   type ClientInterface,
   type ClientRequest,
   type PassedOn,
@@ -13,6 +14,7 @@ import {
   type Envelopes,
   isJsonObject,
   isJsonText,
+  type PolicyOptions,
   parseJson,
   readEvents,
   rewriteMembers,
@@ -32,28 +34,39 @@ import {
   type Send,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
-import { failureOfAnswer, inAskedForm, loadSpeechForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
+import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 import { addressedSend } from './kind-address.ts';
-import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
+import type { InAskedDelivery } from './other-delivery.ts';
+import { receivingSend } from './received-answer.ts';
+import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 import { upstreamTarget } from './upstream-target.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
-export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+export async function callCandidate(
+  call: FormatCall,
+  candidate: Candidate,
+  { send, openPart, createdSeconds }: CandidateExchange,
+): Promise<CandidateOutcome> {
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
-  const openPart: OpenPart = () => {
-    const part = call.openPart();
-    return { ...part, send: adapt(addressedSend(candidate.provider, part.send)) };
+  const addressed = (behind: Send) => adapt(addressedSend(candidate.provider, behind));
+  const openAdapted: OpenPart = () => {
+    const part = openPart();
+    return { ...part, send: addressed(part.send) };
   };
-  const outcome = await callWith({ ...call, openPart }, candidate, adapt(addressedSend(candidate.provider, send)));
-  const dropped = droppedPaths();
+  const outcome = await callWith(call, candidate, { send: addressed(send), openPart: openAdapted, createdSeconds });
+  const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
   return { ...outcome, reachedVia: { ...reachedVia, leftOut: [...reachedVia.leftOut, ...dropped] } };
 }
 
-async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+async function callWith(
+  call: FormatCall,
+  candidate: Candidate,
+  { send, openPart, createdSeconds }: CandidateExchange,
+): Promise<CandidateOutcome> {
   const { request } = call;
   const asksWhole = asksForWhole(candidate, request);
   const way = chooseFormat(candidate, request);
@@ -69,19 +82,22 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
-  const { interfaceId, model: askedModel, stream } = request;
+  const { model: askedModel, stream } = request;
+  const { clientInterface } = call;
   const size = request.size();
-  const { correlationId: id, createdSeconds, envelopes } = call;
+  const { envelopes } = call;
+  const { correlationId: id } = call.scope;
   if (way.kind === 'task') {
-    const { openPart, clientInterface } = call;
     const { readAnswer } = clientInterface;
     const { form } = request;
     const task = { api: way.api, body: request.wholeBody(), form, size, askedModel, id, createdSeconds, readAnswer };
-    return runPackageTask(interfaceId, task, candidate, openPart);
+    return runPackageTask(clientInterface, task, candidate, openPart);
   }
+  const source = await clientInterface.translation?.();
+  if (source === undefined) throw new Error(`calls of ${clientInterface.id} are not translated`);
   return callThroughHub(
     {
-      interfaceId,
+      source,
       api: way.api,
       askedModel,
       stream,
@@ -116,34 +132,43 @@ const cannotSay = (param: string): NoAnswer => ({
 });
 
 /** Reads SDKs' name of the field that becomes these headers. */
-const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
+const betasIn = ({ passedOn: { headers } }: FormatCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
-export interface CandidateCall {
+/** A call, as far as formats read it. */
+export interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
-  /** Id of an answer to which the provider gives none. */
-  readonly correlationId: string;
-  readonly createdSeconds: number;
+  /** Its id is that of an answer to which the provider gives none. */
+  readonly scope: { readonly correlationId: string };
   readonly envelopes: Envelopes;
+  /** Under `zdr` no provider may keep anything of the call. */
+  readonly policy: Pick<PolicyOptions, 'zdr'>;
+}
+
+/** How one candidate is reached. */
+export interface CandidateExchange {
+  readonly send: Send;
   readonly openPart: OpenPart;
-  /** No provider may keep anything of the call. */
-  readonly zdr: boolean;
+  /** For an answer to which the provider gives no time. */
+  readonly createdSeconds: number;
 }
 
 // Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
 // answers and events are returned unchanged.
 
 /** Rejects where `send` does, or where the body breaks. */
-async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
+async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
   const relayed = relayedRequest(call, candidate, request.stream ? 'text/event-stream' : 'application/json');
   const received = await send(relayed.request);
   if (received.kind === 'failure') return received;
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
-  const sent = await inAskedDelivery(received, request, choices);
+  const sent = isAsAsked(received, request)
+    ? received
+    : await inAskedDelivery(received, clientInterface, { stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
@@ -152,23 +177,21 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
-async function inAskedDelivery(
-  received: ReceivedAnswer,
-  { interfaceId, stream }: ClientRequest,
-  choices: number,
-): Promise<ReceivedAnswer | NoAnswer> {
-  if (interfaceId === 'speech' && audioType.test(received.contentType)) {
-    const { speechEvents } = await loadSpeechForm();
-    return { ...received, isStream: true, body: speechEvents(received.body) };
-  }
-  return received.isStream === stream ? received : inAskedForm(received, { interfaceId, choices });
-}
+/** Under the type of bytes a stream may be of events: its interface knows. */
+const isAsAsked = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>
+  isStream === stream && !bytesType.test(contentType);
 
-const audioType = /^(audio\/|(application|binary)\/octet-stream)/;
+const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
+
+/** Loaded with the first answer that comes in the other delivery. */
+const loadOtherDelivery = () => import('./other-delivery.ts');
+
+const inAskedDelivery: InAskedDelivery = async (...received) =>
+  (await loadOtherDelivery()).inAskedDelivery(...received);
 
 /** The same for an answer that is no text: its pieces are handed on as they come. */
 async function relayBytes(
-  call: CandidateCall,
+  call: FormatCall,
   candidate: Candidate,
   send: Send,
   { accept, typeOf }: BytesAnswer,
@@ -181,7 +204,9 @@ async function relayBytes(
   if (contentType === undefined) return failureInPlace(sent);
   const { own } = servingApis[call.request.interfaceId];
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
-  const batches = isEvents ? (await loadSpeechForm()).speechBytes(sent, contentType) : piecesOf(sent, contentType);
+  const batches = isEvents
+    ? (await loadOtherDelivery()).inBytes(sent, call.clientInterface, contentType)
+    : piecesOf(sent, contentType);
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
@@ -213,7 +238,7 @@ interface RelayedRequest {
 }
 
 function relayedRequest(
-  { clientInterface, request, passedOn, zdr }: CandidateCall,
+  { clientInterface, request, passedOn, policy }: FormatCall,
   candidate: Candidate,
   accept: string,
 ): RelayedRequest {
@@ -223,16 +248,21 @@ function relayedRequest(
     headers: passedOn.headers,
     accept,
     body() {
-      const { text: written, form, leftOut: unsent } = request.upstreamBody(upstreamTarget(candidate, zdr));
+      const {
+        text: written,
+        form,
+        leftOut: unsent,
+      } = request.upstreamBody(upstreamTarget(candidate, policy.zdr === true));
       leftOut = unsent;
       if (form !== undefined) return form;
-      const isChat = request.interfaceId === 'chat-completions';
+      const isChat = servingApis[request.interfaceId].own === 'chat-completions';
       const ruled = isChat && withRuledMessages(written, request.text(), rulesOf('chat-completions', candidate));
       const { text } = ruled || { text: written };
       if (ruled) leftOut = [...unsent, ...ruled.leftOut];
-      const marks = relayedMarks[request.interfaceId]?.(candidate);
+      const { cacheMarks } = clientInterface;
+      const isMarked = cacheMarks !== undefined && takesMarks(cacheMarks, candidate);
       const marked =
-        marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
+        isMarked && marksCache(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
       return asksForWhole(candidate, request) ? withoutStream(marked) : marked;
     },
   };
@@ -265,9 +295,5 @@ async function readWhole(
   return read.kind === 'answer' ? { kind: 'json', answer: read.answer, reachedVia } : failureOfAnswer(read, describe);
 }
 
-/** Who relays marks where the interface is the client's own. */
-const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) => RelayedMarks | undefined>>> = {
-  messages: () => ({ tools: true }),
-  // Other hosts of chat completions need not know the word.
-  'chat-completions': ({ provider }) => (provider.kind === 'openrouter' ? { tools: false } : undefined),
-};
+const takesMarks = ({ kinds }: CacheMarks, { provider }: Candidate): boolean =>
+  kinds === undefined || (provider.kind !== undefined && kinds.includes(provider.kind));

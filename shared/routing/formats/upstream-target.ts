@@ -1,6 +1,5 @@
 // Facts for a client's interface of the provider that a request is relayed to.
 import {
-  type AskedReasoning,
   type Candidate,
   canBeKeptFromThinking,
   isOpenAiThinker,
@@ -9,7 +8,7 @@ import {
   thinksUnasked,
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import type { UpstreamTarget } from '../../protocol/wire/index.ts';
+import type { AskedReasoning, UpstreamTarget } from '../../protocol/wire/index.ts';
 
 export const upstreamTarget = (candidate: Candidate, zdr: boolean): UpstreamTarget =>
   targetNamed(candidate, zdr, openAiNames(candidate));

@@ -7,7 +7,7 @@ import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../acco
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { allBegun } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { AnswerDetails } from '../../protocol/interfaces/index.ts';
+import type { AnswerDetails } from '../../protocol/wire/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
 import type { Charge } from '../billing/index.ts';
 import type { ReachedVia } from '../formats/index.ts';

@@ -6,12 +6,12 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonText,
+  type ReadAnswer,
   toCount,
   type UsageReport,
 } from '../../wire/index.ts';
 import {
   plainMembers,
-  type ReadAnswer,
   type RelayedInput,
   readListAnswer,
   readUsageMember,
@@ -35,6 +35,11 @@ export const rerankSchema = z.looseObject({
 
 export const rerank = relayedInterface({
   id: 'rerank',
+  telemetryOperation: 'rerank',
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  packageModels: 'reranking',
   upstreamPath: '/rerank',
   schema: rerankSchema,
   // Thousands of documents are measured in the text.

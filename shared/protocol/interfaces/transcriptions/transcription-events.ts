@@ -1,14 +1,15 @@
 // The stream of a transcription: pieces of its text, and all of it at the end. OpenAI's events are relayed byte for byte; those
 // of Mistral and vLLM become OpenAI's.
-import { brokenStreamMessages, isEndMarker, isJsonObject, type JsonObject, toEventLine } from '../../wire/index.ts';
 import {
+  brokenStreamMessages,
   type EventReader,
   type EventReading,
-  endMarkerEvent,
-  ParsedEvent,
-  parseEvent,
-  type StreamWriter,
-} from '../index.ts';
+  isEndMarker,
+  isJsonObject,
+  type JsonObject,
+  toEventLine,
+} from '../../wire/index.ts';
+import { endMarkerEvent, ParsedEvent, parseEvent, type StreamWriter } from '../index.ts';
 import { readTranscriptionUsage } from './transcription-answer.ts';
 
 export function openTranscriptionReader(): EventReader {

@@ -1,7 +1,8 @@
 // Corrects chat completions of servers that their package cannot read: arguments of calls that are no texts, and a
 // whole message in place of pieces.
+
+import { createDistinctIds } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import { createDistinctIds } from '../middle/index.ts';
 
 /** Arguments that are an object, null, or missing. In a text of the model the quotes have a backslash before them. */
 const otherArguments = /"arguments"\s*:\s*[^"\s]|"function"\s*:\s*\{\s*"name"\s*:\s*"[^"]*"\s*\}/;

@@ -1,8 +1,14 @@
 // Changes of a prompt that other formats accept and Converse refuses.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type {
+  AssistantMessage,
+  ToolOutput,
+  ToolPart,
+  ToolResult,
+  UserMessage,
+} from '../../../../protocol/hub/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { TargetRules } from '../../target-rules/index.ts';
-import type { AssistantMessage, ToolOutput, ToolPart, ToolResult, UserMessage } from '../middle/index.ts';
 import { plainResults } from './plain-prompt.ts';
 
 /** It refuses calls in a request without tools, and the package would drop them: they become text. */

@@ -2,8 +2,8 @@
 
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
+import type { HubCall, OptionalName } from '../../../../protocol/hub/index.ts';
 import { findMember, isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import type { HubCall, HubTarget, OptionalName, TargetCall } from '../middle/index.ts';
 import { bedrockEmbeddings } from './bedrock-embeddings.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { bedrockImages } from './bedrock-images.ts';
@@ -18,6 +18,7 @@ import {
   withFailures,
   withResultTexts,
 } from './converse-prompt.ts';
+import type { HubTarget, TargetCall } from './hub-target.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 

@@ -1,10 +1,10 @@
 // `usage` in the words of OpenAI's formats: counts, and details of them.
+
+import { reasoningAdded } from '../../../../protocol/hub/index.ts';
 import { reasoningBeside, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
-
-import { reasoningAdded } from '../middle/index.ts';
 import { readableUsage } from './readable-usage.ts';
 
 export interface OpenAiUsageForm {
