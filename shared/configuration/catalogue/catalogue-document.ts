@@ -16,7 +16,19 @@ export type ProviderAuth =
   | { sigv4: { service: string; region: string } }
   /** Tokens of Google Cloud, made with the JSON of a service account. */
   | { gcp: SecretReference }
+  | { entra: EntraClient }
   | 'none';
+
+/** An application of Microsoft Entra, whose tokens calls carry. */
+export interface EntraClient {
+  tenant: string;
+  client_id: string;
+  client_secret: SecretReference;
+  /** Absent: that of Azure's public cloud. */
+  authority?: string | undefined;
+  /** Absent: that of Azure's AI services. */
+  scope?: string | undefined;
+}
 
 /** Policy that a provider declares. A missing field is unknown, and unknown satisfies no policy. */
 export interface DeclaredPolicy {

@@ -87,6 +87,14 @@ describe('a provider of a kind', () => {
     ['kind: openay', 'providers[0].kind: must be one of .*did you mean openai\\?'],
     ['kind: azure', 'providers[0].base_url: is required at kind azure, such as https://RESOURCE'],
     ['kind: vertex, base_url: "https://g.example"', 'providers[0].auth: is required at kind vertex, such as { gcp'],
+    [
+      'kind: azure, base_url: "https://g.example", auth: { entra: { tenant: "a/b", client_id: c, client_secret: { env: S } } }',
+      'providers[0].auth.entra.tenant: must be an id or a domain',
+    ],
+    [
+      'kind: azure, base_url: "https://g.example", auth: { entra: { tenant: t, client_id: c, client_secret: the-secret } }',
+      'providers[0].auth.entra.client_secret: must not be the credential itself',
+    ],
     ['kind: openai, region: eu-west-1', 'providers[0].region: belongs to a provider of kind bedrock'],
     ['display_name: x', 'providers[0].base_url: is required'],
   ])('that is wrong (%s) is one line with its path', (members, line) => {
