@@ -113,6 +113,8 @@ export interface PriceTierDocument extends MediaPrices {
 export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   provider: string;
   upstream_model: string;
+  /** Whose prices, bounds and features in the model list it has: NAME of the provider's kind, or KIND/NAME. */
+  list_model?: string | undefined;
   /** USD per million tokens. Null cannot be billed: BYOK only. */
   input_price_per_million: string | null;
   output_price_per_million: string | null;

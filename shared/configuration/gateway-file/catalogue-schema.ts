@@ -96,6 +96,7 @@ const weight = positiveInteger.max(1_000, { error: 'must be at most 1000' });
 const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
   upstream_model: z.optional(text(256)),
+  list_model: z.optional(text(256)),
   apis: apis.optional(),
   input_price_per_million: z.optional(z.nullable(price)),
   output_price_per_million: z.optional(z.nullable(price)),

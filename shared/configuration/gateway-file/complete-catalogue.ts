@@ -7,14 +7,14 @@ import type {
   ProviderDocument,
   ServiceDocument,
 } from '../catalogue/index.ts';
-import type { ModelList } from '../model-list/index.ts';
+import { type ModelList, type ProviderKind, providerKindNames } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, entryMembers, listedMembers, upstreamModelOf, withTokenPrices } from './complete-entry.ts';
 import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
 import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
-import type { Issue, Path } from './problems.ts';
+import { type Issue, type Path, quote, suggest } from './problems.ts';
 
 export interface CompletedCatalogue {
   readonly document: CatalogueDocument;
@@ -117,8 +117,14 @@ function completeEntry(
 ): CompletedEntry {
   const stored = formerModel?.providers.find((entry) => entry.provider === provider.id);
   const upstream_model = upstreamModelOf(model.id, written, provider, list);
-  const former = stored?.upstream_model === upstream_model ? stored : undefined;
-  const listed = findListed(list, provider, model.id, upstream_model);
+  const { list_model } = written;
+  const isSameModel = stored?.upstream_model === upstream_model && stored.list_model === list_model;
+  const former = isSameModel ? stored : undefined;
+  const listed = findListed(list, provider, model.id, { upstream_model, list_model });
+  if (list_model !== undefined && listed === undefined) {
+    report([...path, 'list_model'], unlistedName(list_model, provider, list));
+    return { entry: { ...written, upstream_model } as ModelProviderDocument, modalities: undefined };
+  }
   const {
     values: completed,
     filled,
@@ -160,11 +166,32 @@ function completeEntry(
   return { entry, modalities: listed?.modalities };
 }
 
-/** A deployment may have any name: then that of the model identifies it. */
-export function findListed(list: ModelList, provider: ProviderDocument, modelId: string, upstreamModel: string) {
-  const { kind, region } = provider;
+type NamedEntry = Pick<ModelProviderDocument, 'upstream_model' | 'list_model'>;
+
+/** A deployment may have any name: then the file says whose facts it has, or the model's name identifies it. */
+export function findListed(
+  list: ModelList,
+  { kind, region }: Pick<ProviderDocument, 'kind' | 'region'>,
+  modelId: string,
+  { upstream_model: upstreamModel, list_model: listModel }: NamedEntry,
+) {
+  if (listModel !== undefined) return findNamed(list, listModel, kind, region);
   if (kind === undefined) return undefined;
   const found = list.find(kind, upstreamModel, region);
   if (found !== undefined || !list.namesDeployments(kind)) return found;
   return list.find(kind, modelId.slice(modelId.indexOf('/') + 1));
+}
+
+function findNamed(list: ModelList, name: string, kind: ProviderKind | undefined, region: string | undefined) {
+  const found = kind && list.find(kind, name, region);
+  if (found !== undefined) return found;
+  const slash = name.indexOf('/');
+  const other = providerKindNames.find((one) => one === name.slice(0, slash));
+  return other && list.find(other, name.slice(slash + 1), region);
+}
+
+function unlistedName(name: string, { kind }: Pick<ProviderDocument, 'kind'>, list: ModelList): string {
+  const names = kind === undefined ? [] : list.names(kind);
+  const hint = names.length === 0 ? '' : `; ${suggest(name, names)}`;
+  return `the model list has no ${quote(name)}: write a name of the provider's kind, or KIND/NAME${hint}`;
 }

@@ -40,8 +40,12 @@ const listableMembers = [
 ] as const;
 
 /** The list's values for an entry, by the fields of the file. */
-export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocument, 'apis'>): JsonObject => {
-  const served = listed.apis.filter((api) => apis.includes(api));
+export const listedMembers = (
+  listed: ListedModel,
+  { apis, kind }: Pick<ProviderDocument, 'apis' | 'kind'>,
+): JsonObject => {
+  // Another kind may serve the model by other interfaces.
+  const served = listed.kind === kind ? listed.apis.filter((api) => apis.includes(api)) : apis;
   return {
     apis: served.length === apis.length ? undefined : served,
     ...priceMembers(listed.prices),

@@ -89,7 +89,7 @@ export function knownEntries(
 ): KnownEntry[] {
   return model.providers.flatMap((entry) => {
     const provider = providers.find(({ id }) => id === entry.provider);
-    const listed = provider && findListed(list, provider, model.id, entry.upstream_model);
+    const listed = provider && findListed(list, provider, model.id, entry);
     if (provider === undefined || listed === undefined) return [];
     return [{ entry, provider, listed, members: listedMembers(listed, provider) }];
   });
