@@ -138,11 +138,14 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'container']);
     /** Of the gateway: in a function of its own, and in a task. */
+    const translated = ['chat-completions', 'messages', 'responses'];
+    const readOnDemand = ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
     const ofGateway = [
+      ...[...translated, ...readOnDemand].map((name) => `${name}-grammar.cjs`),
+      ...translated.map((name) => `${name}-translation.cjs`),
       noticesFile,
       'account.cjs',
       'alerts.cjs',
-      'answer-forms.cjs',
       'attempt-spans.cjs',
       'audio-length.cjs',
       'bedrock-guardrail.cjs',
@@ -162,6 +165,7 @@ describe('the build of the project', () => {
       'messages-target.cjs',
       'model-listing.cjs',
       'moderations.cjs',
+      'other-delivery.cjs',
       'openapi.json',
       'rerank.cjs',
       'responses-target.cjs',

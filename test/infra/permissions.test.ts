@@ -429,6 +429,17 @@ describe('the roles of the functions, while the gateway serves every kind of req
     }
   });
 
+  it('allow updates as statements exactly where they allow updates, and no statement of another kind', () => {
+    for (const role of [chatRole, modelsRole, operatorRole]) {
+      for (const table of tableNames) {
+        const allows = (action: string) => role.allows({ action: `dynamodb:${action}`, resource: tableArn(table) });
+        expect([table, allows('PartiQLUpdate')]).toEqual([table, allows('UpdateItem')]);
+        for (const other of ['PartiQLSelect', 'PartiQLInsert', 'PartiQLDelete']) expect(allows(other)).toBe(false);
+      }
+    }
+    expect(chatRole.allows({ action: 'dynamodb:PartiQLUpdate', resource: tableArn('ledger') })).toBe(true);
+  });
+
   it.each<[string, AwsCall]>([
     ['opening a sealed key', decryption('prod', 'prod')],
     ['sealing a key', wrapping({ purpose: 'store-key' })],

@@ -130,6 +130,33 @@ onEachStore((start) => {
       });
       await fc.assert(property, { numRuns: 300 });
     });
+
+    it('makes of updates that come at the same time what it makes of each alone', async () => {
+      const property = fc.asyncProperty(
+        item,
+        fc.array(write, { minLength: 1, maxLength: 4 }),
+        async (first, writes) => {
+          runs += 1;
+          const [alone, ...together] = ['alone', 'one', 'other'].map((each) => `${each}-${runs}`) as [
+            string,
+            ...string[],
+          ];
+          for (const key of [alone, ...together]) await test.store.put({ table: 'keys', item: { ...first, pk: key } });
+          for (const { changes, condition, returnOld } of writes.map(written)) {
+            const send = (key: string) =>
+              test.store.update({ table: 'keys', key, changes, condition, returnOld, repeatable: true }).then(
+                ({ kind, item }) => ({ kind, item: plain(item ?? {}) }),
+                (error: unknown) => ({ failed: error instanceof StoreUnavailable }),
+              );
+            const expectedOfBoth = await send(alone);
+            expect(await Promise.all(together.map(send))).toEqual([expectedOfBoth, expectedOfBoth]);
+            const stored = plain(await test.store.get('keys', alone));
+            for (const key of together) expect(plain(await test.store.get('keys', key))).toEqual(stored);
+          }
+        },
+      );
+      await fc.assert(property, { numRuns: 100 });
+    });
   });
 });
 

@@ -74,6 +74,7 @@ export async function findKey(
   const secret = item && secretOf(item, publicId);
   if (item === undefined || secret === undefined || !equalInConstantTime(secret.secretSha256, secretSha256))
     throw refuseKey('unknown');
+  scope.keyFound?.();
   scope.details.caller = { workspace: String(item.workspace), keyId: publicId, keyName: String(item.name) };
   return item;
 }

@@ -75,7 +75,7 @@ export const serveStoredResponse =
     return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
   };
 
-/** The guardrails of the key that reads, whoever made the response. */
+/** Decided by the guardrails of the key that reads, not of the key that made the response. */
 async function decide(
   deps: GatewayDependencies,
   { catalogue, guardrails }: FoundResponse,

@@ -93,6 +93,10 @@ const attacks: readonly Attack[] = [
     name: '6,000 heads of 15 KB that do not end, without a key',
     run: (gateway) => unread(gateway, 6_000, `GET / HTTP/1.1\r\nA: ${'a'.repeat(15_000)}`, unreadMs),
   },
+  {
+    name: '6,000 heads of 1,000 lines that do not end, without a key',
+    run: (gateway) => unread(gateway, 6_000, `GET / HTTP/1.1\r\n${'Name: value\r\n'.repeat(1_000)}A: a`, unreadMs),
+  },
 ];
 
 export async function measureAttacks(bed: TestBed, { attacks: plan }: BenchPlan): Promise<SectionReport> {

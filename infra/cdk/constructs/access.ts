@@ -14,7 +14,7 @@ import {
 import { connectionKeyAlias, originSecretName, providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
-import { type TableActions, tableActionsOf } from './table-actions.ts';
+import { rightsOf, type TableActions, tableActionsOf } from './table-actions.ts';
 
 export interface Access {
   readonly statements: readonly PolicyStatementProps[];
@@ -35,7 +35,7 @@ export const variablesAccess = (environment: Access['environment'] = {}): Access
 
 export const tableAccess = (scope: Construct, nameOf: NameTable, tables: TableActions): Access => ({
   statements: tableActionsOf(tables).map(({ table, actions }) => ({
-    actions: actions.map((action) => `dynamodb:${action}`),
+    actions: actions.flatMap(rightsOf),
     resources: [
       Stack.of(scope).formatArn({
         service: 'dynamodb',

@@ -47,6 +47,13 @@ export const operatorTableActions = {
   records: ['GetItem', 'Query'],
 } as const satisfies TableActions;
 
+/**
+ * Rights of IAM that an action takes. Updates of one moment go together, as statements of PartiQL, which have a right of
+ * their own (shared/storage/store/shared-updates.ts).
+ */
+export const rightsOf = (action: string): string[] =>
+  action === 'UpdateItem' ? ['dynamodb:UpdateItem', 'dynamodb:PartiQLUpdate'] : [`dynamodb:${action}`];
+
 /** Actions of several functions together. */
 export const tablesOfAll = (...all: readonly TableActions[]): TableActions =>
   Object.fromEntries(

@@ -5,8 +5,8 @@ import { ContentDisposition } from '@remix-run/headers/content-disposition';
 import {
   MaxHeaderSizeExceededError,
   MaxPartsExceededError,
+  MultipartParser,
   type MultipartPart,
-  parseMultipart,
 } from '@remix-run/multipart-parser';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { sha256Hex, sha256OfLong } from '../../foundation/ids/index.ts';
@@ -51,23 +51,60 @@ const refusalOf = (cause: unknown): GatewayError => {
 
 async function readParts(bytes: Buffer, boundary: string): Promise<readonly FormPart[]> {
   const [maxFileSize, maxTotalSize] = [bytes.length, bytes.length];
-  const bounds = { boundary, maxParts: partsMax, maxHeaderSize: headMaxBytes, maxFileSize, maxTotalSize };
+  const bounds = { maxParts: partsMax, maxHeaderSize: headMaxBytes, maxFileSize, maxTotalSize };
   if (bytes.length === 0) throw new Error('empty');
   const parts: FormPart[] = [];
   let textBytes = 0;
-  for (const part of parseMultipart(bytes, bounds)) {
-    const read = readPart(part);
+  for await (const part of partsInTurns(bytes, boundary, new MultipartParser(boundary, bounds))) {
+    const read = readPart(part, bytes);
     if (read.fileName === undefined) textBytes += read.bytes.length;
     if (textBytes > textsMaxBytes) throw fault(read.name, `the texts of a form may have ${textsMaxBytes} bytes`);
     parts.push(read);
-    // A part may be long.
-    await nextTurn();
   }
   return parts;
 }
 
-function readPart(part: MultipartPart): FormPart {
-  const { content, headers } = part;
+/** Searched for a boundary within a few milliseconds, whatever bytes they are. */
+const pieceBytes = 1024 * 1024;
+/** A boundary with its line ends, and the headers behind it. */
+const partStartMaxBytes = headMaxBytes + 256;
+
+/** Others have a turn after each part, and after each piece of a long one. */
+async function* partsInTurns(bytes: Buffer, boundary: string, parser: MultipartParser) {
+  for (let from = 0; from < bytes.length && !hasEnded(parser); ) {
+    const to = pieceEnd(bytes, boundary, from);
+    for (const part of parser.write(bytes.subarray(from, to))) {
+      yield part;
+      await nextTurn();
+    }
+    from = to;
+    if (from < bytes.length) await nextTurn();
+  }
+  parser.finish();
+}
+
+/** No piece ends in the headers of a part, which the parser would copy together with the piece behind them. */
+function pieceEnd(bytes: Buffer, boundary: string, from: number): number {
+  const end = from + pieceBytes;
+  if (end + partStartMaxBytes >= bytes.length) return bytes.length;
+  const start = end - partStartMaxBytes;
+  const line = `\r\n--${boundary}`;
+  const place = bytes.subarray(start, end + line.length).lastIndexOf(line, undefined, 'latin1');
+  return place === -1 ? end : start + place;
+}
+
+/** Bytes behind the last boundary are ignored. */
+function hasEnded(parser: MultipartParser): boolean {
+  try {
+    parser.finish();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readPart(part: MultipartPart, body: Buffer): FormPart {
+  const { headers } = part;
   const disposition = ContentDisposition.from(headers['content-disposition'] ?? null);
   const { name, filenameSplat: encodedName } = disposition;
   if (name === undefined || name === '') {
@@ -84,10 +121,17 @@ function readPart(part: MultipartPart): FormPart {
   }
   const encoding = headers['content-transfer-encoding'] ?? 'binary';
   if (!/^(7bit|8bit|binary)$/i.test(encoding)) throw fault(name, 'content-transfer-encoding is not read');
-  // The whole body came as one piece, and so did its parts.
-  const bytes = content[0] ?? new Uint8Array(0);
+  const bytes = bytesOf(part, body);
   const mediaType = headers['content-type'];
   return { name, fileName: disposition.preferredFilename, mediaType, bytes };
+}
+
+/** The bytes where they are in the body: pieces of a part lie one behind another. */
+function bytesOf(part: MultipartPart, body: Buffer): Uint8Array {
+  const [first = new Uint8Array(0), ...rest] = part.content;
+  if (rest.length === 0) return first;
+  const areOfBody = part.content.every(({ buffer }) => buffer === body.buffer);
+  return areOfBody ? new Uint8Array(first.buffer, first.byteOffset, part.size) : part.bytes;
 }
 
 const fault = (name: string, what: string): GatewayError =>

@@ -31,6 +31,8 @@ export interface GatewayRequest {
 export interface RequestContext {
   /** Answer of a request that the adapter refuses to admit. */
   readonly refusal?: GatewayError | undefined;
+  /** To be called once the key of the request exists: connections without one are bounded closer. */
+  readonly keyFound?: () => void;
   /** Aborts when the client hangs up, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
   /** Time at which the runtime ends this request, whatever still runs; absent where nothing does. */

@@ -5,7 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
-import { emptyLinesBytes, headPieceBytes, pieceOfUnknownBytes } from './head-piece.ts';
+import { type Phase, type PhaseEvent, phaseRules } from './connection-phases.ts';
+import { emptyLinesBytes, headPiece, keptBytes, pieceOfUnknownBytes } from './head-piece.ts';
 import { endBody } from './node-refusals.ts';
 import type { OpenConnections } from './open-connections.ts';
 
@@ -14,7 +15,7 @@ const readAheadBytes = 4 * 1024;
 /** Bytes that may wait for a client to read them, and one piece more, for the sockets of a server. */
 export const writeAheadBytes = 16 * 1024;
 /** Bytes of a head that are kept for its refusal: the whole of most heads. */
-const keptHeadBytes = 4 * 1024;
+const refusalHeadBytes = 2 * 1024;
 const endOfChunks = '0\r\n\r\n';
 
 /** State that the connections of a server share. */
@@ -34,7 +35,6 @@ interface Current {
   readonly outgoing: ServerResponse;
   /** Bytes of the body that the parser has not received; undefined when the client declared no length. */
   bodyLeftBytes: number | undefined;
-  isAnswered: boolean;
 }
 
 export class NodeConnection extends Duplex {
@@ -45,16 +45,14 @@ export class NodeConnection extends Duplex {
   /** Read, and not parsed yet. */
   #waiting: Buffer = nothing;
   #countedBytes = 0;
+  #phase: Phase = 'idle';
+  /** The request that was served last. */
   #current: Current | undefined;
-  /** The parser has the beginning of a head. */
-  #isInHead = false;
   /** First bytes of the head that the parser has received, until it reports a request. */
-  #head: Buffer = nothing;
-  /** The connection ends behind the answer to the current request. */
-  #isLast = false;
-  #isRefused = false;
+  #head = '';
   #isHanding = false;
-  #isEnded = false;
+  /** The client has ended its side, or what it sends is not read any more. */
+  #hasInputEnded = false;
   /** Whether this connection has the turn. */
   #isInTurn = false;
 
@@ -92,24 +90,17 @@ export class NodeConnection extends Duplex {
    * be malformed, which the parser finds in this same turn, so such a request is served after it.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
-    if (this.#isAnswering()) {
-      this.#isLast = true;
-      return;
-    }
+    this.#seeBodyEnd();
+    const isFree = !phaseRules[this.#phase].isAnswering;
+    this.#move('requestBegan');
+    if (!isFree || this.#phase === 'over') return;
     const { headers } = incoming;
     const hasLength = headers['transfer-encoding'] === undefined;
     const bodyLeftBytes = hasLength ? Number(headers['content-length'] ?? 0) : undefined;
-    const current = { incoming, outgoing, bodyLeftBytes, isAnswered: false };
-    this.#current = current;
-    this.#isInHead = false;
-    this.#head = nothing;
+    this.#current = { incoming, outgoing, bodyLeftBytes };
+    this.#head = '';
     this.#shared.open.headEnded(this);
-    outgoing.once('close', () => {
-      current.isAnswered = true;
-      this.#shared.open.answered(this);
-      if (this.#isLast) this.destroySoon();
-      else if (this.#waiting.length > 0) this.#inTurn(() => this.#handNow());
-    });
+    outgoing.once('close', () => this.#answered());
     const serveUnlessGone = () => {
       if (!outgoing.destroyed) serve();
     };
@@ -119,25 +110,25 @@ export class NodeConnection extends Duplex {
     else queueMicrotask(serveUnlessGone);
   }
 
+  /** The key of a request of this connection exists. */
+  keyFound(): void {
+    this.#shared.open.keyFound(this);
+  }
+
   /**
    * Called on a parse error; the parser gets nothing more. Returns the first bytes of a bad head, to be answered. In a
    * body that is being read, its reader gets the error; where an answer was already begun, the connection ends in it.
    */
   refuse(fault: GatewayError): string | undefined {
-    if (this.#isRefused) return undefined;
-    this.#isRefused = true;
+    this.#seeBodyEnd();
+    const { onFault } = phaseRules[this.#phase];
+    if (onFault === 'ignore') return undefined;
+    const [current, head] = [this.#current, this.#head];
     this.#drop();
-    const current = this.#current;
-    const isBehindAnswer = current === undefined || (current.isAnswered && current.incoming.complete);
-    if (this.writable && !this.#isLast) {
-      if (isBehindAnswer && this.#head.length > 0) return this.#head.toString('latin1');
-      if (!isBehindAnswer && !(current.isAnswered || current.incoming.complete || current.outgoing.headersSent)) {
-        this.#isLast = true;
-        endBody(current, fault);
-        return undefined;
-      }
-    }
-    this.destroy();
+    this.#move('faultFound');
+    if (this.writable && onFault === 'answerHead' && head !== '') return head;
+    if (this.writable && onFault === 'refuseBody' && current?.outgoing.headersSent === false) endBody(current, fault);
+    else this.destroy();
     return undefined;
   }
 
@@ -179,14 +170,30 @@ export class NodeConnection extends Duplex {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#phase = 'over';
     this.#drop();
     this.#shared.open.closed(this);
     this.#socket.destroy();
     callback(error);
   }
 
-  #isAnswering(): boolean {
-    return this.#current !== undefined && !this.#current.isAnswered;
+  #move(event: PhaseEvent): void {
+    this.#phase = phaseRules[this.#phase].next[event];
+  }
+
+  /** The parser marks the end of a body in the request, whose event comes only after it was read. */
+  #seeBodyEnd(): void {
+    if (this.#current?.incoming.complete === true) this.#move('bodyEnded');
+  }
+
+  #answered(): void {
+    this.#seeBodyEnd();
+    const wasOver = this.#phase === 'over';
+    this.#move('answerLeft');
+    this.#shared.open.answered(this);
+    if (this.#phase === 'over') {
+      if (!wasOver) this.destroySoon();
+    } else if (this.#waiting.length > 0) this.#inTurn(() => this.#handNow());
   }
 
   /** Behind the body of the current request. */
@@ -197,7 +204,7 @@ export class NodeConnection extends Duplex {
   }
 
   #receive(bytes: Buffer): void {
-    if (this.#isEnded) return;
+    if (this.#hasInputEnded) return;
     this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
     this.#hand();
   }
@@ -209,7 +216,8 @@ export class NodeConnection extends Duplex {
   }
 
   #drop(): void {
-    this.#isEnded = true;
+    this.#hasInputEnded = true;
+    this.#head = '';
     this.#waiting = nothing;
     this.#count();
   }
@@ -235,7 +243,7 @@ export class NodeConnection extends Duplex {
   /** Resolves once the answer to the current request has left; undefined when none is on its way. */
   #untilAnswered(): Promise<void> | undefined {
     const current = this.#current;
-    if (current === undefined || current.isAnswered) return undefined;
+    if (current === undefined || !phaseRules[this.#phase].isAnswering) return undefined;
     return new Promise((resolve) => current.outgoing.once('close', resolve));
   }
 
@@ -243,25 +251,35 @@ export class NodeConnection extends Duplex {
   #hand(): void {
     if (this.#isHanding) return;
     this.#isHanding = true;
-    while (this.#waiting.length > 0 && this.readableLength === 0 && !this.#isEnded) {
-      const length = this.#handableBytes();
-      if (length === 0) break;
-      const piece = this.#waiting.subarray(0, length);
-      this.#waiting = this.#waiting.subarray(length);
+    while (this.#waiting.length > 0 && this.readableLength === 0 && !this.#hasInputEnded) {
+      const piece = this.#nextPiece();
+      if (piece === undefined) break;
       this.push(piece);
+      this.#seeBodyEnd();
     }
     this.#isHanding = false;
     if (this.#waiting.length > readAheadBytes) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
     const fits = this.#count();
     // Bodies that wait to be read are bounded by the number of running calls.
-    if (!fits && this.#isAnswering() && this.#current?.incoming.complete === true) this.destroy();
+    const { passes, isAnswering } = phaseRules[this.#phase];
+    if (!fits && isAnswering && passes === 'nothing') this.destroy();
+  }
+
+  /** Takes from the bytes that wait. An empty view of them would keep the whole read in memory. */
+  #nextPiece(): Buffer | undefined {
+    const length = this.#handableBytes();
+    const piece = this.#waiting.subarray(0, length);
+    this.#waiting = length === this.#waiting.length ? nothing : this.#waiting.subarray(length);
+    // To count a head may have closed this connection.
+    return length === 0 || this.#phase === 'over' ? undefined : piece;
   }
 
   #handableBytes(): number {
     const current = this.#current;
-    if (current !== undefined && !current.incoming.complete) return this.#bodyBytes(current);
-    return this.#isAnswering() || this.#isLast ? 0 : this.#headBytes();
+    const { passes } = phaseRules[this.#phase];
+    if (passes === 'head') return this.#headBytes();
+    return passes === 'body' && current !== undefined ? this.#bodyBytes(current) : 0;
   }
 
   #bodyBytes(current: Current): number {
@@ -275,13 +293,14 @@ export class NodeConnection extends Duplex {
   }
 
   #headBytes(): number {
-    if (!this.#isInHead) this.#waiting = this.#waiting.subarray(emptyLinesBytes(this.#waiting));
-    const length = headPieceBytes(this.#waiting);
-    this.#isInHead ||= length > 0;
-    const isKept = this.#head.length < keptHeadBytes;
-    // Copied, because these bytes keep the whole read in memory.
-    if (isKept) this.#head = Buffer.concat([this.#head, this.#waiting.subarray(0, length)]);
-    if (length > 0) this.#shared.open.headCame(this, isKept ? 2 * length : length);
+    if (this.#phase === 'idle') this.#waiting = this.#waiting.subarray(emptyLinesBytes(this.#waiting));
+    const { length, isWhole } = headPiece(this.#waiting);
+    if (length === 0) return 0;
+    this.#move('headCame');
+    const piece = this.#waiting.subarray(0, length);
+    const copy = piece.toString('latin1', 0, Math.max(0, refusalHeadBytes - this.#head.length));
+    if (copy !== '') this.#head += copy;
+    if (!isWhole) this.#shared.open.headCame(this, keptBytes(piece) + copy.length);
     return length;
   }
 

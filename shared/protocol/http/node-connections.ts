@@ -13,12 +13,19 @@ import { type ConnectionBounds, createOpenConnections } from './open-connections
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
 /** How long a slow request may keep the queue waiting: many times the duration of one that only reads. */
 const lineStandsMaxMs = 100;
+/** Thousands of heads may exceed their time at once; each is answered by the gateway and has a line in the log. */
+const refusalsPerTurnMax = 100;
 
 export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
-  /** As `refuse` of one connection. */
-  refuse(connection: Duplex, fault: GatewayError): string | undefined;
+  /** The key of a request exists. */
+  keyFound(incoming: IncomingMessage): void;
+  /**
+   * Calls `answer` with the beginning of a bad head, at once or, behind many in one turn of the event loop, in a later
+   * one. Otherwise as `refuse` of one connection.
+   */
+  refuse(connection: Duplex, fault: GatewayError, answer: (head: string) => void): void;
 }
 
 export interface NodeConnectionBounds extends ConnectionBounds {
@@ -32,6 +39,7 @@ export function createNodeConnections(
   { waitingMaxBytes = waitingDefaultMaxBytes, ...bounds }: NodeConnectionBounds = {},
 ): NodeConnections {
   const shared = { ...sharedByConnections(clock, waitingMaxBytes), open: createOpenConnections(bounds) };
+  const spread = spreadOverTurns(refusalsPerTurnMax);
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection = new NodeConnection(socket, shared);
@@ -40,13 +48,45 @@ export function createNodeConnections(
   });
   return {
     begin: (incoming, outgoing, serve) => connectionOf(incoming.socket).begin(incoming, outgoing, serve),
-    refuse: (connection, fault) => connectionOf(connection).refuse(fault),
+    keyFound: ({ socket }) => connectionOf(socket).keyFound(),
+    refuse: (connection, fault, answer) =>
+      spread(() => {
+        const head = connectionOf(connection).refuse(fault);
+        if (head !== undefined) answer(head);
+      }),
   };
 }
 
 function connectionOf(connection: Duplex): NodeConnection {
   if (connection instanceof NodeConnection) return connection;
   throw new Error('a connection that this server did not accept');
+}
+
+/** Runs work at once, up to so many in one turn of the event loop, and the rest in later turns in its order. */
+function spreadOverTurns(perTurnMax: number): (work: () => void) => void {
+  const waiting: (() => void)[] = [];
+  /** In this turn. */
+  let begun = 0;
+  let isRunning = false;
+  const runRest = async () => {
+    isRunning = true;
+    do {
+      await nextTurn();
+      const next = waiting.splice(0, perTurnMax);
+      begun = next.length;
+      for (const work of next) work();
+    } while (begun > 0);
+    isRunning = false;
+  };
+  return (work) => {
+    if (begun >= perTurnMax || waiting.length > 0) {
+      waiting.push(work);
+      return;
+    }
+    begun += 1;
+    if (!isRunning) void runRest();
+    work();
+  };
 }
 
 function sharedByConnections(clock: Clock, waitingMaxBytes: number): Omit<SharedByConnections, 'open'> {

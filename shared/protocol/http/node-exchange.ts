@@ -21,6 +21,7 @@ export interface NodeExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly body: IncomingBody;
+  readonly keyFound: () => void;
   /** Whether the connection ends with this answer: the server is closing, say. */
   readonly endsConnection: () => boolean;
   /** Aborts when calls that still run are cut. */
@@ -32,7 +33,7 @@ export async function runExchange(
   exchange: NodeExchange,
   dependencies: AdapterDependencies,
 ): Promise<void> {
-  const { incoming, outgoing, body, cut } = exchange;
+  const { incoming, outgoing, body, keyFound, cut } = exchange;
   const { clock, log } = dependencies;
   const arrivedAtMs = clock.nowMs();
   const gone = new AbortController();
@@ -48,7 +49,7 @@ export async function runExchange(
     readBody: body.read,
     arrivedAtMs,
   };
-  const context = { clientGone: gone.signal, cut, refusal: body.fault() };
+  const context = { clientGone: gone.signal, keyFound, cut, refusal: body.fault() };
   const response = await gateway(request, context).catch((cause) => internalErrorAnswer(cause, dependencies));
   let flushed: Promise<void> | undefined;
   try {

@@ -78,7 +78,8 @@ export function createNodeServer(
     outgoing.on('error', () => {});
     const body = incomingBody(incoming, () => expectsContinue && outgoing.writeContinue());
     connections.begin(incoming, outgoing, () => {
-      const exchange = { incoming, outgoing, body, endsConnection: isClosing, cut: cutting.signal };
+      const keyFound = () => connections.keyFound(incoming);
+      const exchange = { incoming, outgoing, body, keyFound, endsConnection: isClosing, cut: cutting.signal };
       run(runExchange(served, exchange, dependencies));
     });
   };
@@ -89,8 +90,7 @@ export function createNodeServer(
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
   server.on('clientError', (_cause, connection) => {
-    const head = connections.refuse(connection, malformed());
-    if (head !== undefined) run(refuseHead(served, { head, connection }, dependencies));
+    connections.refuse(connection, malformed(), (head) => run(refuseHead(served, { head, connection }, dependencies)));
   });
 
   const close = async () => {

@@ -1,10 +1,13 @@
-// Bounds connections before they have a request: their number, and the bytes of unfinished heads. Beyond either bound
-// the connection that has waited longest for its head is closed.
+// Bounds connections before they have a request: their number, and the memory of unfinished heads. Beyond a bound the
+// connection that has waited longest for its head is closed.
 
 /** Far above the calls that one process serves at once. */
 const connectionsDefaultMax = 10_000;
-/** 2,000 of the longest heads. */
+/** Of those that have not shown a key that exists: together with the heads less than 96 MiB. */
+const strangersDefaultMax = 4_000;
 const headsDefaultMaxBytes = 32 * 1024 * 1024;
+/** Memory of the parser for an unfinished head, beside its text and lines. */
+const headBaseBytes = 4 * 1024;
 
 interface Closable {
   destroy(): unknown;
@@ -12,10 +15,12 @@ interface Closable {
 
 export interface OpenConnections {
   opened(connection: Closable): void;
-  /** Counts further bytes of an unfinished head. */
+  /** Counts the memory of further bytes of an unfinished head. */
   headCame(connection: Closable, bytes: number): void;
   /** A request is served now; or the connection has ended, with `closed`. */
   headEnded(connection: Closable): void;
+  /** Called for a connection whose request is served. */
+  keyFound(connection: Closable): void;
   /** Called when the answer has left. */
   answered(connection: Closable): void;
   closed(connection: Closable): void;
@@ -23,28 +28,45 @@ export interface OpenConnections {
 
 export interface ConnectionBounds {
   readonly connectionsMax?: number;
+  readonly strangersMax?: number;
   readonly headsMaxBytes?: number;
+}
+
+/** Connections without a request. */
+class Waiting {
+  /** Bytes of unfinished heads, the oldest head first. */
+  readonly heads = new Map<Closable, number>();
+  /** Connections without any byte of a head, the longest waiting first. */
+  readonly silent = new Set<Closable>();
+
+  oldest(): Closable | undefined {
+    const [oldest] = this.heads.size > 0 ? this.heads.keys() : this.silent;
+    return oldest;
+  }
 }
 
 export function createOpenConnections({
   connectionsMax = connectionsDefaultMax,
+  strangersMax = strangersDefaultMax,
   headsMaxBytes = headsDefaultMaxBytes,
 }: ConnectionBounds = {}): OpenConnections {
-  /** Connections with an unfinished head and its bytes, the oldest head first. */
-  const inHead = new Map<Closable, number>();
-  /** Connections without any byte of a head, the longest waiting first. */
-  const silent = new Set<Closable>();
   const all = new Set<Closable>();
+  /** Those that have not shown a key that exists. */
+  const strangers = new Set<Closable>();
+  const [ofStrangers, ofOthers] = [new Waiting(), new Waiting()];
   let headBytes = 0;
 
+  const groupOf = (connection: Closable): Waiting => (strangers.has(connection) ? ofStrangers : ofOthers);
   function headEnded(connection: Closable): void {
-    headBytes -= inHead.get(connection) ?? 0;
-    inHead.delete(connection);
+    const { heads, silent } = groupOf(connection);
+    headBytes -= heads.get(connection) ?? 0;
+    heads.delete(connection);
     silent.delete(connection);
   }
   function closed(connection: Closable): void {
     headEnded(connection);
     all.delete(connection);
+    strangers.delete(connection);
   }
   /** Closed connections say so themselves, but later. */
   function close(connection: Closable): void {
@@ -54,27 +76,36 @@ export function createOpenConnections({
 
   return {
     opened(connection) {
-      if (all.size >= connectionsMax) {
-        const [oldest] = inHead.size > 0 ? inHead.keys() : silent;
+      const areStrangersFull = strangers.size >= strangersMax;
+      if (areStrangersFull || all.size >= connectionsMax) {
+        const oldest = ofStrangers.oldest() ?? (areStrangersFull ? undefined : ofOthers.oldest());
         close(oldest ?? connection);
         if (oldest === undefined) return;
       }
       all.add(connection);
-      silent.add(connection);
+      strangers.add(connection);
+      ofStrangers.silent.add(connection);
     },
     headCame(connection, bytes) {
       if (!all.has(connection)) return;
+      const { heads, silent } = groupOf(connection);
       silent.delete(connection);
-      inHead.set(connection, (inHead.get(connection) ?? 0) + bytes);
-      headBytes += bytes;
-      for (const [oldest] of inHead) {
-        if (headBytes <= headsMaxBytes) break;
+      const countedBytes = heads.get(connection) ?? 0;
+      const addedBytes = countedBytes === 0 ? headBaseBytes + bytes : bytes;
+      heads.set(connection, countedBytes + addedBytes);
+      headBytes += addedBytes;
+      while (headBytes > headsMaxBytes) {
+        const [oldest] = ofStrangers.heads.size > 0 ? ofStrangers.heads.keys() : ofOthers.heads.keys();
+        if (oldest === undefined) break;
         close(oldest);
       }
     },
     headEnded,
+    keyFound(connection) {
+      strangers.delete(connection);
+    },
     answered(connection) {
-      if (all.has(connection)) silent.add(connection);
+      if (all.has(connection)) groupOf(connection).silent.add(connection);
     },
     closed,
   };

@@ -33,7 +33,3 @@ export const itemsOf = (json: JsonText, list: number | undefined): readonly numb
 /** The text of a string; undefined where the value is none. */
 export const stringAt = (json: JsonText, value: number | undefined): string | undefined =>
   value !== undefined && json.isString(value) ? (JSON.parse(json.slice(value)) as string) : undefined;
-
-/** Without a prototype: a field of any name is a field like others. */
-export type Fields = Record<string, unknown>;
-export const emptyFields = (): Fields => Object.create(null) as Fields;

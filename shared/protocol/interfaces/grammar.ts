@@ -4,9 +4,9 @@ import type { TurnsOfBodies } from '../conversation/index.ts';
 import type { AnswerEvent, EventText, JsonAnswer, JsonText } from '../wire/index.ts';
 
 export interface InterfaceGrammar {
-  /** Every text of a request that a model reads, in the order of the body. */
-  readonly textsOfRequest: (json: JsonText) => Iterable<FoundText>;
-  /** Whether input is written in the tokens of a model, which nobody else reads. */
+  /** Every text of a request that a model reads, in the order of the body; undefined where others may have a turn. */
+  readonly textsOfRequest: (json: JsonText) => Iterable<FoundText | undefined>;
+  /** Whether input is written in the tokens of a model, which no guardrail reads. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
    * The field that makes the model think, where the turn needs thinking that is no longer in the conversation, so that
@@ -44,7 +44,8 @@ export interface EventPiece extends Omit<FoundText, 'kind'> {
 
 /** Texts that a model wrote, and the end of an answer that is blocked. */
 export interface AnswerTexts {
-  readonly ofAnswer: (json: JsonText) => Iterable<FoundText>;
+  /** As those of a request. */
+  readonly ofAnswer: (json: JsonText) => Iterable<FoundText | undefined>;
   readonly ofEvent: (json: JsonText) => EventPiece[];
   /** Fields whose lists spell a text again, as tokens or words: emptied where that text is masked. */
   readonly spellingFields: ReadonlySet<string>;

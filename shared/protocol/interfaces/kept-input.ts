@@ -143,6 +143,11 @@ export function keptInputIn(body: JsonObject, lists = partLists): readonly KeptI
 /** Whether any reference brings input to the model or to the work of its provider. */
 export const bringsInput = (kept: readonly KeptInput[]): boolean => kept.some(({ isCompared }) => !isCompared);
 
+/** Fields, and types, without which an object has no id of its own. */
+const idFields: ReadonlySet<string> = new Set([...idNames, ...urlNames, 'id', 'container', 'skill_id', 'audio']);
+const keptTypes: ReadonlySet<unknown> = new Set(['item_reference', 'reasoning', 'image_generation_call']);
+const partFields: ReadonlySet<string> = new Set(containers);
+
 type Add = (member: string, id: unknown) => void;
 
 /** Recursive: within the depth of a body. `trail`: names and places from the body inwards. */
@@ -156,7 +161,15 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
     return;
   }
   if (!isJsonObject(value)) return;
-  for (const id of idsIn(value)) add(pathOf(trail), id);
+  let hasIds = false;
+  let hasParts = false;
+  // By the few fields that it has: a body may have 90,000 objects.
+  for (const name of Object.keys(value)) {
+    hasIds ||= idFields.has(name) || (name === 'type' && keptTypes.has(value.type));
+    hasParts ||= partFields.has(name);
+  }
+  if (hasIds) for (const id of idsIn(value)) add(pathOf(trail), id);
+  if (!hasParts) return;
   for (const name of containers) {
     if ((value[name] ?? null) === null) continue;
     trail.push(name);

@@ -41,8 +41,13 @@ export const commonSettings = wordsOf(`
   service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options tool_choice
 `);
 
-/** In the order of the body. `settings`: fields at its top that no model reads. */
-export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): Generator<FoundText> {
+/** Values that are looked at within a millisecond. */
+const stepValues = 2_048;
+const isStep = (value: number): boolean => value % stepValues === 0;
+const isFound = (found: FoundText | undefined): found is FoundText => found !== undefined;
+
+/** In the order of the body; undefined between values that have none, for a turn of others. `settings`: fields at its top that no model reads. */
+export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) {
     if (settings.has(name)) continue;
     if (name === 'prompt' && json.isObject(value)) yield* textsOfPrompt(json, value);
@@ -51,7 +56,7 @@ export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): 
 }
 
 /** A variable has any name, and is a text or a part of content. */
-function* textsOfPrompt(json: JsonText, prompt: number): Generator<FoundText> {
+function* textsOfPrompt(json: JsonText, prompt: number): Generator<FoundText | undefined> {
   for (const inner of json.inside(prompt)) {
     const name = json.name(inner);
     if (name !== 'variables') yield* textsIn(json, inner, name);
@@ -60,18 +65,21 @@ function* textsOfPrompt(json: JsonText, prompt: number): Generator<FoundText> {
   }
 }
 
-function textsOfVariable(json: JsonText, variable: number): Generator<FoundText> {
+function textsOfVariable(json: JsonText, variable: number): Generator<FoundText | undefined> {
   const isPart = json.isObject(variable) && findMember(json, 'type', variable) !== undefined;
   return isPart ? textsIn(json, variable, '', { isListed: true }) : stringsIn(json, variable);
 }
 
 /** Every string of a value whose fields have any name. Recursive within the depth of a body. */
-export function* stringsIn(json: JsonText, value: number): Generator<FoundText> {
+export function* stringsIn(json: JsonText, value: number): Generator<FoundText | undefined> {
   if (json.isString(value)) {
     const text = JSON.parse(json.slice(value)) as string;
     if (text.trim() !== '') yield { value, text, kind: 'text' };
   } else if (json.isArray(value) || json.isObject(value)) {
-    for (const inner of json.inside(value)) yield* stringsIn(json, inner);
+    for (const inner of json.inside(value)) {
+      if (isStep(inner)) yield undefined;
+      yield* stringsIn(json, inner);
+    }
   }
 }
 
@@ -84,7 +92,12 @@ interface Surroundings {
 }
 
 /** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
-export function* textsIn(json: JsonText, value: number, name: string, around: Surroundings = {}): Generator<FoundText> {
+export function* textsIn(
+  json: JsonText,
+  value: number,
+  name: string,
+  around: Surroundings = {},
+): Generator<FoundText | undefined> {
   if (closedFields.has(name)) return;
   const { isListed = false, keepsBlanks = false, signedItem } = around;
   if (json.isString(value)) {
@@ -93,7 +106,11 @@ export function* textsIn(json: JsonText, value: number, name: string, around: Su
     const kind = nameFields.has(name) ? 'name' : callFields.has(name) ? 'call' : 'text';
     yield { value, text, kind, signedItem };
   } else if (json.isArray(value)) {
-    for (const inner of json.inside(value)) yield* textsIn(json, inner, name, { ...around, isListed: true });
+    const listed = { ...around, isListed: true };
+    for (const inner of json.inside(value)) {
+      if (isStep(inner)) yield undefined;
+      yield* textsIn(json, inner, name, listed);
+    }
   } else if (json.isObject(value)) {
     if (schemaFields.has(name)) yield* textsOfSchema(json, value);
     else if (!isListed && callObjects.has(name)) {
@@ -103,9 +120,15 @@ export function* textsIn(json: JsonText, value: number, name: string, around: Su
   }
 }
 
-function* textsOfObject(json: JsonText, object: number, name: string, around: Surroundings): Generator<FoundText> {
+function* textsOfObject(
+  json: JsonText,
+  object: number,
+  name: string,
+  around: Surroundings,
+): Generator<FoundText | undefined> {
   const encoded = encodedFieldOf(json, object, name);
   for (const inner of json.inside(object)) {
+    if (isStep(inner)) yield undefined;
     const innerName = json.name(inner);
     if (innerName !== encoded) yield* textsIn(json, inner, innerName, around);
   }
@@ -116,27 +139,38 @@ const isNoText = (name: string, text: string): boolean =>
 
 /** An item that is signed is refused by its provider where one of its texts has changed. */
 const signedItemOf = (json: JsonText, object: number, { signedItem }: Surroundings): number | undefined =>
-  signedItem === undefined && signaturesOf(json, object).length > 0 ? object : signedItem;
+  signedItem ?? (isSigned(json, object) ? object : undefined);
 
 const signatureFields = wordsOf('signature encrypted_content');
 
+const isSignature = (json: JsonText, value: number): boolean =>
+  signatureFields.has(json.name(value)) && json.isString(value) && json.slice(value) !== '""';
+
+/** Makes no list: every object of a body is asked. */
+function isSigned(json: JsonText, object: number): boolean {
+  const end = json.next(object);
+  for (let value = object + 1; value < end; value = json.next(value)) if (isSignature(json, value)) return true;
+  return false;
+}
+
 /** Values of the signatures in an object. */
 const signaturesOf = (json: JsonText, object: number): number[] =>
-  [...signatureFields].flatMap((field) => {
-    const value = findMember(json, field, object);
-    return value !== undefined && json.isString(value) && json.slice(value) !== '""' ? [value] : [];
-  });
+  [...json.inside(object)].filter((value) => isSignature(json, value));
 
 /** A schema, with the names that it gives to parameters. Recursive within the depth of a body. */
-function* textsOfSchema(json: JsonText, value: number, keyword = ''): Generator<FoundText> {
+function* textsOfSchema(json: JsonText, value: number, keyword = ''): Generator<FoundText | undefined> {
   if (json.isString(value)) {
     const text = JSON.parse(json.slice(value)) as string;
     if (text.trim() === '' || (keyword === 'type' && idShape.test(text))) return;
     yield { value, text, kind: keyword === 'required' ? 'name' : 'text' };
   } else if (json.isArray(value)) {
-    for (const inner of json.inside(value)) yield* textsOfSchema(json, inner, keyword);
+    for (const inner of json.inside(value)) {
+      if (isStep(inner)) yield undefined;
+      yield* textsOfSchema(json, inner, keyword);
+    }
   } else if (json.isObject(value)) {
     for (const inner of json.inside(value)) {
+      if (isStep(inner)) yield undefined;
       const name = json.name(inner);
       const isChosen = namingKeywords.has(keyword) || !keywords.has(name);
       if (isChosen && name.trim() !== '') yield { value: inner, text: name, kind: 'name' };
@@ -165,13 +199,15 @@ const encodedByType: Readonly<Record<string, string>> = {
 
 function encodedFieldOf(json: JsonText, object: number, name: string): string | undefined {
   if (name === 'input_audio' || name === 'audio') return 'data';
-  const type = findMember(json, 'type', object);
-  const word = type === undefined ? '' : json.slice(type).slice(1, -1);
+  let word = '';
+  const end = json.next(object);
+  for (let value = object + 1; value < end; value = json.next(value))
+    if (json.name(value) === 'type') word = json.slice(value).slice(1, -1);
   return Object.hasOwn(encodedByType, word) ? encodedByType[word] : undefined;
 }
 
 /** Texts of the whole answer. `facts`: fields at its top that no model wrote. */
-export function* textsOfAnswer(json: JsonText, facts: ReadonlySet<string>): Generator<FoundText> {
+export function* textsOfAnswer(json: JsonText, facts: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) if (!facts.has(name)) yield* textsIn(json, value, name);
 }
 
@@ -182,7 +218,7 @@ export const answerFacts = wordsOf(
 
 /** A value in an event, as one whole text for each string in it, and the signatures of these. */
 export function wholeTexts(json: JsonText, value: number, name: string): EventPiece[] {
-  const found = [...textsIn(json, value, name)];
+  const found = [...textsIn(json, value, name)].filter(isFound);
   const items = new Set(found.flatMap(({ signedItem }) => signedItem ?? []));
   const signatures = [...items].flatMap((signedItem) =>
     signaturesOf(json, signedItem).map((value) => ({ value, text: '', kind: 'signature', signedItem }) as const),
@@ -194,7 +230,7 @@ export function wholeTexts(json: JsonText, value: number, name: string): EventPi
 export function pieceOf(json: JsonText, value: number, name: string, channel: string): EventPiece[] {
   if (signatureFields.has(name))
     return [{ value, text: '', kind: 'signature', channel: channel.slice(0, -name.length) }];
-  return [...textsIn(json, value, name, { keepsBlanks: true })].map((found) => ({
+  return [...textsIn(json, value, name, { keepsBlanks: true })].filter(isFound).map((found) => ({
     ...found,
     channel: found.kind === 'name' ? undefined : channel,
   }));
@@ -231,7 +267,7 @@ export function withTexts(
   }
   if (replaced.length === 0 && items.size === 0) return undefined;
   const changes = spellingFields.size === 0 ? replaced : withoutSpelling(json, replaced, spellingFields);
-  const dropped = [...items].map((item) => pathTo(json, item));
+  const dropped = pathsTo(json, [...items].slice(0, droppedPathsMax));
   return { text: items.size === 0 ? replaceValues(json, changes) : removeItems(json, items, changes), dropped };
 }
 
@@ -248,22 +284,28 @@ export function withoutSpelling(
   return [...changes, ...spelling].toSorted(([a], [b]) => a - b);
 }
 
-/** `messages[3].content[0]`. */
-function pathTo(json: JsonText, value: number): string {
-  let path = '';
-  let around = 0;
-  while (around !== value) {
+/** So many are reported. */
+const droppedPathsMax = 32;
+
+/** `messages[3].content[0]`. `items`: in the order of the body, none in another. Each value is looked at once at most. */
+function pathsTo(json: JsonText, items: readonly number[]): string[] {
+  const paths: string[] = [];
+  function find(around: number, pathAround: string): void {
     let place = 0;
     for (const inner of json.inside(around)) {
-      if (value >= inner && value < json.next(inner)) {
-        path += json.isArray(around) ? `[${place}]` : `${path === '' ? '' : '.'}${json.name(inner)}`;
-        around = inner;
-        break;
+      const item = items[paths.length];
+      if (item === undefined) return;
+      if (item < json.next(inner)) {
+        const dot = pathAround === '' ? '' : '.';
+        const path = `${pathAround}${json.isArray(around) ? `[${place}]` : `${dot}${json.name(inner)}`}`;
+        if (item === inner) paths.push(path);
+        else find(inner, path);
       }
       place += 1;
     }
   }
-  return path;
+  find(0, '');
+  return paths;
 }
 
 export function numberAt(json: JsonText, name: string, object = 0): number | undefined {

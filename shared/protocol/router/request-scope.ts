@@ -22,6 +22,8 @@ export interface RequestScope {
   /** invalid_correlation, for the stage that checks it. */
   readonly correlationFault: GatewayError | undefined;
   readonly clientGone: AbortSignal;
+  /** To be called once the key of the request exists. Undefined where the server has no connections to bound. */
+  readonly keyFound?: (() => void) | undefined;
   /** Aborts when the process ends and waits no longer. Undefined where it never does. */
   readonly cut: AbortSignal | undefined;
   /** Time at which the runtime ends this request: settlement must be over before. Undefined where nothing does. */

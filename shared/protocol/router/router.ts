@@ -127,7 +127,7 @@ const earlierSettledMaxMs = 1_000;
 
 function openScope(
   request: GatewayRequest,
-  { clientGone, endsAtMs, cut }: RequestContext,
+  { clientGone, keyFound, endsAtMs, cut }: RequestContext,
   { basePath, isBelowBase, methods, pathParameters, routeRules: ofPath }: Location,
   { randomness, log, clock, telemetry, memory }: RouterDependencies,
 ): Omit<RequestScope, 'earlierSettled'> {
@@ -155,6 +155,7 @@ function openScope(
     pathParameters,
     errorFormat,
     clientGone,
+    keyFound,
     endsAtMs,
     cut,
     deferred,

@@ -86,7 +86,7 @@ export const noEnvelopes: Envelopes = {
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
 
 /**
- * In the place of a signature whose text was changed: nobody can open it, so that its thinking goes to no model again, as
+ * Replaces the signature of a text that a guardrail changed. It cannot be opened, so that its thinking goes to no model again, like
  * that of a stranger.
  */
 export const brokenSignature = `${prefix}masked`;

@@ -3,6 +3,7 @@ import type { GuardrailDirection, GuardrailDocument } from '../../configuration/
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 import type { FoundText } from '../../protocol/interfaces/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
+import { unescapeInTurns } from './call-arguments.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
 /** A mask in one that is no plain text blocks. */
@@ -42,7 +43,9 @@ export async function checkTexts(
   direction: GuardrailDirection,
   asked: readonly CheckedText[],
 ): Promise<CheckedTexts> {
-  let texts = asked.map(({ text, kind }) => (kind === 'call' ? withoutEscapes(text) : text));
+  const unescapeArguments = unescapeInTurns();
+  let texts: string[] = [];
+  for (const { text, kind } of asked) texts.push(kind === 'call' ? await unescapeArguments(text) : text);
   if (texts.length === 0) return { kind: 'passed', texts };
   for (const { document, ask } of checks.guardrails) {
     const { id, on, on_failure } = document;
@@ -116,11 +119,3 @@ const messageMaxCharacters = 1_000;
 /** In one line. */
 const messageOf = (message = ''): string =>
   message.replaceAll(/\s+/g, ' ').trim().slice(0, messageMaxCharacters).toWellFormed() || defaultMessage;
-
-const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
-
-/** As its reader sees it: an escape hides no word. */
-const withoutEscapes = (text: string): string =>
-  text.replaceAll(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_whole, code: string | undefined, one: string | undefined) =>
-    code === undefined ? (escapes[one ?? ''] ?? one ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
-  );

@@ -130,21 +130,24 @@ async function opened(
 
 /** Parsed in a few milliseconds. */
 const turnMaxCharacters = 256 * 1024;
-const turnMaxTexts = 2_048;
+/** As many times a walk over values without a text may go on. */
+const turnMaxSteps = 8;
 
-/** In turns of the event loop. */
-export async function gather(texts: Iterable<FoundText>): Promise<FoundText[]> {
+/** In turns of the event loop, by what was found and what was looked at. */
+export async function gather(texts: Iterable<FoundText | undefined>): Promise<FoundText[]> {
   const found: FoundText[] = [];
   let characters = 0;
-  let count = 0;
+  let steps = 0;
   for (const one of texts) {
-    found.push(one);
-    characters += one.text.length;
-    count += 1;
-    if (characters < turnMaxCharacters && count < turnMaxTexts) continue;
+    if (one === undefined) steps += 1;
+    else {
+      found.push(one);
+      characters += one.text.length;
+    }
+    if (characters < turnMaxCharacters && steps < turnMaxSteps) continue;
     await nextTurn();
     characters = 0;
-    count = 0;
+    steps = 0;
   }
   return found;
 }

@@ -1,4 +1,5 @@
 export { type AwsAccess, type AwsCredentialProvider, awsAccess, processCredentials } from './aws-access.ts';
 export { awsClientSettings } from './client-settings.ts';
-export { createSha256, requestSigner } from './request-signer.ts';
+export { clientSigner } from './client-signer.ts';
+export { requestSigner } from './request-signer.ts';
 export { secretText } from './secret-text.ts';

@@ -1,6 +1,4 @@
 // Signs requests that no client of the SDK sends (AWS Signature Version 4).
-
-import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -43,48 +41,3 @@ export function requestSigner({ service, region, credentials, clock }: RequestSi
 
 const queryOf = ({ searchParams }: URL): Record<string, string[]> =>
   Object.fromEntries([...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]));
-
-// SHA-256 for the signer. OpenSSL derives a key from the bytes of a secret each time, which is seven times the work of
-// the hash itself, and each signature needs the same two secrets. So their keys are kept.
-
-/** Text or bytes; a signer never passes a bare ArrayBuffer. */
-type Source = string | ArrayBuffer | ArrayBufferView;
-
-interface Hashing {
-  update(source: Source): void;
-  digest(): Promise<Uint8Array>;
-}
-
-/** One of its own per signer: it remembers the last secret that came as text, the access key's. */
-export function createSha256(): new (secret?: Source) => Hashing {
-  const keysOfBytes = new WeakMap<object, KeyObject>();
-  let ofText: { readonly text: string; readonly key: KeyObject } | undefined;
-
-  function keyOf(secret: Source): KeyObject {
-    if (typeof secret === 'string') {
-      if (ofText?.text !== secret) ofText = { text: secret, key: createSecretKey(secret, 'utf8') };
-      return ofText.key;
-    }
-    const key = keysOfBytes.get(secret) ?? createSecretKey(bytesOf(secret));
-    keysOfBytes.set(secret, key);
-    return key;
-  }
-
-  return class Sha256 {
-    readonly #hash;
-    constructor(secret?: Source) {
-      this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', keyOf(secret));
-    }
-    update(source: Source): void {
-      this.#hash.update(typeof source === 'string' ? source : bytesOf(source));
-    }
-    async digest(): Promise<Uint8Array> {
-      return this.#hash.digest();
-    }
-  };
-}
-
-const bytesOf = (source: ArrayBuffer | ArrayBufferView): Uint8Array =>
-  ArrayBuffer.isView(source)
-    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-    : new Uint8Array(source);

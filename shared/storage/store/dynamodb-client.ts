@@ -1,8 +1,7 @@
 // The SDK's document client, made for many small conditional writes on the way of a request.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { SignatureV4 } from '@smithy/signature-v4';
-import { type AwsAccess, awsAccess, awsClientSettings, createSha256 } from '../aws-clients/index.ts';
+import { type AwsAccess, awsAccess, awsClientSettings, clientSigner } from '../aws-clients/index.ts';
 
 /** Sockets to DynamoDB. A Lambda environment uses a few; a local run or a container needs one per running request. */
 const socketsMax = 256;
@@ -34,15 +33,12 @@ export interface DynamoClientOptions extends Partial<AwsAccess> {
 export function createDynamoClient(clientOptions: DynamoClientOptions = {}): DynamoClient {
   const { endpoint, ...options } = clientOptions;
   const access = awsAccess(endpoint === undefined ? options : { ...options, ...accessOutsideAws });
-  const sha256 = createSha256();
   const client = new DynamoDBClient({
     ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     ...(endpoint === undefined ? {} : { endpoint }),
     accountIdEndpointMode: 'disabled',
     endpointDiscoveryEnabled: false,
-    sha256,
-    // One signer: the SDK would make one for every request.
-    signer: new SignatureV4({ ...access, service: 'dynamodb', sha256 }),
+    signer: clientSigner('dynamodb', access),
   });
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
   // Replaced, because others are ordered relative to it: its one attempt costs a UUID and an error with its stack.

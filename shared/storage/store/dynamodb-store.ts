@@ -1,6 +1,7 @@
 // The Store on DynamoDB: one command per call, and each call bounded in attempts and time.
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
+  BatchExecuteStatementCommand,
   BatchWriteCommand,
   DeleteCommand,
   GetCommand,
@@ -26,6 +27,7 @@ import {
 } from './command-inputs.ts';
 import type { DynamoClient } from './dynamodb-client.ts';
 import type { Item } from './item.ts';
+import { createSharedUpdates, type StatementOutcome } from './shared-updates.ts';
 import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable } from './store.ts';
 
 export interface DynamoStoreOptions {
@@ -66,10 +68,25 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
     }
   }
 
+  const updates = createSharedUpdates({
+    nameOf,
+    sendOne: (update, abortSignal) =>
+      conditional(async () => {
+        const { Attributes } = await client.send(new UpdateCommand(updateInput(nameOf, update)), { abortSignal });
+        return Attributes;
+      }),
+    sendAll: async (statements, abortSignal) => {
+      const command = new BatchExecuteStatementCommand({ Statements: [...statements] });
+      const { Responses = [] } = await client.send(command, { abortSignal });
+      return Responses as StatementOutcome[];
+    },
+  });
+
   return {
     get: async (table, key, callOptions = {}) =>
       call('repeatable', callOptions, async (sending) => {
         const { Item } = await client.send(new GetCommand(getInput(nameOf, table, key, callOptions.sortKey)), sending);
+        if (Item !== undefined) updates.exists(table, key);
         return Item;
       }),
 
@@ -82,12 +99,7 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
       ),
 
     update: async (update, callOptions = {}) =>
-      call(kindOf(update), callOptions, (sending) =>
-        conditional(async () => {
-          const { Attributes } = await client.send(new UpdateCommand(updateInput(nameOf, update)), sending);
-          return Attributes;
-        }),
-      ),
+      call(kindOf(update), callOptions, ({ abortSignal }) => updates.send(update, abortSignal)),
 
     async batchPut(puts, callOptions = {}) {
       const batches = batchInputs(nameOf, puts).map((writes) => {

@@ -14,7 +14,7 @@ export interface Expressions {
 export function renderExpressions(changes: Changes | undefined, condition: Condition | undefined): Expressions {
   const placeholders = new Placeholders();
   const update = changes === undefined ? '' : renderChanges(changes, placeholders);
-  const text = condition === undefined ? undefined : renderCondition(simplify(condition), placeholders);
+  const text = condition === undefined ? undefined : renderCondition(condition, placeholders);
   const { names, values } = placeholders;
   return {
     ...(update === '' ? {} : { UpdateExpression: update }),
@@ -24,7 +24,15 @@ export function renderExpressions(changes: Changes | undefined, condition: Condi
   };
 }
 
-class Placeholders {
+/** What a dialect says for the parts of a condition. */
+export interface ConditionTerms {
+  path(at: AttributePath): string;
+  value(value: unknown): string;
+  exists(path: string): string;
+  absent(path: string): string;
+}
+
+class Placeholders implements ConditionTerms {
   readonly #names = new Map<string, string>();
   /** A Map distinguishes 1, 1n and '1', and finds objects by identity. */
   readonly #values = new Map<unknown, string>();
@@ -47,6 +55,14 @@ class Placeholders {
 
   value(value: unknown): string {
     return placeholderIn(this.#values, value, ':v');
+  }
+
+  exists(path: string): string {
+    return `attribute_exists(${path})`;
+  }
+
+  absent(path: string): string {
+    return `attribute_not_exists(${path})`;
   }
 }
 
@@ -100,9 +116,12 @@ function simplify(condition: Condition): Condition {
 
 const comparators = { less: '<', atMost: '<=', more: '>', atLeast: '>=' } as const;
 
-function renderCondition(condition: Condition, placeholders: Placeholders): string {
+export const renderCondition = (condition: Condition, terms: ConditionTerms): string =>
+  renderSimple(simplify(condition), terms);
+
+function renderSimple(condition: Condition, terms: ConditionTerms): string {
   const inside = (part: Condition): string => {
-    const text = renderCondition(part, placeholders);
+    const text = renderSimple(part, terms);
     return isGroup(part) ? `(${text})` : text;
   };
   switch (condition.kind) {
@@ -113,17 +132,17 @@ function renderCondition(condition: Condition, placeholders: Placeholders): stri
     case 'not':
       return `NOT ${inside(condition.of)}`;
     case 'exists':
-      return `attribute_exists(${placeholders.path(condition.at)})`;
+      return terms.exists(terms.path(condition.at));
     case 'absent':
-      return `attribute_not_exists(${placeholders.path(condition.at)})`;
+      return terms.absent(terms.path(condition.at));
     case 'contains':
-      return `contains(${placeholders.path(condition.at)}, ${placeholders.value(condition.element)})`;
+      return `contains(${terms.path(condition.at)}, ${terms.value(condition.element)})`;
     case 'equals': {
-      const path = placeholders.path(condition.at);
-      if (condition.value === null) return `attribute_type(${path}, ${placeholders.value('NULL')})`;
-      return `${path} = ${placeholders.value(condition.value)}`;
+      const path = terms.path(condition.at);
+      if (condition.value === null) return `attribute_type(${path}, ${terms.value('NULL')})`;
+      return `${path} = ${terms.value(condition.value)}`;
     }
     default:
-      return `${placeholders.path(condition.at)} ${comparators[condition.kind]} ${placeholders.value(condition.value)}`;
+      return `${terms.path(condition.at)} ${comparators[condition.kind]} ${terms.value(condition.value)}`;
   }
 }

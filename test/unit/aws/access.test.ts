@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
@@ -7,7 +6,7 @@ import { defaultProvider } from '../../../infra/build/bundled-credential-chain.t
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
-import { awsAccess, createSha256 } from '../../../shared/storage/aws-clients/index.ts';
+import { awsAccess, clientSigner } from '../../../shared/storage/aws-clients/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -244,23 +243,41 @@ describe('a command to DynamoDB', () => {
   });
 });
 
-describe('the hash of the signer', () => {
-  const secrets = fc.oneof(fc.string(), fc.uint8Array());
+describe('the signer of a client', () => {
+  const identities = ['first', 'second'].map((name) => ({ accessKeyId: name, secretAccessKey: `secret of ${name}` }));
+  const sessions = [...identities, { ...awsIdentity, sessionToken: 'token' }];
+  const days = ['2026-11-28T23:59:59.999Z', '2026-11-29T00:00:00.001Z'];
+  const requests = fc.array(
+    fc.record({
+      identity: fc.constantFrom(...sessions),
+      signingDate: fc.constantFrom(...days).map((text) => new Date(text)),
+      body: fc.oneof(fc.string({ unit: 'grapheme' }), fc.uint8Array()),
+      path: fc.constantFrom('/', '/', '/', '/proxied/'),
+      more: fc.constantFrom({}, { 'x-amz-meta': '1' }, { accept: '*/*' }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
 
-  it('is SHA-256 of all that came, and HMAC where there is a secret, used again or not', () => {
-    const OwnSha256 = createSha256();
-    return fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.uint8Array())), fc.option(secrets), async (parts, secret) => {
-        for (let use = 1; use <= 2; use += 1) {
-          const own = secret === null ? new OwnSha256() : new OwnSha256(secret);
-          const known = secret === null ? createHash('sha256') : createHmac('sha256', secret);
-          for (const part of parts) {
-            own.update(part);
-            known.update(part);
-          }
-          expect(Buffer.from(await own.digest()).toString('hex')).toBe(known.digest('hex'));
+  it('signs as the signer of the SDK does, also after other credentials, another day, other headers and paths', () =>
+    fc.assert(
+      fc.asyncProperty(requests, async (sequence) => {
+        let identity = sessions[0] ?? awsIdentity;
+        const region = 'eu-west-1';
+        const signer = clientSigner('dynamodb', { region, credentials: async () => identity });
+        for (const { body, path, more, signingDate, ...one } of sequence) {
+          identity = one.identity;
+          const fields = { method: 'POST', protocol: 'https:', hostname: 'db.example', path, query: {}, body };
+          const given = { host: 'db.example', 'content-type': 'application/x-amz-json-1.0', ...more };
+          const { headers } = await signer.sign({ ...fields, headers: { ...given } }, { signingDate });
+          const { authorization = '', ...sent }: Record<string, string> = headers;
+          const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
+          const obliged = Object.keys(sent).filter((name) => name.startsWith('x-amz-') || name === 'host');
+          expect(names).toEqual(expect.arrayContaining(obliged));
+          const plain = new SignatureV4({ service: 'dynamodb', region, credentials: identity, sha256: Sha256 });
+          const signed = Object.fromEntries(names.map((name) => [name, sent[name] ?? '']));
+          const expected = await plain.sign({ ...fields, headers: signed }, { signingDate });
+          expect(authorization).toBe(expected.headers.authorization);
         }
       }),
-    );
-  });
+    ));
 });

@@ -17,6 +17,7 @@ import {
 } from '../../../shared/protocol/hub/index.ts';
 import { chatSource } from '../../../shared/protocol/interfaces/chat-completions/translation/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import { keptInputIn } from '../../../shared/protocol/interfaces/kept-input.ts';
 import { messagesSource } from '../../../shared/protocol/interfaces/messages/translation/index.ts';
 import { useInMessages } from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
@@ -189,6 +190,25 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(written).toEqual([...names.flatMap((name) => [start(name), end(name)]), ...between, start('open'), last]);
     expect(looks).toBeLessThan(looksMax);
   });
+});
+
+it('objects without a reference to kept input are asked for their few fields, not for all that such references may be in', () => {
+  let reads = 0;
+  const counted = (object: Record<string, unknown>) =>
+    new Proxy(object, {
+      get: (fields, name) => {
+        reads += 1;
+        return fields[String(name)];
+      },
+    });
+  const parts = each(() => counted({ type: 'text', text: 'a' }));
+  const messages = [...each(() => counted({ role: 'user' })), { role: 'user', content: parts }];
+  expect(keptInputIn({ messages, tools: each(() => counted({})) })).toEqual([]);
+  expect(reads).toBeLessThanOrEqual(3 * 2 * count);
+  const kept = { type: 'item_reference', id: 'i' };
+  expect(keptInputIn({ messages: [{ role: 'user', content: [...parts, kept] }] })).toEqual([
+    { member: `messages[0].content[${count}]`, id: 'i', isCompared: false },
+  ]);
 });
 
 describe('of very many fields of one object', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { encodeForm, type FormBody, formBoundary } from '../../../shared/protocol/forms/index.ts';
 import { readForm } from '../../../shared/protocol/forms/read-form.ts';
+import { inTurns } from '../../support/in-turns.ts';
 
 const reading = {
   gatewayMembers: new Set(['provider', 'models', 'cache', 'preset']),
@@ -13,7 +14,9 @@ const reading = {
 async function read(form: FormData | { readonly type: string; readonly text: string | Buffer }) {
   const sent = form instanceof FormData ? new Response(form) : undefined;
   const type = sent?.headers.get('content-type') ?? (form as { type: string }).type;
-  const bytes = sent ? Buffer.from(await sent.arrayBuffer()) : Buffer.from((form as { text: string }).text);
+  const { text = '' } = form as { readonly text?: string | Buffer };
+  const written = Buffer.isBuffer(text) ? text : Buffer.from(text);
+  const bytes = sent ? Buffer.from(await sent.arrayBuffer()) : written;
   return readForm(bytes, { ...reading, boundary: formBoundary(type) ?? '' });
 }
 
@@ -175,4 +178,53 @@ describe('the boundary of a form', () => {
     [`multipart/form-data; boundary=${'x'.repeat(71)}`, ''],
     ['multipart/mixed; boundary=x', undefined],
   ])('%j: %j', (type, boundary) => expect(formBoundary(type)).toBe(boundary));
+});
+
+describe('a long form', () => {
+  const type = 'multipart/form-data; boundary=b';
+  const partOf = (name: string, bytes: string | Buffer) => [
+    Buffer.from(`--b\r\ncontent-disposition: form-data; name="${name}"; filename="f"\r\n\r\n`),
+    Buffer.from(bytes),
+    Buffer.from('\r\n'),
+  ];
+  const bodyOf = (...parts: Buffer[][]) => Buffer.concat([...parts.flat(), Buffer.from('--b--\r\n')]);
+
+  it.each(['\r', '\r\n', '\r\n--', '\n--b', 'a'])(
+    'of %j alone is searched in turns, and its file is not copied',
+    async (unit) => {
+      const file = Buffer.from(unit.repeat((8 * 1024 * 1024) / unit.length));
+      const text = bodyOf(partOf('image', file));
+      const { read: form, turns } = await inTurns(() => readWell({ type, text }));
+      const [part] = form.form.parts;
+      expect(file.equals(part?.bytes as Uint8Array)).toBe(true);
+      expect(part?.bytes.buffer).toBe(text.buffer);
+      expect(turns).toBeGreaterThanOrEqual(7);
+    },
+  );
+
+  it('is read alike wherever it is cut into pieces', async () => {
+    const last = Buffer.from('the last one');
+    for (let less = 0; less < 220; less += 7) {
+      const first = Buffer.alloc(1024 * 1024 - less, '\r\n-');
+      const text = bodyOf(
+        partOf('image[]', first),
+        partOf('image[]', ''),
+        partOf('image[]', Buffer.alloc(1024 * 1024, '-')),
+        partOf('image[]', last),
+      );
+      const { form } = await readWell({ type, text });
+      expect(form.parts.map(({ bytes }) => bytes.length)).toEqual([first.length, 0, 1024 * 1024, last.length]);
+      expect(first.equals(form.parts[0]?.bytes as Uint8Array)).toBe(true);
+      expect(last.equals(form.parts[3]?.bytes as Uint8Array)).toBe(true);
+      expect(new Set(form.parts.slice(2).map(({ bytes }) => bytes.buffer))).toEqual(new Set([text.buffer]));
+    }
+  });
+
+  it('may have anything behind its last boundary, and nothing in its place', async () => {
+    const whole = bodyOf(partOf('image', 'a'));
+    const { form } = await readWell({ type, text: Buffer.concat([whole, Buffer.alloc(3 * 1024 * 1024, '\r\n--b')]) });
+    expect(form.parts).toHaveLength(1);
+    const cut = Buffer.concat([...partOf('image', Buffer.alloc(3 * 1024 * 1024, 'a'))]);
+    expect(await refusalOf({ type, text: cut })).toMatchObject({ code: 'invalid_request' });
+  });
 });

@@ -2,9 +2,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createNodeConnections, type NodeConnectionBounds } from '../../../shared/protocol/http/node-connections.ts';
+import { malformed } from '../../../shared/protocol/http/node-refusals.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { call, connected } from '../../support/raw-http.ts';
 
@@ -16,8 +18,11 @@ afterEach(() => {
 async function serve(bounds: NodeConnectionBounds) {
   const server = createServer({ requireHostHeader: false });
   const connections = createNodeConnections(server, manualClock(), bounds);
+  const served: Duplex[] = [];
   server.on('request', (incoming, outgoing) =>
     connections.begin(incoming, outgoing, () => {
+      served.push(incoming.socket);
+      if (incoming.url === '/key') connections.keyFound(incoming);
       if (incoming.url === '/fails') throw new Error('a fault of ours');
       if (incoming.url !== '/waits') outgoing.end('{}');
     }),
@@ -37,7 +42,7 @@ async function serve(bounds: NodeConnectionBounds) {
     server.closeAllConnections();
     server.close();
   });
-  return { port, open };
+  return { port, open, connections, served };
 }
 
 const ended = async (socket: Socket) => {
@@ -69,8 +74,43 @@ describe('connections', () => {
     expect(served.map(({ closed }) => closed)).toEqual([false, false]);
   });
 
+  it('without a key that exists have a bound of their own, which those that showed one neither fill nor pay for', async () => {
+    const { port, open } = await serve({ strangersMax: 3 });
+    const withKey = [];
+    for (let opened = 0; opened < 4; opened += 1)
+      withKey.push(await open('GET /key HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nA: '));
+    const strangers = [await open('GET /waits HTTP/1.1\r\n\r\n'), await open('GET'), await open()];
+    expect((await call(port)).status).toBe(200);
+    await ended(strangers[1] as Socket);
+    expect([...withKey, strangers[0], strangers[2]].map((socket) => socket?.closed)).toEqual(new Array(6).fill(false));
+  });
+
+  it('of which all without a key are being served take no further one', async () => {
+    const { port, open } = await serve({ strangersMax: 1 });
+    const keyed = await open('GET /key HTTP/1.1\r\n\r\n');
+    const served = await open('GET /waits HTTP/1.1\r\n\r\n');
+    await expect(call(port)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect([keyed.closed, served.closed]).toEqual([false, false]);
+  });
+
+  it('keep heads that are counted as they are allocated: many short lines cost more than one long one', async () => {
+    const { port, open } = await serve({ headsMaxBytes: 64 * 1024 });
+    const long = `GET / HTTP/1.1\r\nA: ${'a'.repeat(4_000)}`;
+    const lines = `GET / HTTP/1.1\r\n${'ab: c\r\n'.repeat(3_000 / 7)}A: `;
+    const ofLines = [await open(lines)];
+    expect((await call(port)).status).toBe(200);
+    expect(ofLines.map(({ closed }) => closed)).toEqual([false]);
+    ofLines.push(await open(long));
+    expect((await call(port)).status).toBe(200);
+    await ended(ofLines[0] as Socket);
+    const ofOneLine = [];
+    for (let opened = 0; opened < 5; opened += 1) ofOneLine.push(await open(long));
+    expect((await call(port)).status).toBe(200);
+    expect([...ofLines.slice(1), ...ofOneLine].map(({ closed }) => closed)).toEqual(new Array(6).fill(false));
+  });
+
   it('keep a bounded number of bytes of heads that have not ended: beyond, the oldest of those ends', async () => {
-    const { port, open } = await serve({ headsMaxBytes: 24 * 1024 });
+    const { port, open } = await serve({ headsMaxBytes: 38 * 1024 });
     const silent = await open();
     const part = `GET / HTTP/1.1\r\nA: ${'a'.repeat(3_000)}`;
     const heads = [];
@@ -85,6 +125,26 @@ describe('connections', () => {
     await call(port);
     expect([...heads.slice(2), ...more].map(({ closed }) => closed)).toEqual(new Array(7).fill(false));
   });
+});
+
+it('refuses the heads of a hundred connections in one turn, and those of others in later ones', async () => {
+  const { open, connections, served } = await serve({});
+  for (let opened = 0; opened < 250; opened += 1) await open('GET / HTTP/1.1\r\n\r\nGET /late HTTP/1.1\r\nA: ');
+  while (served.length < 250) await nextTurn();
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  const heads: string[] = [];
+  for (const connection of served) connections.refuse(connection, malformed(), (head) => heads.push(head));
+  const counts = [heads.length];
+  while (heads.length < 250) {
+    await nextTurn();
+    counts.push(heads.length);
+  }
+  expect(counts.filter((count, at) => count !== counts[at - 1])).toEqual([100, 200, 250]);
+  expect(new Set(heads)).toEqual(new Set(['GET /late HTTP/1.1\r\nA: ']));
+  // No connection is refused twice.
+  for (const connection of served) connections.refuse(connection, malformed(), (head) => heads.push(head));
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  expect(heads).toHaveLength(250);
 });
 
 describe('requests that were sent together', () => {

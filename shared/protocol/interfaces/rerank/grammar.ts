@@ -5,7 +5,7 @@ import { commonSettings, stringsIn, textsOfRequest, wordsOf } from '../index.ts'
 const settings = commonSettings.union(wordsOf('documents top_n rank_fields'));
 
 /** A document has fields of any names, all of which are read. */
-function* texts(json: JsonText): Generator<FoundText> {
+function* texts(json: JsonText): Generator<FoundText | undefined> {
   yield* textsOfRequest(json, settings);
   for (const { name, value } of json.members()) if (name === 'documents') yield* stringsIn(json, value);
 }

@@ -1,5 +1,8 @@
 // Images through a package: in as many calls as it makes of them at once, and one answer in the client's form.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import { sha256Hex } from '../../../foundation/ids/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
+import type { FormPart } from '../../../protocol/forms/index.ts';
 import { imageOptions } from '../../../protocol/interfaces/images/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
@@ -16,13 +19,15 @@ interface ImageCall {
   readonly names: readonly string[];
   readonly body: JsonObject;
   readonly files: readonly ImageFile[];
+  /** The package's request with the images in their places. */
+  readonly withImages: (text: string) => string;
   readonly openPart: OpenPart;
 }
 
 interface ImageFile {
   readonly type: 'file';
   readonly mediaType: string;
-  readonly data: Uint8Array;
+  readonly data: string | Uint8Array;
 }
 
 interface ImagesPart {
@@ -45,10 +50,8 @@ export async function imagesInParts(
   if (imaging === undefined) throw new Error(`the package of ${task.api} makes no images`);
   const model = candidate.entry.upstream_model;
   const names = [model, candidate.model.id];
-  const files = (form?.filesOf('image') ?? []).map(
-    ({ bytes, mediaType = 'image/png' }): ImageFile => ({ type: 'file', mediaType, data: bytes }),
-  );
-  const call = { imaging, target, model, names, body, files, openPart };
+  const { files, withImages } = await readFiles(form?.filesOf('image') ?? [], body.prompt as string);
+  const call = { imaging, target, model, names, body, files, withImages, openPart };
   const counts = countsOf(size.choices, imaging.imagesMax);
   const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart);
   const parts = done.filter((part) => part !== undefined);
@@ -96,8 +99,8 @@ const paidPart = (count: number): ImagesPart => ({
 });
 
 async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | NoAnswer> {
-  const { imaging, target, model, names, body, files } = call;
-  const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target });
+  const { imaging, target, model, names, body, files, withImages } = call;
+  const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target, body: withImages });
   try {
     const result = await imaging.openModel({ model, ...exchange.settings }, names).doGenerate({
       prompt: body.prompt as string,
@@ -118,6 +121,45 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
     if (isModerated(error)) return failed(blocked);
     return failureOf(error);
   }
+}
+
+/** A multiple of three, so that pieces of base64 make a whole one. */
+const encodedAtOnceBytes = 3 * 1024 * 1024;
+/** Above the number of parts of a form. */
+const placeDigits = 3;
+/** A package would look into the bytes of any other type. */
+const fullType = /^[\w.+-]+\/[\w.+-]+$/;
+
+/**
+ * Images as base64, encoded in turns. A package gets a word in the place of each, because it would read and copy a long
+ * one several times in one turn.
+ */
+async function readFiles(parts: readonly FormPart[], prompt: string): Promise<Pick<ImageCall, 'files' | 'withImages'>> {
+  // No prompt contains its own digest.
+  const digest = sha256Hex(prompt);
+  const wordOf = (at: number) => `${digest}${String(at).padStart(placeDigits, '0')}`;
+  const images: string[] = [];
+  const files: ImageFile[] = [];
+  for (const { bytes, mediaType = 'image/png' } of parts) {
+    if (!fullType.test(mediaType)) {
+      files.push({ type: 'file', mediaType, data: bytes });
+      continue;
+    }
+    files.push({ type: 'file', mediaType, data: wordOf(images.length) });
+    images.push(await base64InTurns(bytes));
+  }
+  const withImages = (text: string) => images.reduce((body, image, at) => body.replace(wordOf(at), () => image), text);
+  return { files, withImages };
+}
+
+async function base64InTurns(bytes: Uint8Array): Promise<string> {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += encodedAtOnceBytes) {
+    if (at > 0) await nextTurn();
+    const piece = bytes.subarray(at, at + encodedAtOnceBytes);
+    text += Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('base64');
+  }
+  return text;
 }
 
 /** Its package throws where the provider has answered well. */

@@ -37,11 +37,13 @@ export interface PartOptions {
   readonly target: HubTarget;
   /** Completes the answer for the package. */
   readonly readable?: ((text: string) => string) | undefined;
+  /** Completes the package's request. */
+  readonly body?: ((text: string) => string) | undefined;
   /** Beside what a request of the package says. */
   readonly sentTo?: Pick<CandidateRequest, 'hostname'> | undefined;
 }
 
-export function openPackagePart(openPart: OpenPart, { target, readable, sentTo }: PartOptions): PackagePart {
+export function openPackagePart(openPart: OpenPart, { target, readable, body, sentTo }: PartOptions): PackagePart {
   let part = openPart();
   let answerBytes = 0;
   const exchange = createExchange({
@@ -63,7 +65,7 @@ export function openPackagePart(openPart: OpenPart, { target, readable, sentTo }
     },
     stream: false,
     target: { ...target, readable: [] },
-    body: async (text) => text,
+    body: async (text) => body?.(text) ?? text,
     takeOut: readable ?? ((text) => text),
     refusedText: () => undefined,
     nextStep: nextTurn,

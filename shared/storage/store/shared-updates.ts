@@ -1,0 +1,178 @@
+// Updates of the same turn of the event loop go to DynamoDB in one request. Each has its own condition and its own outcome,
+// as if it had gone alone, and takes the same write units. What a request for several cannot say goes alone: an update of
+// an item that may not exist, because a statement makes none, and everything on an engine that refuses the words.
+import { createCache } from '../../foundation/cache/index.ts';
+import type { NameTable, TableName } from '../../foundation/constants/index.ts';
+import { atTurnEnd } from '../../foundation/time/index.ts';
+import { holds } from './condition.ts';
+import type { Item } from './item.ts';
+import { type Statement, statementOf } from './statement.ts';
+import type { ConditionalResult, Update } from './store.ts';
+
+/** DynamoDB's limit for one request. */
+const statementsMax = 25;
+/** Items that are known to exist; of the others an update goes alone once more. */
+const knownItemsMax = 5_000;
+
+/** The outcome of one statement, as DynamoDB answers it. */
+export interface StatementOutcome {
+  readonly Item?: Item | undefined;
+  readonly Error?: { readonly Code?: string | undefined; readonly Item?: Item | undefined } | undefined;
+}
+
+export interface SharedUpdatesOptions {
+  readonly nameOf: NameTable;
+  readonly sendOne: (update: Update, signal: AbortSignal) => Promise<ConditionalResult>;
+  readonly sendAll: (statements: readonly Statement[], signal: AbortSignal) => Promise<readonly StatementOutcome[]>;
+}
+
+export interface SharedUpdates {
+  /** Makes one attempt. Rejects as an attempt that goes alone. */
+  send(update: Update, signal: AbortSignal): Promise<ConditionalResult>;
+  /** The item was in an answer. */
+  exists(table: TableName, key: string): void;
+}
+
+interface Waiting {
+  readonly update: Update;
+  readonly statement: Statement;
+  readonly name: string;
+  readonly signal: AbortSignal;
+  readonly resolve: (result: ConditionalResult | Promise<ConditionalResult>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesOptions): SharedUpdates {
+  const known = createCache<true>({ sizeMax: knownItemsMax });
+  let waiting: Waiting[] = [];
+  /** Set once this engine, or the rights of this process, refused what a request for one update was allowed. */
+  let isRefused = false;
+
+  async function sendAlone(update: Update, name: string, signal: AbortSignal): Promise<ConditionalResult> {
+    const result = await sendOne(update, signal);
+    // The answer to a write says as much of the item's existence as a read.
+    if (result.kind === 'written' || result.item !== undefined) known.set(name, true);
+    else known.delete(name);
+    return result;
+  }
+
+  /** After a refusal of words: where the update is taken alone, no other is tried together with others. */
+  async function sendRefused({ update, name, signal }: Waiting): Promise<ConditionalResult> {
+    const result = await sendAlone(update, name, signal);
+    isRefused = true;
+    return result;
+  }
+
+  /** Rejects as a single request would. */
+  async function resultOf(each: Waiting, { Item, Error: error }: StatementOutcome): Promise<ConditionalResult> {
+    if (error === undefined) return { kind: 'written', item: Item };
+    const { update, name, signal } = each;
+    const { Code: code = '', Item: item } = error;
+    if (code in errorNames) throw errorOf(code);
+    if (code !== 'ConditionalCheckFailed') return sendRefused(each);
+    // Without its item it may be absent, and an item in which the condition holds was read in another way than alone.
+    const isRefusal = item !== undefined && update.condition !== undefined && !holds(update.condition, item);
+    return isRefusal ? { kind: 'refused', item } : sendAlone(update, name, signal);
+  }
+
+  async function sendTogether(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const statements = batch.map(({ statement }) => statement);
+      const outcomes = await sendAll(statements, signalOfAll(batch));
+      for (const [at, each] of batch.entries()) each.resolve(resultOf(each, outcomes[at] ?? unanswered));
+    } catch (error) {
+      const isUnspoken = isOfWords(error);
+      for (const each of batch) {
+        if (isUnspoken) each.resolve(sendRefused(each));
+        else each.reject(error);
+      }
+    }
+  }
+
+  function flush(): void {
+    const gathered = waiting;
+    waiting = [];
+    for (const { signal, reject } of gathered) if (signal.aborted) reject(signal.reason);
+    for (const batch of batchesOf(gathered.filter(({ signal }) => !signal.aborted))) {
+      const [first] = batch;
+      if (batch.length === 1 && first !== undefined) first.resolve(sendAlone(first.update, first.name, first.signal));
+      else void sendTogether(batch);
+    }
+  }
+
+  const nameIn = (table: TableName, key: string): string => `${table} ${key}`;
+
+  return {
+    send(update, signal) {
+      const name = nameIn(update.table, update.key);
+      const statement = isRefused || known.get(name) === undefined ? undefined : statementOf(nameOf, update);
+      if (statement === undefined) return sendAlone(update, name, signal);
+      const { promise, resolve, reject } = Promise.withResolvers<ConditionalResult>();
+      if (waiting.push({ update, statement, name, signal, resolve, reject }) === 1) atTurnEnd(flush);
+      return promise;
+    },
+    exists: (table, key) => known.set(nameIn(table, key), true),
+  };
+}
+
+/** DynamoDB takes one statement of an item in a request. */
+function batchesOf(open: readonly Waiting[]): Waiting[][] {
+  const batches: Waiting[][] = [];
+  const namesOf: Set<string>[] = [];
+  for (const each of open) {
+    let at = batches.findIndex(
+      (batch, index) => batch.length < statementsMax && namesOf[index]?.has(each.name) !== true,
+    );
+    if (at === -1) {
+      at = batches.push([]) - 1;
+      namesOf.push(new Set());
+    }
+    batches[at]?.push(each);
+    namesOf[at]?.add(each.name);
+  }
+  return batches;
+}
+
+/** Aborts when the last of the callers gave up. */
+function signalOfAll(batch: readonly Waiting[]): AbortSignal {
+  const all = new AbortController();
+  let open = batch.length;
+  for (const { signal } of batch)
+    signal.addEventListener(
+      'abort',
+      () => {
+        open -= 1;
+        if (open === 0) all.abort(signal.reason);
+      },
+      { once: true },
+    );
+  return all.signal;
+}
+
+/** For a statement that is missing in the answer: it may have been run. */
+const unanswered: StatementOutcome = { Error: { Code: 'InternalServerError' } };
+
+/** By the code of a statement: the name of the error with which the same write would be refused alone. */
+const errorNames: Readonly<Record<string, string>> = {
+  ThrottlingError: 'ThrottlingException',
+  ProvisionedThroughputExceeded: 'ProvisionedThroughputExceededException',
+  RequestLimitExceeded: 'RequestLimitExceeded',
+  InternalServerError: 'InternalServerError',
+};
+
+function errorOf(code: string): Error {
+  const httpStatusCode = code === 'InternalServerError' ? 500 : 400;
+  return Object.assign(new Error(`a statement of several: ${code}`), {
+    name: errorNames[code],
+    $metadata: { httpStatusCode },
+  });
+}
+
+/** None of the statements was run. */
+const isOfWords = (error: unknown): boolean => error instanceof Error && namesOfWords.has(error.name);
+
+const namesOfWords: ReadonlySet<string> = new Set([
+  'ValidationException',
+  'AccessDeniedException',
+  'UnknownOperationException',
+]);
