@@ -121,6 +121,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/billing': rules,
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',
   },
+  { 'shared/routing/formats/target-rules': 'What targets want of a conversation: knows no package and no call.' },
   { 'shared/routing/formats/hub': 'Loaded on demand: knows the provider packages, and no plan.' },
   {
     'shared/routing/formats':

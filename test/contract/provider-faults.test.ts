@@ -257,6 +257,7 @@ describe('a prompt that is too long', () => {
     [422, 'Input validation error: token count (9001) plus max_new_tokens (512) must be <= 8193'],
     [413, 'Request body too large for gpt-4o model. Max size: 8000 tokens.'],
     [400, 'max_tokens must be at least 1, got -120.'],
+    [500, 'Context size has been exceeded.'],
   ])('is one in the words of each provider: %i %s', async (status, message) => {
     script = [json({ error: { message, type: 'invalid_request_error', code: null } }, status)];
     const told = await chat('one/chat-completions');

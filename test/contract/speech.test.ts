@@ -41,6 +41,9 @@ beforeAll(async () => {
         { provider: 'acme', upstream: 'usage:7:90', more: { ...byToken, audio_output_price_per_million: '12' } },
       ],
       'tts-fails': [...acme('error-500'), { provider: 'globex', upstream: 'echo', more }],
+      'tts-scripted-tokens': [
+        { provider: 'scripted', upstream: 'any', more: { ...byToken, audio_output_price_per_million: '12' } },
+      ],
       'tts-scripted': [{ provider: 'scripted', upstream: 'any', more }],
     },
     providers: { scripted: { base_url: provider.url } },
@@ -105,6 +108,50 @@ describe('speech as bytes', () => {
     expect((await post({ model: 'tts-scripted' })).status).toBe(502);
     await gateway.settled();
     await expectBalancedBooks(gateway);
+  });
+
+  it('is decoded where events came in place of bytes, and billed as they report', async () => {
+    const pieces = [Buffer.from([0xff, 0xfb, 1, 2]), Buffer.from('ID3')];
+    const events = [
+      ...pieces.map((piece) => ({ type: 'speech.audio.delta', audio: piece.toString('base64') })),
+      { type: 'speech.audio.done', usage: { input_tokens: 7, output_tokens: 90, total_tokens: 97 } },
+    ];
+    answer = (outgoing) =>
+      void outgoing
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    const before = provider.bodies.length;
+    const response = await post({ model: 'tts-scripted-tokens' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg']);
+    expect((await bytesOf(response)).equals(Buffer.concat(pieces))).toBe(true);
+    const record = await gateway.recordOf(response);
+    expect([record?.outcome, record?.costPicoUsd, provider.bodies.length - before]).toEqual([
+      'ok',
+      7n * 1_000_000n + 90n * 12_000_000n,
+      1,
+    ]);
+  });
+
+  it('is written as events where bytes came in place of them, and no other provider is asked', async () => {
+    const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at % 256));
+    answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': 'audio/mpeg' }).end(bytes);
+    const before = provider.bodies.length;
+    const response = await post({ model: 'tts-scripted', stream_format: 'sse' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/event-stream'),
+    ]);
+    const events = dataLines(await response.text()).map((text) => JSON.parse(text) as Json);
+    const audio = events.flatMap(({ type, audio: text }) =>
+      type === 'speech.audio.delta' ? [Buffer.from(String(text), 'base64')] : [],
+    );
+    expect([Buffer.concat(audio).equals(bytes), events.at(-1)]).toEqual([true, { type: 'speech.audio.done' }]);
+    const record = await gateway.recordOf(response);
+    expect([record?.outcome, record?.costPicoUsd, provider.bodies.length - before]).toEqual([
+      'ok',
+      BigInt(input.length) * perCharacter,
+      1,
+    ]);
   });
 
   it('is billed by its characters, and by those that were held', async () => {

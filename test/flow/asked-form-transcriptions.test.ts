@@ -161,3 +161,65 @@ it('costs as sound what is reported without details', async () => {
   );
   expect(cost).toBe((100n * 6n + 4n * 10n) * micro);
 });
+
+const done = { type: 'transcript.text.done', text: 'Good day.' };
+const pieces = [
+  { type: 'transcript.text.delta', delta: 'Good ' },
+  { type: 'transcript.text.delta', delta: 'day.' },
+];
+const chunkOf = (content: string, more: object = {}) => ({
+  id: 'trsc-1',
+  object: 'transcription.chunk',
+  created: 1,
+  model: 'openai/whisper-large-v3',
+  choices: [{ delta: { content }, finish_reason: null }],
+  ...more,
+});
+const mistralUsage = { prompt_audio_seconds: 3, prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 };
+
+/** Documented at docs.mistral.ai/capabilities/audio_transcription and docs.vllm.ai (Transcriptions API), November 2026. */
+const foreign: readonly (readonly [string, string, object, bigint])[] = [
+  [
+    'Mistral',
+    eventTexts(
+      { type: 'transcription.language', audio_language: 'en' },
+      { type: 'transcription.text.delta', text: 'Good ' },
+      { type: 'transcription.text.delta', text: 'day.' },
+      {
+        type: 'transcription.done',
+        model: 'voxtral-mini-2602',
+        text: 'Good day.',
+        language: 'en',
+        usage: mistralUsage,
+      },
+    ),
+    { model: 'voxtral-mini-2602', language: 'en', usage: mistralUsage },
+    300n,
+  ],
+  [
+    'vLLM',
+    `${eventTexts(chunkOf('Good '), chunkOf('day.', { choices: [{ delta: { content: 'day.' }, finish_reason: 'stop' }] }), { ...chunkOf(''), choices: [], usage: { type: 'duration', seconds: 3 } })}data: [DONE]\n\n`,
+    { usage: { type: 'duration', seconds: 3 } },
+    300n,
+  ],
+];
+
+it.each(foreign)('is in OpenAI’s words where it streams in those of %s, once', async (_host, body, more, cost) => {
+  answered = { type: 'text/event-stream', body };
+  const { answer, ...rest } = await charged(() => streamed('seconds'));
+  expect(rest).toEqual({ cost: cost * micro, calls: 1 });
+  const events = answer as { readonly type: string; readonly delta?: string }[];
+  const texts = events.filter(({ type, delta }) => type === 'transcript.text.delta' && delta !== '');
+  expect([texts, events.at(-1)]).toEqual([pieces, { ...done, ...more }]);
+});
+
+it.each(foreign)('is one text where %s streams although none was asked for', async (_host, body, more, cost) => {
+  answered = { type: 'text/event-stream', body };
+  const asked = await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() }));
+  expect(asked).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });
+});
+
+it('is a broken stream where chunks end without a word, and nothing says that it is whole', async () => {
+  answered = { type: 'text/event-stream', body: eventTexts(chunkOf('Good ')) };
+  await expect(streamed('failing-3')).rejects.toThrow();
+});

@@ -35,11 +35,16 @@ beforeAll(async () => {
     models: {
       'acme/model': [{ provider: 'acme', upstream: 'qwen3', more }],
       'acme/gpt': [{ provider: 'openai', upstream: 'gpt-5-mini' }],
+      'acme/mistral': [{ provider: 'mistral', upstream: 'magistral-medium-2509' }],
+      'acme/deployment': [{ provider: 'azure', upstream: 'our-chat' }],
+      'acme/llama': [{ provider: 'azure', upstream: 'Llama-3.3-70B-Instruct' }],
       'acme/older': [{ provider: 'openai', upstream: 'gpt-4.1' }],
       'acme/claude': [{ provider: 'claude', upstream: 'claude-opus-5', more: { supported_params: { tools: true } } }],
     },
     providers: {
       acme: { base_url: provider.url },
+      mistral: { kind: 'mistral', base_url: provider.url, apis: ['chat-completions'] },
+      azure: { kind: 'azure', base_url: provider.url, apis: ['chat-completions'] },
       openai: { kind: 'openai', base_url: provider.url, apis: ['chat-completions'] },
       claude: { base_url: provider.url, apis: ['messages'] },
     },
@@ -287,6 +292,70 @@ describe('thinking goes back under the name under which it came', () => {
   });
 });
 
+it('thinking in parts goes back in parts, behind a call too', async () => {
+  const client = anthropicOf(gateway);
+  const part = { type: 'thinking', thinking: [{ type: 'text', text: 'I must look.' }] };
+  const call = { id: 'abcDEF123', function: { name: 'look', arguments: '{}' } };
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Look.' }];
+  const tools: Anthropic.Tool[] = [{ name: 'look', input_schema: { type: 'object' } }];
+  for (const isStream of [false, true]) {
+    const said = { role: 'assistant', content: [part, { type: 'text', text: 'Now.' }] };
+    answer = isStream
+      ? stream(
+          chunk({ choices: [{ index: 0, delta: said, finish_reason: null }] }),
+          chunk({
+            choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: 'tool_calls' }],
+          }),
+          done,
+        )
+      : completion({ prompt_tokens: 10, completion_tokens: 5 }, { ...said, tool_calls: [call] });
+    const body = { model: 'acme/mistral', max_tokens: 100, tools, messages };
+    const { content } = isStream
+      ? await client.messages.stream(body).finalMessage()
+      : await client.messages.create(body);
+    expect(content.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use']);
+    const results = content.flatMap((block) =>
+      block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'Seen.' }] : [],
+    );
+    answer = completion({ prompt_tokens: 10, completion_tokens: 5 });
+    await client.messages.create({
+      ...body,
+      messages: [...messages, { role: 'assistant', content }, { role: 'user', content: results }],
+    });
+    const [, back, result] = sent().messages as [Json, { content: Json; tool_calls: [{ id: string }] }, Json];
+    expect(back.content).toEqual([part, { type: 'text', text: 'Now.' }]);
+    expect(Object.keys(back)).not.toContain('reasoning_content');
+    expect([back.tool_calls[0].id, result.tool_call_id]).toEqual([
+      expect.stringMatching(/^[a-z0-9]{9}$/),
+      back.tool_calls[0].id,
+    ]);
+  }
+});
+
+it.each(['messages', 'responses'] as const)(
+  'two calls of an answer with one id are two with ids of their own to %s',
+  async (path) => {
+    const calls = ['one', 'two'].map((name, index) => ({
+      index,
+      id: 'read',
+      type: 'function',
+      function: { name, arguments: `{"n":${index}}` },
+    }));
+    const pieces = calls.map((call) =>
+      chunk({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] }),
+    );
+    for (const isStream of [false, true]) {
+      answer = isStream
+        ? stream(...pieces, chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }), done)
+        : completion({ prompt_tokens: 10, completion_tokens: 5 }, { content: null, tool_calls: calls });
+      const asked = path === 'messages' ? messagesCall : { input: 'Hello' };
+      const text = await (await gateway.postTo(`/${path}`, { model: 'acme/model', ...asked, stream: isStream })).text();
+      const ids = new Set(text.match(path === 'messages' ? /"id":"(call|read)[^"]*"/g : /"call_id":"[^"]+"/g));
+      expect([ids.size, text.includes('one'), text.includes('two')]).toEqual([2, true, true]);
+    }
+  },
+);
+
 describe('what goes out', () => {
   it('has max_tokens under the newer name for a model of OpenAI’s that knows no other, and for no other model', async () => {
     const boundsOf = async (model: string, more: Json) => {
@@ -297,6 +366,8 @@ describe('what goes out', () => {
     expect(await boundsOf('acme/gpt', { max_tokens: 7 })).toEqual([undefined, 7]);
     expect(await boundsOf('acme/gpt', { max_tokens: 7, max_completion_tokens: 8 })).toEqual([undefined, 8]);
     expect(await boundsOf('acme/older', { max_tokens: 7 })).toEqual([7, undefined]);
+    expect(await boundsOf('acme/deployment', { max_tokens: 7 })).toEqual([undefined, 7]);
+    expect(await boundsOf('acme/llama', { max_tokens: 7 })).toEqual([7, undefined]);
     expect(await boundsOf('acme/model', { max_tokens: 7 })).toEqual([7, undefined]);
   });
 

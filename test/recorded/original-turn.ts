@@ -65,8 +65,19 @@ function turnOf(content: readonly LanguageModelV4Content[], end: string, usage: 
     thinking: textOf('reasoning'),
     calls,
     end,
-    tokens: { input: inputTokens.total ?? 0, cached: inputTokens.cacheRead ?? 0, output: outputTokens.total ?? 0 },
+    tokens: {
+      input: inputTokens.total ?? 0,
+      cached: inputTokens.cacheRead ?? 0,
+      output: (outputTokens.total ?? 0) + besideOutput(usage),
+    },
   };
+}
+
+/** Packages of chat completions take the completion for all of the output: the total of the answer says more. */
+function besideOutput({ inputTokens, outputTokens, raw }: Finish['usage']): number {
+  const { reasoning = 0 } = outputTokens;
+  const parts = (inputTokens.total ?? 0) + (outputTokens.total ?? 0);
+  return raw?.completion_tokens !== undefined && raw.total_tokens === parts + reasoning ? reasoning : 0;
 }
 
 function turnOfParts(parts: readonly LanguageModelV4StreamPart[]): RecordedOutcome {

@@ -73,6 +73,12 @@ const wanted: readonly WantedDifference[] = [
     reason: 'The file lacks pieces: the helper takes the whole texts at the end, the package only the pieces.',
   },
   {
+    answers: /(^xai|^openai-compatible\/chat)\/xai-(text|tool-call)\./,
+    clients: ['chat-completions'],
+    aspects: ['tokens'],
+    reason: 'A relayed usage keeps reasoning beside the completion, as its provider counts it; it is charged.',
+  },
+  {
     answers: /^moonshotai\/moonshotai-reasoning\.json/,
     aspects: ['tokens'],
     reason: 'Cached tokens under the provider’s own name are read; the package does not know it.',

@@ -3,6 +3,7 @@
 
 import { type HistoryRefusal, historyRefusals } from './refused-histories.ts';
 import { lacksRequired, looseSchema, optionalIn, unsupportedByClaude } from './refused-schemas.ts';
+import { turnRefusals } from './refused-turns.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from './signature.ts';
 
 /** The fields of any format's request that are read; any other may be present. */
@@ -169,10 +170,12 @@ const refusals: readonly HistoryRefusal<FormatBody>[] = [
 const effortIn = ({ reasoning_effort: effort }: FormatBody, model: string): string =>
   effort ?? (thinksUnasked(model) ? 'its own' : 'none');
 
+const conversationRefusals = [...historyRefusals, ...turnRefusals] as readonly HistoryRefusal<FormatBody>[];
+
 /** Returns undefined where its provider would accept it. `model`: from the path or the body. */
 export function providerRefusal(format: string, body: unknown, model: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  for (const { formats, why } of [...refusals, ...(historyRefusals as readonly HistoryRefusal<FormatBody>[])]) {
+  for (const { formats, why } of [...refusals, ...conversationRefusals]) {
     const words = formats.includes(format) ? why(body as FormatBody, model) : undefined;
     if (words !== undefined) return words;
   }

@@ -16,7 +16,19 @@ export type ProviderAuth =
   | { sigv4: { service: string; region: string } }
   /** Tokens of Google Cloud, made with the JSON of a service account. */
   | { gcp: SecretReference }
+  | { entra: EntraClient }
   | 'none';
+
+/** An application of Microsoft Entra, whose tokens calls carry. */
+export interface EntraClient {
+  tenant: string;
+  client_id: string;
+  client_secret: SecretReference;
+  /** Absent: that of Azure's public cloud. */
+  authority?: string | undefined;
+  /** Absent: that of Azure's AI services. */
+  scope?: string | undefined;
+}
 
 /** Policy that a provider declares. A missing field is unknown, and unknown satisfies no policy. */
 export interface DeclaredPolicy {
@@ -72,6 +84,8 @@ export interface SupportedParams {
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
+  /** False: tools only in whole answers, which the gateway writes as streams. */
+  tools_in_streams?: boolean | undefined;
   /** Absent: none. */
   extras?: Extra[] | undefined;
 }
@@ -99,6 +113,8 @@ export interface PriceTierDocument extends MediaPrices {
 export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   provider: string;
   upstream_model: string;
+  /** Whose prices, bounds and features in the model list it has: NAME of the provider's kind, or KIND/NAME. */
+  list_model?: string | undefined;
   /** USD per million tokens. Null cannot be billed: BYOK only. */
   input_price_per_million: string | null;
   output_price_per_million: string | null;

@@ -207,6 +207,23 @@ const readPrice = (text: string | null): TokenPrice | null =>
 /** Dots between digits are dashes: hosts and catalogues write both. */
 export const plainModelName = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
 
+/**
+ * Names by which a model may be one of OpenAI's. The catalogue's counts where names are those of
+ * deployments; at other hosts it may be any word of the operator's.
+ */
+export const openAiNames = ({
+  provider: { kind },
+  entry,
+  model,
+}: {
+  readonly provider: Pick<ProviderDocument, 'kind'>;
+  readonly entry: Pick<ModelProviderDocument, 'upstream_model'>;
+  readonly model: Pick<ModelDocument, 'id'>;
+}): readonly string[] => {
+  const isOpenAi = kind === 'openai' || kind === 'azure';
+  return isOpenAi ? [entry.upstream_model, model.id] : [entry.upstream_model];
+};
+
 /** OpenAI's own models that think: they take no temperature then, no stops, and their output bound under its newer name. */
 export const isOpenAiThinker = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainModelName(name)));

@@ -40,6 +40,7 @@ function withSecretName({ id, auth }: Account): string {
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
   if (auth === 'none' || 'sigv4' in auth) return undefined;
   if ('gcp' in auth) return auth.gcp;
+  if ('entra' in auth) return auth.entra.client_secret;
   return 'bearer' in auth ? auth.bearer : auth.header;
 }
 
@@ -47,5 +48,6 @@ export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefin
 export function withReference(auth: ProviderAuth, reference: SecretReference): ProviderAuth {
   if (auth === 'none' || 'sigv4' in auth) return auth;
   if ('gcp' in auth) return { gcp: reference };
+  if ('entra' in auth) return { entra: { ...auth.entra, client_secret: reference } };
   return 'bearer' in auth ? { bearer: reference } : { header: { name: auth.header.name, ...reference } };
 }

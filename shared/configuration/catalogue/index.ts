@@ -9,6 +9,7 @@ export {
   isOpenAiThinker,
   loadCatalogue,
   mediaPriceMembers,
+  openAiNames,
   plainModelName,
   serves,
   speaksOwn,

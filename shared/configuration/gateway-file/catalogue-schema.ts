@@ -31,6 +31,7 @@ const supportedParams = mapping('models[].providers[].supported_params', {
   vision: z.boolean().optional(),
   json_mode: z.boolean().optional(),
   json_schema: z.boolean().optional(),
+  tools_in_streams: z.boolean().optional(),
   extras: z.array(z.enum(extraNames)).optional(),
 });
 
@@ -95,6 +96,7 @@ const weight = positiveInteger.max(1_000, { error: 'must be at most 1000' });
 const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
   upstream_model: z.optional(text(256)),
+  list_model: z.optional(text(256)),
   apis: apis.optional(),
   input_price_per_million: z.optional(z.nullable(price)),
   output_price_per_million: z.optional(z.nullable(price)),

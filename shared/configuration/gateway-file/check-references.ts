@@ -124,7 +124,7 @@ function checkModel(model: Node, known: Known, report: Report): void {
     checkPrices(entry, report);
     const provider = textOf(member(entry, 'provider'));
     if (provider === undefined) continue;
-    if (known.withoutKind.has(provider)) checkRequired(entry, report);
+    if (!mayBeListed(entry, known)) checkRequired(entry, report);
     const apis = known.apis.get(provider);
     for (const api of apis === undefined ? [] : entries(member(entry, 'apis'))) {
       if (apis?.includes(textOf(api) ?? '') === true) continue;
@@ -132,6 +132,10 @@ function checkModel(model: Node, known: Known, report: Report): void {
     }
   }
 }
+
+/** The model list has entries of providers with a kind, and those that name an item of it. */
+const mayBeListed = (entry: Node, known: Known): boolean =>
+  !known.withoutKind.has(textOf(member(entry, 'provider')) ?? '') || member(entry, 'list_model').value !== undefined;
 
 /** Where nothing is filled in. One line for an entry, however much it lacks. */
 function checkRequired(entry: Node, report: Report): void {
@@ -147,10 +151,7 @@ function checkRequired(entry: Node, report: Report): void {
 function checkContextLength(model: Node, all: readonly Node[], known: Known, report: Report): void {
   const own = member(model, 'context_length');
   if (own.value !== undefined || member(model, 'from').value !== undefined) return;
-  const isFilled = (entry: Node) => {
-    const provider = textOf(member(entry, 'provider'));
-    return member(entry, 'context_length').value !== undefined || !known.withoutKind.has(provider ?? '');
-  };
+  const isFilled = (entry: Node) => member(entry, 'context_length').value !== undefined || mayBeListed(entry, known);
   if (!all.some(isFilled)) report(own, 'is required, here or in an entry of providers');
 }
 

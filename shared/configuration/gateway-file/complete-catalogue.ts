@@ -7,14 +7,14 @@ import type {
   ProviderDocument,
   ServiceDocument,
 } from '../catalogue/index.ts';
-import type { ModelList } from '../model-list/index.ts';
+import { type ModelList, type ProviderKind, providerKindNames } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, entryMembers, listedMembers, upstreamModelOf, withTokenPrices } from './complete-entry.ts';
 import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
 import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
-import type { Issue, Path } from './problems.ts';
+import { type Issue, type Path, quote, suggest } from './problems.ts';
 
 export interface CompletedCatalogue {
   readonly document: CatalogueDocument;
@@ -117,8 +117,14 @@ function completeEntry(
 ): CompletedEntry {
   const stored = formerModel?.providers.find((entry) => entry.provider === provider.id);
   const upstream_model = upstreamModelOf(model.id, written, provider, list);
-  const former = stored?.upstream_model === upstream_model ? stored : undefined;
-  const listed = findListed(list, provider, model.id, upstream_model);
+  const { list_model } = written;
+  const isSameModel = stored?.upstream_model === upstream_model && stored.list_model === list_model;
+  const former = isSameModel ? stored : undefined;
+  const listed = findListed(list, provider, model.id, { upstream_model, list_model });
+  if (list_model !== undefined && listed === undefined) {
+    report([...path, 'list_model'], unlistedName(list_model, provider, list));
+    return { entry: { ...written, upstream_model } as ModelProviderDocument, modalities: undefined };
+  }
   const {
     values: completed,
     filled,
@@ -133,7 +139,7 @@ function completeEntry(
   const context = (values.context_length as number | undefined) ?? model.context_length;
   const missing = missingMembers({ ...values, context_length: context }, { provider, upstream_model, listed, list });
   if (missing !== undefined) report([...path, ...missing.path], missing.message);
-  const { tools = false, vision = false, json_mode = false, json_schema = false, ...rest } = values;
+  const { tools = false, vision = false, json_mode = false, json_schema = false, tools_in_streams, ...rest } = values;
   const context_length = context ?? 0;
   const max_output_tokens = (rest.max_output_tokens as number | undefined) ?? context_length;
   const { default_output_tokens } = written;
@@ -149,18 +155,43 @@ function completeEntry(
     upstream_model,
     context_length,
     max_output_tokens,
-    supported_params: { tools, vision, json_mode, json_schema, ...(extras === undefined ? {} : { extras }) },
+    supported_params: {
+      ...{ tools, vision, json_mode, json_schema },
+      ...(tools_in_streams === undefined ? {} : { tools_in_streams }),
+      ...(extras === undefined ? {} : { extras }),
+    },
     streaming: rest.streaming ?? true,
     written: ownMembers === undefined ? undefined : [...ownMembers],
   } as ModelProviderDocument;
   return { entry, modalities: listed?.modalities };
 }
 
-/** A deployment may have any name: then that of the model identifies it. */
-export function findListed(list: ModelList, provider: ProviderDocument, modelId: string, upstreamModel: string) {
-  const { kind, region } = provider;
+type NamedEntry = Pick<ModelProviderDocument, 'upstream_model' | 'list_model'>;
+
+/** A deployment may have any name: then the file says whose facts it has, or the model's name identifies it. */
+export function findListed(
+  list: ModelList,
+  { kind, region }: Pick<ProviderDocument, 'kind' | 'region'>,
+  modelId: string,
+  { upstream_model: upstreamModel, list_model: listModel }: NamedEntry,
+) {
+  if (listModel !== undefined) return findNamed(list, listModel, kind, region);
   if (kind === undefined) return undefined;
   const found = list.find(kind, upstreamModel, region);
   if (found !== undefined || !list.namesDeployments(kind)) return found;
   return list.find(kind, modelId.slice(modelId.indexOf('/') + 1));
+}
+
+function findNamed(list: ModelList, name: string, kind: ProviderKind | undefined, region: string | undefined) {
+  const found = kind && list.find(kind, name, region);
+  if (found !== undefined) return found;
+  const slash = name.indexOf('/');
+  const other = providerKindNames.find((one) => one === name.slice(0, slash));
+  return other && list.find(other, name.slice(slash + 1), region);
+}
+
+function unlistedName(name: string, { kind }: Pick<ProviderDocument, 'kind'>, list: ModelList): string {
+  const names = kind === undefined ? [] : list.names(kind);
+  const hint = names.length === 0 ? '' : `; ${suggest(name, names)}`;
+  return `the model list has no ${quote(name)}: write a name of the provider's kind, or KIND/NAME${hint}`;
 }

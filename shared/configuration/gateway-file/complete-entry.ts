@@ -35,12 +35,17 @@ const listableMembers = [
   'context_length',
   'max_output_tokens',
   ...featureMembers,
+  'tools_in_streams',
   'streaming',
 ] as const;
 
 /** The list's values for an entry, by the fields of the file. */
-export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocument, 'apis'>): JsonObject => {
-  const served = listed.apis.filter((api) => apis.includes(api));
+export const listedMembers = (
+  listed: ListedModel,
+  { apis, kind }: Pick<ProviderDocument, 'apis' | 'kind'>,
+): JsonObject => {
+  // Another kind may serve the model by other interfaces.
+  const served = listed.kind === kind ? listed.apis.filter((api) => apis.includes(api)) : apis;
   return {
     apis: served.length === apis.length ? undefined : served,
     ...priceMembers(listed.prices),
@@ -58,6 +63,7 @@ export const listedMembers = (listed: ListedModel, { apis }: Pick<ProviderDocume
     context_length: listed.contextLength,
     max_output_tokens: listed.maxOutputTokens,
     ...Object.fromEntries(featureMembers.map((feature) => [feature, listed.features.includes(feature)])),
+    tools_in_streams: listed.toolsInStreams,
     streaming: listed.features.includes('streaming') || listed.apis.includes('embeddings'),
   };
 };

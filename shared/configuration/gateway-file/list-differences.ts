@@ -67,8 +67,9 @@ const longestOf = (entries: readonly ModelProviderDocument[]): number =>
   Math.max(0, ...entries.map(({ context_length }) => context_length));
 
 function withMembers(entry: ModelProviderDocument, members: Readonly<Record<string, unknown>>): ModelProviderDocument {
-  const { tools, vision, json_mode, json_schema, ...rest } = members;
-  const supported_params = { ...entry.supported_params, tools, vision, json_mode, json_schema };
+  const { tools, vision, json_mode, json_schema, tools_in_streams, ...rest } = members;
+  const whole = tools_in_streams === undefined ? {} : { tools_in_streams };
+  const supported_params = { ...entry.supported_params, tools, vision, json_mode, json_schema, ...whole };
   return { ...entry, ...rest, supported_params, written: [] } as ModelProviderDocument;
 }
 
@@ -88,7 +89,7 @@ export function knownEntries(
 ): KnownEntry[] {
   return model.providers.flatMap((entry) => {
     const provider = providers.find(({ id }) => id === entry.provider);
-    const listed = provider && findListed(list, provider, model.id, entry.upstream_model);
+    const listed = provider && findListed(list, provider, model.id, entry);
     if (provider === undefined || listed === undefined) return [];
     return [{ entry, provider, listed, members: listedMembers(listed, provider) }];
   });

@@ -23,7 +23,7 @@ export function missingMembers(
     const names = list.names(kind);
     const hint = names.length === 0 ? '' : `; ${suggest(upstream_model, names)}`;
     const unlisted = `the model list has no ${quote(upstream_model)} of kind ${kind}`;
-    return { path: [], message: `${unlisted}, so ${missing.join(', ')} must be written${hint}` };
+    return { path: [], message: `${unlisted}, so ${missing.join(', ')} must be written, or list_model${hint}` };
   }
   if (Array.isArray(values.apis) && values.apis.length === 0 && listed !== undefined) {
     const served = listed.apis.join(', ');

@@ -30,17 +30,18 @@ import {
   timeoutMs,
 } from './fields.ts';
 import { authAdvice } from './problems.ts';
-import { changeFaults, drops, renames } from './provider-changes.ts';
+import { addressFaults, changeFaults, drops, renames } from './provider-changes.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
 
 export const auth = chosenBy<ProviderAuth>((input) => {
   if (typeof input !== 'object' || input === null) return noAuth;
   if ('sigv4' in input) return signed;
   if ('gcp' in input) return serviceAccount;
+  if ('entra' in input) return entraClient;
   return 'header' in input ? ownHeader : bearer;
 });
 const noAuth = z.literal('none', {
-  error: `must be none, { bearer: … }, { header: … }, { sigv4: … } or { gcp: … }, never the credential itself: ${authAdvice}`,
+  error: `must be none, { bearer: … }, { header: … }, { sigv4: … }, { gcp: … } or { entra: … }, never the credential itself: ${authAdvice}`,
 });
 const bearer = mapping('providers[].auth', { bearer: secretReference });
 const ownHeader = mapping('providers[].auth', {
@@ -102,6 +103,20 @@ export function faultOfUrl(written: string): string | undefined {
   if (url.username !== '' || url.password !== '') return `must not hold credentials, use auth: ${authAdvice}`;
   return undefined;
 }
+
+/** A name in the path of a token endpoint. */
+const entraName = text(128).check(
+  z.regex(/^[\w.-]+$/, { error: 'must be an id or a domain, such as contoso.onmicrosoft.com' }),
+);
+const entraClient = mapping('providers[].auth', {
+  entra: mapping('providers[].auth.entra', {
+    tenant: entraName,
+    client_id: entraName,
+    client_secret: secretReference,
+    authority: baseUrl.optional(),
+    scope: z.optional(text(2048)),
+  }),
+});
 
 /** Region of a provider as written, and of the process. */
 export const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, {
@@ -174,7 +189,7 @@ function faultsOf(written: WrittenProvider): Fault[] {
   if (isSigned && accepts_byok_header) {
     fault(['accepts_byok_header'], 'must be false beside sigv4: a call that is signed carries no key');
   }
-  faults.push(...credentialFaults(written));
+  faults.push(...credentialFaults(written), ...addressFaults(written));
   const carrier = headerOfKey(auth ?? authOf(kind));
   if (carrier !== undefined && headers?.[carrier] !== undefined) {
     fault(['headers', carrier], 'carries the credential, as auth says');
@@ -188,7 +203,7 @@ function credentialFaults({ kind, auth, credentials }: WrittenProvider): Fault[]
   const isSigned = auth === undefined && kind !== undefined && providerKinds[kind].auth?.form === 'sigv4';
   const reference = auth && secretReferenceOf(auth);
   if (isSigned || (auth !== undefined && reference === undefined))
-    return [{ path: ['credentials'], message: 'belong to an auth with a secret: bearer, header or gcp' }];
+    return [{ path: ['credentials'], message: 'belong to an auth with a secret: bearer, header, gcp or entra' }];
   if (reference === undefined || credentials.some((one) => isSame(one, referenceIn(reference)))) return [];
   return [{ path: ['auth'], message: 'names a secret that is not among credentials' }];
 }

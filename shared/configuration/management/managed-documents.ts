@@ -125,6 +125,7 @@ const modelDocument = z.object({
     z.extend(z.partial(health), {
       provider: text,
       upstream_model: text,
+      list_model: z.optional(text),
       input_price_per_million: textOrNull,
       output_price_per_million: textOrNull,
       ...prices,
@@ -150,6 +151,7 @@ const modelDocument = z.object({
         vision: flag,
         json_mode: flag,
         json_schema: flag,
+        tools_in_streams: z.optional(flag),
         extras: z.optional(z.array(text)),
       }),
       streaming: flag,

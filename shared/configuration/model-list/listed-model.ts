@@ -42,6 +42,8 @@ export interface ListedModel {
   readonly maxOutputTokens: number;
   readonly features: readonly ListedFeature[];
   readonly modalities: readonly ListedModality[];
+  /** False: tools only in whole answers. */
+  readonly toolsInStreams?: false | undefined;
   readonly apis: readonly ProviderApi[];
   readonly tiers: readonly ListedTier[];
   readonly media: ListedMediaPrices;
@@ -167,6 +169,7 @@ export function fromRow(row: ListRow): ListedModel {
     maxOutputTokens,
     features: features === '' ? [] : words<ListedFeature>(features),
     modalities: words<ListedModality>(modalities),
+    ...(kind === 'bedrock' && wholeTools.test(name) ? { toolsInStreams: false as const } : {}),
     apis: words<ProviderApi>(apis),
     tiers: (tiers ?? []).map(([abovePromptTokens, ...cells]) => ({ abovePromptTokens, ...pricesOf(cells) })),
     media: Object.fromEntries(mediaKinds.flatMap((kind, at) => (media?.[at] == null ? [] : [[kind, media[at]]]))),
@@ -174,6 +177,9 @@ export function fromRow(row: ListRow): ListedModel {
     endsOn: endsOn ?? undefined,
   };
 }
+
+/** No list has it: docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html, November 2026. */
+const wholeTools = /(^|[./])meta\.llama/;
 
 const pricesOf = ([input, output, cachedInput, cacheWrite, cacheWrite1h]: PriceCells): ListedPrices => ({
   input,

@@ -39,6 +39,8 @@ export interface KindDefaults {
   readonly reasoningStyle?: 'effort' | 'object' | 'none';
   /** False: it refuses `stream_options`, and reports usage without. */
   readonly streamUsage?: false;
+  /** Interfaces that it has an address for, beside the usual ones; absent: any, at an address that the file writes. */
+  readonly furtherApis?: readonly ProviderApi[];
   /** Names of models are those of the account's own deployments. */
   readonly namesDeployments?: true;
 }
@@ -80,6 +82,7 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   vertex: {
     example: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/google',
     apis: ['generate-content', 'embeddings', 'images'],
+    furtherApis: ['messages'],
     auth: {
       form: 'written',
       example: '{ gcp: { env: NAME } }, with the JSON of a service account in the variable NAME',
@@ -91,8 +94,9 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
     auth: { form: 'sigv4', service: 'bedrock' },
   },
   cohere: {
-    baseUrl: 'https://api.cohere.com/v2',
-    apis: ['rerank'],
+    baseUrl: 'https://api.cohere.com',
+    apis: [...chatAndEmbeddings, 'rerank'],
+    furtherApis: [],
     auth: { form: 'bearer', env: 'COHERE_API_KEY' },
   },
   groq: {

@@ -11,8 +11,11 @@ export interface KnownCall {
 export interface KnownCalls {
   /** A call that the assistant made. `id`: as the client has it. */
   add(id: unknown, name: string): KnownCall;
-  /** The call that a result answers: the latest with this id. */
-  find(id: unknown): KnownCall | undefined;
+  /** Called before the calls of an answer: a call of an earlier one gets no result any more. */
+  beginAnswer(): void;
+  /** The call that a result answers: of several in one answer with this id the next without a result, else the latest. */
+  takeResult(id: unknown): KnownCall | undefined;
+  has(id: unknown): boolean;
   /** Arguments are an object to every target. */
   readArguments(text: unknown): JsonObject;
 }
@@ -25,6 +28,7 @@ const commonId = /^[\w-]{1,40}$/;
 
 export function createKnownCalls(): KnownCalls {
   const calls = new Map<unknown, KnownCall>();
+  const unanswered = new Map<unknown, KnownCall[]>();
   const usedIds = new Set<string>();
   let replaced = 0;
   let valuesLeft = jsonValuesMax;
@@ -52,9 +56,14 @@ export function createKnownCalls(): KnownCalls {
       const call = { id: isUsable ? id : newId(), name };
       usedIds.add(call.id);
       calls.set(id, call);
+      const before = unanswered.get(id);
+      if (before === undefined) unanswered.set(id, [call]);
+      else before.push(call);
       return call;
     },
-    find: (id) => calls.get(id),
+    beginAnswer: () => unanswered.clear(),
+    takeResult: (id) => unanswered.get(id)?.shift() ?? calls.get(id),
+    has: (id) => calls.has(id),
     readArguments(text) {
       // A model that was given no parameters may have written nothing.
       if (text === undefined || text === null || (typeof text === 'string' && text.trim() === '')) return {};

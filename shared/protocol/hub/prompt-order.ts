@@ -1,6 +1,6 @@
 // Prompts for targets that are strict about order.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { ToolMessage, UserMessage } from './hub-call.ts';
+import type { ToolMessage, ToolOutput, UserMessage } from './hub-call.ts';
 
 /**
  * Instructions at the start are the system prompt; later ones become text of the user, for targets that do not allow
@@ -54,6 +54,25 @@ export function addResults(prompt: LanguageModelV4Prompt, { content, ...message 
   const last = prompt.at(-1);
   if (last?.role !== 'tool') prompt.push({ ...message, content: [...content] });
   else for (const result of content) last.content.push(result);
+}
+
+const noResult: ToolOutput = { type: 'text', value: 'This call has no result: it was not run.' };
+
+/** Every target refuses a call without a result: a client that was interrupted has none. */
+export function withEveryResult(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const answered = new Set<string>();
+  for (const { role, content } of prompt) {
+    if (role === 'tool') for (const part of content) if (part.type === 'tool-result') answered.add(part.toolCallId);
+  }
+  return prompt.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role !== 'assistant') return [message];
+    const content = message.content.flatMap((part): ToolMessage['content'] =>
+      part.type !== 'tool-call' || part.providerExecuted === true || answered.has(part.toolCallId)
+        ? []
+        : [{ type: 'tool-result', toolCallId: part.toolCallId, toolName: part.toolName, output: noResult }],
+    );
+    return content.length === 0 ? [message] : [message, { role: 'tool', content }];
+  });
 }
 
 /**

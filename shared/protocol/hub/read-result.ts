@@ -26,7 +26,19 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
   // As they are billed: some interfaces report the input without cached parts.
-  return { input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) };
+  const added = addedReasoningOf(reported);
+  return {
+    ...{ input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) },
+    ...(added === undefined ? {} : { addedReasoning: added }),
+  };
+}
+
+/** A detail of the output that a package passes on: reasoning was beside it. */
+export const reasoningAdded = 'gw_reasoning_added';
+
+function addedReasoningOf({ raw }: LanguageModelV4Usage): number | undefined {
+  const details = isJsonObject(raw) ? raw.completion_tokens_details : undefined;
+  return isJsonObject(details) ? toCount(details[reasoningAdded]) : undefined;
 }
 
 /** No package reads them: details of OpenAI's formats, or Gemini's by modality. */

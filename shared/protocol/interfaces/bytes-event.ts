@@ -1,6 +1,6 @@
 // A piece of an answer that is no text: its bytes, each a character, under the type of the answer as its name. So streams
 // of bytes go through everything that streams of events do.
-import type { AnswerEvent, EventDetails } from '../wire/index.ts';
+import type { AnswerEvent, EventDetails, UsageReport } from '../wire/index.ts';
 
 const bytesType = /^audio\//;
 
@@ -12,10 +12,11 @@ export class BytesEvent implements AnswerEvent {
   readonly text: string;
   readonly details: EventDetails;
 
-  constructor(contentType: string, text: string) {
+  /** `usage`: where its provider reports one beside the bytes. */
+  constructor(contentType: string, text: string, usage?: UsageReport) {
     this.name = contentType;
     this.text = text;
-    this.details = { hasOutput: text !== '', isLast: false, usage: undefined, outputBytes: 0, contentType };
+    this.details = { hasOutput: text !== '', isLast: false, usage, outputBytes: 0, contentType };
   }
 
   get json(): never {

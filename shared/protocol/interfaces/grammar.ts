@@ -1,7 +1,7 @@
 // Texts and streams in the bodies of an interface: texts that a model reads and writes, the end of a blocked answer, its
 // other delivery, its turns. Loaded on demand; none of it knows a guardrail or a provider.
 import type { TurnsOfBodies } from '../conversation/index.ts';
-import type { EventText, JsonAnswer, JsonText } from '../wire/index.ts';
+import type { AnswerEvent, EventText, JsonAnswer, JsonText } from '../wire/index.ts';
 
 export interface InterfaceGrammar {
   /** Every text of a request that a model reads, in the order of the body; undefined where others may have a turn. */
@@ -15,8 +15,11 @@ export interface InterfaceGrammar {
   readonly thinkingToStop: (json: JsonText) => string | undefined;
   /** Undefined where its answers hold no text: vectors, sound, images, an order, flags. */
   readonly answers: AnswerTexts | undefined;
-  /** A whole answer as a stream, and a stream as a whole answer. Undefined where its answers come in one delivery alone. */
-  readonly otherDelivery: OtherDelivery | undefined;
+  /**
+   * A whole answer as a stream, and a stream as a whole answer; or bytes as events, and the reverse. Undefined where its
+   * answers come in one delivery alone.
+   */
+  readonly otherDelivery: OtherDelivery | BytesDelivery | undefined;
   /** Undefined where its calls are no conversation. */
   readonly turns: TurnsOfBodies | undefined;
 }
@@ -72,6 +75,13 @@ export interface OtherDelivery {
   /** The events of a whole answer that was read. */
   readonly toEvents: (answer: JsonAnswer) => Iterable<EventText>;
   readonly openFold: () => StreamFold;
+}
+
+/** Of an interface whose answers are bytes, or events that carry them. */
+export interface BytesDelivery {
+  readonly toEvents: (body: AsyncIterable<Uint8Array>) => AsyncIterable<EventText>;
+  /** The bytes of an event that its reader has accepted, under this type. Undefined where it has none to pass on. */
+  readonly bytesOf: (event: AnswerEvent, contentType: string) => AnswerEvent | undefined;
 }
 
 /** Puts the events of one stream together. */

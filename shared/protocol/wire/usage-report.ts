@@ -18,8 +18,10 @@ export interface TokenReport {
   readonly cacheWrite1h: number;
   /** Undefined when not reported. */
   readonly output: number | undefined;
-  /** Part of the output, or beside it: the provider's entry says which. */
+  /** Part of the output, or beside it: the provider's entry says which, where the report does not. */
   readonly reasoning: number;
+  /** As much of it as was beside the output by the sums of the report; the output above has it. */
+  readonly addedReasoning?: number | undefined;
   /** Parts of the input, and of the output; absent when not reported apart. */
   readonly media?: MediaTokens | undefined;
 }

@@ -70,7 +70,7 @@ export function readUsage(
   observed: Observed,
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
-  const { input: prompt, output: completion, reasoning, media = {}, ...parts } = reported ?? nothing;
+  const { input: prompt, output: completion, reasoning, addedReasoning, media = {}, ...parts } = reported ?? nothing;
   const { unseenTokens = 0 } = observed;
   const unreportedTokens = completion === undefined ? (observed.unreportedTokens ?? 0) : 0;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
@@ -83,7 +83,7 @@ export function readUsage(
       unseenTokens +
       unreportedTokens +
       Math.ceil(unreportedBytes / bytesPerToken) +
-      (reasoningTokens === 'additive' && completion !== undefined ? reasoning : 0),
+      (reasoningTokens === 'additive' && completion !== undefined && addedReasoning === undefined ? reasoning : 0),
   };
   const promptTokens = Math.min(used.prompt, bounds.promptTokens);
   const completionTokens = Math.min(used.completion, bounds.completionTokens);

@@ -1,12 +1,5 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
-import {
-  type Candidate,
-  canBeKeptFromThinking,
-  isOpenAiThinker,
-  relayedEffort,
-  thinksUnasked,
-} from '../../configuration/catalogue/index.ts';
-import type { ProviderKind } from '../../configuration/model-list/index.ts';
+import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
@@ -18,13 +11,14 @@ import {
   type PassedOn,
 } from '../../protocol/interfaces/index.ts';
 import {
-  type AskedReasoning,
   type Envelopes,
   isJsonObject,
   isJsonText,
   type PolicyOptions,
   parseJson,
   readEvents,
+  rewriteMembers,
+  scanJson,
 } from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
@@ -34,6 +28,7 @@ import {
   type NoAnswer,
   type OpenPart,
   type ReachedVia,
+  type ReceivedAnswer,
   type ReceivingSend,
   readStream,
   type Send,
@@ -41,9 +36,12 @@ import {
 import { adaptedSend } from './adapted-send.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
 import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
-import type { InOtherDelivery } from './other-delivery.ts';
+import { addressedSend } from './kind-address.ts';
+import type { InAskedDelivery } from './other-delivery.ts';
 import { receivingSend } from './received-answer.ts';
 import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
+import { rulesOf, withRuledMessages } from './target-rules/index.ts';
+import { upstreamTarget } from './upstream-target.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(
@@ -52,11 +50,12 @@ export async function callCandidate(
   { send, openPart, createdSeconds }: CandidateExchange,
 ): Promise<CandidateOutcome> {
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
+  const addressed = (behind: Send) => adapt(addressedSend(candidate.provider, behind));
   const openAdapted: OpenPart = () => {
     const part = openPart();
-    return { ...part, send: adapt(part.send) };
+    return { ...part, send: addressed(part.send) };
   };
-  const outcome = await callWith(call, candidate, { send: adapt(send), openPart: openAdapted, createdSeconds });
+  const outcome = await callWith(call, candidate, { send: addressed(send), openPart: openAdapted, createdSeconds });
   const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
@@ -69,10 +68,11 @@ async function callWith(
   { send, openPart, createdSeconds }: CandidateExchange,
 ): Promise<CandidateOutcome> {
   const { request } = call;
+  const asksWhole = asksForWhole(candidate, request);
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
-  const received = receivingSend(send, { api, stream: request.stream });
+  const received = receivingSend(send, { api, stream: request.stream && !asksWhole });
   if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, send, request.bytes);
   if (way.kind === 'relay') return relay(call, candidate, received);
   const [lacking] = way.lacks;
@@ -105,6 +105,8 @@ async function callWith(
       characters: request.text().text.length,
       body: request.wholeBody(),
       canForceTools: canBeForced(candidate),
+      asksWhole,
+      boundMember: outputBoundIn(request),
       marksCache: marksCache(candidate, size),
       leftOut: betasIn(call),
       id,
@@ -115,6 +117,14 @@ async function callWith(
     received,
   );
 }
+
+/** A model that calls tools in whole answers alone is asked for one: its client gets it as a stream. */
+const asksForWhole = ({ entry }: Candidate, { stream, raw }: ClientRequest): boolean =>
+  stream && entry.supported_params.tools_in_streams === false && Array.isArray(raw.tools) && raw.tools.length > 0;
+
+/** The client's own name of its output bound. */
+const outputBoundIn = ({ outputBoundMember: usual = 'max_tokens', raw }: ClientRequest): string =>
+  (raw.max_completion_tokens ?? null) === null ? usual : 'max_completion_tokens';
 
 const cannotSay = (param: string): NoAnswer => ({
   kind: 'failure',
@@ -156,8 +166,9 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   if (received.kind === 'failure') return received;
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
-  const isAsked = received.isStream === request.stream;
-  const sent = isAsked ? received : await inOtherDelivery(received, clientInterface, choices);
+  const sent = isAsAsked(received, request)
+    ? received
+    : await inAskedDelivery(received, clientInterface, { stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
@@ -165,6 +176,18 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
+
+/** Under the type of bytes a stream may be of events: its interface knows. */
+const isAsAsked = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>
+  isStream === stream && !bytesType.test(contentType);
+
+const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
+
+/** Loaded with the first answer that comes in the other delivery. */
+const loadOtherDelivery = () => import('./other-delivery.ts');
+
+const inAskedDelivery: InAskedDelivery = async (...received) =>
+  (await loadOtherDelivery()).inAskedDelivery(...received);
 
 /** The same for an answer that is no text: its pieces are handed on as they come. */
 async function relayBytes(
@@ -176,11 +199,15 @@ async function relayBytes(
   const relayed = relayedRequest(call, candidate, accept);
   const sent = await send(relayed.request);
   if (sent.kind === 'failure') return sent;
-  const contentType = typeOf(sent.contentType);
+  const isEvents = sent.contentType.startsWith('text/event-stream');
+  const contentType = typeOf(isEvents ? '' : sent.contentType);
   if (contentType === undefined) return failureInPlace(sent);
   const { own } = servingApis[call.request.interfaceId];
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
-  return { kind: 'stream', batches: piecesOf(sent, contentType), drain: sent.drain, reachedVia };
+  const batches = isEvents
+    ? (await loadOtherDelivery()).inBytes(sent, call.clientInterface, contentType)
+    : piecesOf(sent, contentType);
+  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
 /** It ends well where the body does. */
@@ -221,16 +248,41 @@ function relayedRequest(
     headers: passedOn.headers,
     accept,
     body() {
-      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, policy.zdr === true));
-      ({ leftOut } = written);
+      const {
+        text: written,
+        form,
+        leftOut: unsent,
+      } = request.upstreamBody(upstreamTarget(candidate, policy.zdr === true));
+      leftOut = unsent;
       if (form !== undefined) return form;
+      const isChat = servingApis[request.interfaceId].own === 'chat-completions';
+      const ruled = isChat && withRuledMessages(written, request.text(), rulesOf('chat-completions', candidate));
+      const { text } = ruled || { text: written };
+      if (ruled) leftOut = [...unsent, ...ruled.leftOut];
       const { cacheMarks } = clientInterface;
       const isMarked = cacheMarks !== undefined && takesMarks(cacheMarks, candidate);
-      return isMarked && marksCache(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
+      const marked =
+        isMarked && marksCache(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
+      return asksForWhole(candidate, request) ? withoutStream(marked) : marked;
     },
   };
   return { request: relayed, leftOut: () => leftOut };
 }
+
+function withoutStream(text: string): string {
+  const scanned = scanJson(text, { depthMax: bodyDepthMax });
+  if (scanned.kind !== 'json') return text;
+  return rewriteMembers(
+    scanned.json,
+    new Map<string, unknown>([
+      ['stream', false],
+      ['stream_options', undefined],
+    ]),
+  );
+}
+
+/** Bodies of clients are less deep by far. */
+const bodyDepthMax = 1_024;
 
 async function readWhole(
   { readText, describe }: CandidateAnswer,
@@ -245,33 +297,3 @@ async function readWhole(
 
 const takesMarks = ({ kinds }: CacheMarks, { provider }: Candidate): boolean =>
   kinds === undefined || (provider.kind !== undefined && kinds.includes(provider.kind));
-
-/** Loaded with the first answer that comes in the other delivery. */
-const inOtherDelivery = async (...received: Parameters<InOtherDelivery>) =>
-  (await import('./other-delivery.ts')).inOtherDelivery(...received);
-
-const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
-  zdr,
-  wantsNoEffortWithTools:
-    (provider.reasoning_style ?? 'effort') === 'effort' &&
-    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(entry.upstream_model, model.id)),
-  model: entry.upstream_model,
-  takesNewerBound: isOfOpenAi(provider.kind) && isOpenAiThinker(entry.upstream_model, model.id),
-  reasoningStyle: provider.reasoning_style ?? 'effort',
-  effortOf: (asked: AskedReasoning) => relayedEffort(asked, entry.upstream_model, model.id),
-  readsGoogleSignatures: googleHost.test(provider.base_url),
-  reportsStreamUsage: provider.stream_usage !== false,
-  defaultBound:
-    entry.default_output_tokens === undefined
-      ? undefined
-      : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
-});
-
-/** Host of Gemini's chat completions. */
-const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
-
-/** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
-const outputBoundMember = (kind: ProviderKind | undefined): string =>
-  isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';
-
-const isOfOpenAi = (kind: ProviderKind | undefined): boolean => kind === 'openai' || kind === 'azure';

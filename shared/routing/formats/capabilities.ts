@@ -3,6 +3,7 @@ import {
   type Candidate,
   hubApisFor,
   isOpenAiThinker,
+  openAiNames,
   plainModelName,
   speaksOwn,
   thinksUnasked,
@@ -124,7 +125,7 @@ const lacksFeature = (candidate: Candidate, api: HubApi, need: HubNeed): boolean
   (need.kind === 'long_stops' && api === 'chat-completions' && !takesStops(candidate));
 
 /** OpenAI's thinking models take none. */
-const takesStops = ({ entry, model }: Candidate): boolean => !isOpenAiThinker(entry.upstream_model, model.id);
+const takesStops = (candidate: Candidate): boolean => !isOpenAiThinker(...openAiNames(candidate));
 
 export type CandidateFormat =
   /** Its provider has the client's interface. */
@@ -133,16 +134,16 @@ export type CandidateFormat =
   | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /** There is something that its own interface cannot carry, and another one of its provider can. */
-function canUseResponsesInstead({ entry, model, provider }: Candidate, interfaceId: InterfaceId): boolean {
+function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId): boolean {
   const serving = servingApis[interfaceId];
   return (
     'wider' in serving &&
-    provider.apis.includes(serving.wider) &&
-    thinksWithToolsOnResponsesOnly(entry.upstream_model, model.id)
+    candidate.provider.apis.includes(serving.wider) &&
+    thinksWithToolsOnResponsesOnly(...openAiNames(candidate))
   );
 }
 
-const thinksByItself = ({ entry, model }: Candidate): boolean => thinksUnasked(entry.upstream_model, model.id);
+const thinksByItself = (candidate: Candidate): boolean => thinksUnasked(...openAiNames(candidate));
 
 /** Whether the format depends on the whole body. */
 export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>

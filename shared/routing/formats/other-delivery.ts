@@ -1,24 +1,49 @@
-// Turns a relayed answer into its other delivery: a whole one into events, events into a whole one. Errors stay as they
-// came.
+// Turns a relayed answer into its other delivery: a whole one into events, events into a whole one, bytes into events that
+// carry them and back. Errors stay as they came.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type ClientInterface, type OtherDelivery, readInTurns } from '../../protocol/interfaces/index.ts';
 import { type EventText, findMember, readEvents, toEventLine } from '../../protocol/wire/index.ts';
-import { type NoAnswer, type ReceivedAnswer, readStream } from '../providers/index.ts';
+import {
+  type CandidateAnswer,
+  type EventBatch,
+  type NoAnswer,
+  type ReceivedAnswer,
+  readStream,
+} from '../providers/index.ts';
 import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 
-export type InOtherDelivery = typeof inOtherDelivery;
+export type InAskedDelivery = typeof inAskedDelivery;
 
-/** `choices`: of the request. */
-export async function inOtherDelivery(
+/** Called with an answer in another delivery than was asked for, or under the type of bytes. `choices`: of the request. */
+export async function inAskedDelivery(
   received: ReceivedAnswer,
   clientInterface: ClientInterface,
-  choices: number,
+  { stream, choices }: { readonly stream: boolean; readonly choices: number },
 ): Promise<ReceivedAnswer | NoAnswer> {
   const { otherDelivery } = await clientInterface.grammar();
+  if (otherDelivery !== undefined && 'bytesOf' in otherDelivery) {
+    if (!received.isStream) return unreadableAnswer;
+    return { ...received, body: linesOf(otherDelivery.toEvents(received.body)) };
+  }
+  if (received.isStream === stream) return received;
   if (otherDelivery === undefined) return unreadableAnswer;
   const form = { ...otherDelivery, ...clientInterface };
   return received.isStream ? asWhole(received, form, choices) : asStream(received, form);
+}
+
+/** The bytes in the events of a stream, under the type that the client asked for. It ends where its provider says so. */
+export async function* inBytes(
+  { body, ...source }: CandidateAnswer,
+  { grammar, openEventReader }: ClientInterface,
+  contentType: string,
+): AsyncGenerator<EventBatch, void, undefined> {
+  const { otherDelivery } = await grammar();
+  if (otherDelivery === undefined || !('bytesOf' in otherDelivery)) throw new Error('only some interfaces have bytes');
+  const reader = openEventReader(1);
+  for await (const batch of readStream(readEvents(body, upstreamEventMaxBytes), reader, source)) {
+    yield { ...batch, events: batch.events.flatMap((event) => otherDelivery.bytesOf(event, contentType) ?? []) };
+  }
 }
 
 type Form = OtherDelivery & Pick<ClientInterface, 'openEventReader' | 'readAnswer'>;
@@ -28,11 +53,13 @@ async function asStream(sent: ReceivedAnswer, form: Form): Promise<ReceivedAnswe
   if (text === undefined) return unreadableAnswer;
   const read = await form.readAnswer(text);
   if (read.kind !== 'answer') return failureOfAnswer(read, sent.describe);
-  return { ...sent, isStream: true, body: bytesOf(form.toEvents(read.answer)), endCame: () => {} };
+  return { ...sent, isStream: true, body: linesOf(form.toEvents(read.answer)), endCame: () => {} };
 }
 
-async function* bytesOf(events: Iterable<EventText>): AsyncGenerator<Uint8Array, void, undefined> {
-  for (const { name, text } of events) {
+async function* linesOf(
+  events: Iterable<EventText> | AsyncIterable<EventText>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const { name, text } of events) {
     const line = toEventLine(text, name);
     // An image of megabytes takes a turn to be written, to be copied and to be read.
     await nextTurn();
@@ -63,7 +90,7 @@ export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIt
       ? undefined
       : Array.from(json.inside(list), (one) => ({ text: json.slice(one) }));
   });
-  return chunks && bytesOf(chunks);
+  return chunks && linesOf(chunks);
 }
 
 /** Read in one turn. */

@@ -4,7 +4,7 @@ import type { RefusedAnswer } from '../../protocol/wire/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 import { accountLimit, faultBehindInvalid, faultOfCode, readRetryDelaySeconds } from './fault-behind-invalid.ts';
 import type { ProviderText } from './provider-text.ts';
-import { type ErrorDetails, reasonOf, rejectsRequest } from './rejection-reasons.ts';
+import { type ErrorDetails, isContextOverflow, reasonOf, rejectsRequest } from './rejection-reasons.ts';
 
 /**
  * invalid       the provider rejected the request itself: another provider may still take it
@@ -57,6 +57,8 @@ const invalidStatuses = new Set([400, 413, 422]);
 /** A thread that its provider does not know is no gap of the catalogue. */
 const threadStatuses = new Set([400, 404]);
 const rateLimitedStatus = 429;
+/** With it some servers refuse a prompt that is too long. */
+const overflowStatus = 500;
 const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
@@ -87,7 +89,7 @@ export function classifyStatus(
   const hasNoQuota =
     !isTimedLimit && (details.code === 'insufficient_quota' || status === quotaStatus || accountLimit(details.message));
   if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
-  if (invalidStatuses.has(status))
+  if (invalidStatuses.has(status) || (status === overflowStatus && isContextOverflow(details)))
     return { kind: 'invalid', reason: reasonOf(details), param: paramOf(body), providerCode, status, cause };
   return {
     kind: 'failed',

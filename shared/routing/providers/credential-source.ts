@@ -48,12 +48,13 @@ export interface CredentialSource {
 }
 
 /**
- * Form in which the gateway keeps it: for a service account the whole text, from which tokens are made; else the key as
- * it is sent.
+ * Form in which the gateway keeps it: for a service account the whole text, and for an application its secret, from which
+ * tokens are made; else the key as it is sent.
  */
 export function storedCredential(auth: ProviderAuth, secret: string): Credential | undefined {
   if (auth !== 'none' && 'gcp' in auth) return { headers: { authorization: secret } };
-  return headerValue.test(secret) ? credentialWith(auth, secret) : undefined;
+  if (!headerValue.test(secret)) return undefined;
+  return auth !== 'none' && 'entra' in auth ? { headers: { authorization: secret } } : credentialWith(auth, secret);
 }
 /** No JSON: a private key is sent nowhere. */
 const headerValue = /^(?!\s*\{)[\x20-\x7e]+$/;

@@ -2,25 +2,11 @@
 // makes and keeps the tokens, the request that fetches one is sent like every other.
 import { createPrivateKey } from 'node:crypto';
 import { JWT } from 'google-auth-library';
-import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
-import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 import { TokenUnavailable } from './credential-source.ts';
+import { type AccessTokens, parseSecret, tokenEndpoint } from './token-endpoint.ts';
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
-/** A token arrives within a fraction of a second, or other candidates should have the time. */
-const tokenLimitMs = 5_000;
-const connectTimeoutMs = 3_000;
-/** A token has two kilobytes. */
-const answerMaxBytes = 64 * 1024;
-/** Calls that wait for a token share one request. */
-const socketsMax = 2;
-
-export interface GoogleTokens {
-  /** Rejects with TokenUnavailable. A token that soon ends is made anew. */
-  token(): Promise<string>;
-}
 
 interface ServiceAccount {
   readonly client_email: string;
@@ -29,30 +15,10 @@ interface ServiceAccount {
 }
 
 /** `text`: the JSON of a service account. Throws TokenUnavailable where it is none. */
-export function googleTokens(text: string, clock: Clock): GoogleTokens {
+export function googleTokens(text: string, clock: Clock): AccessTokens {
   const { client_email: email, private_key: key, token_uri: uri } = readServiceAccount(text);
-  const url = new URL(uri);
-  const calls = createOutgoingCalls({ clock, socketsMax, idleSocketMs: keepAliveIdleMs });
-
-  async function request({ data }: { readonly data?: unknown }) {
-    const ending = new AbortController();
-    const cancel = clock.after(tokenLimitMs, () => ending.abort());
-    try {
-      const { status, body } = await calls.send({
-        url,
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-        body: String(data),
-        connectTimeoutMs,
-        signal: ending.signal,
-      });
-      const answer = parse((await readText(body, answerMaxBytes)) ?? '');
-      if (status !== 200 || typeof answer.access_token !== 'string') throw new Error(describe(status, answer));
-      return { status, data: answer };
-    } finally {
-      cancel();
-    }
-  }
+  const send = tokenEndpoint(new URL(uri), clock);
+  const request = async ({ data }: { readonly data?: unknown }) => ({ data: await send(String(data)) });
 
   // The only method of its own transport that the library calls.
   const transporter = { request } as unknown as NonNullable<ConstructorParameters<typeof JWT>[0]>['transporter'];
@@ -79,7 +45,7 @@ export function googleTokens(text: string, clock: Clock): GoogleTokens {
 }
 
 function readServiceAccount(text: string): ServiceAccount {
-  const { client_email, private_key, token_uri } = parse(text);
+  const { client_email, private_key, token_uri } = parseSecret(text);
   const isWhole = [client_email, private_key, token_uri].every((member) => typeof member === 'string');
   if (!isWhole || !URL.canParse(String(token_uri))) {
     throw new TokenUnavailable(
@@ -99,19 +65,3 @@ function pemOf(text: string): string {
     throw new TokenUnavailable(new Error('the private_key of the service account is no private key in PEM'));
   }
 }
-
-/** Hides the parser's own error, which quotes the text. */
-function parse(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** `invalid_grant`, say: a word of the protocol, never the endpoint's text. */
-const describe = (status: number, { error }: JsonObject): string => {
-  const word = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
-  return `the token endpoint answered ${status}${word}`;
-};

@@ -46,7 +46,7 @@ export const rejectsRequest = ({ code, type }: ErrorDetails): boolean =>
  * 2025 and 2026). Less than nothing is left of the context where a bound is below zero.
  */
 const otherOverflowWords =
-  /maximum prompt length is \d+|exceeds? the available context size|exceeded model token limit|prompt exceeds max length|token count .{0,20}plus max_new_tokens|request body too large for .{1,80} model|max_tokens must be at least 1, got -\d/;
+  /maximum prompt length is \d+|exceeds? the available context size|context size has been exceeded|exceeded model token limit|prompt exceeds max length|token count .{0,20}plus max_new_tokens|request body too large for .{1,80} model|max_tokens must be at least 1, got -\d/;
 
 /** From the surest sign to the vaguest: the first that matches names the reason. */
 const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean][] = [
@@ -127,6 +127,9 @@ const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean
 ];
 
 const has = (text: string, sign: RegExp): boolean => sign.test(text);
+
+/** Whatever its status: llama.cpp refuses such a prompt with 500. */
+export const isContextOverflow = (details: ErrorDetails): boolean => reasonSigns[0]?.[1](details) === true;
 
 export function reasonOf(details: ErrorDetails): RejectionReason | undefined {
   const { code } = details;

@@ -1,9 +1,9 @@
 // Providers whose calls are signed one by one. `auth: { sigv4: … }`: with the credentials of the process itself, a function's
-// role for instance, so that a model of Amazon Bedrock answers without any stored secret. `auth: { gcp: … }`: with tokens.
+// role for instance, so that a model of Amazon Bedrock answers without any stored secret. `auth: { gcp: … }` and `auth: { entra: … }`: with tokens.
 import type { Clock } from '../../foundation/time/index.ts';
 import { type AwsCredentialProvider, requestSigner } from '../../storage/aws-clients/index.ts';
 import type { Credential, CredentialSource } from './credential-source.ts';
-import { googleCredentials } from './google-credentials.ts';
+import { tokenCredentials } from './token-credentials.ts';
 
 export interface SignedCredentialsOptions {
   /** Source for every provider that is not signed. */
@@ -16,7 +16,7 @@ export interface SignedCredentialsOptions {
 
 export function signedCredentials(options: SignedCredentialsOptions): CredentialSource {
   const { awsCredentials, isAvailable, clock } = options;
-  const source = googleCredentials({ source: options.source, clock });
+  const source = tokenCredentials({ source: options.source, clock });
   const known = new Map<string, Credential>();
 
   const signing = (service: string, region: string): Credential => ({

@@ -78,7 +78,7 @@ const upstreamModels: Readonly<Partial<Record<HubApi, string>>> = {
 /** As far as a format reads one. */
 export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? api, id = 'acme/model') =>
   ({
-    entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 },
+    entry: { upstream_model: upstreamModel, max_output_tokens: 32_000, supported_params: {} },
     model: { id },
     provider: { id: 'acme', apis: [api], reasoning_style: 'effort' },
   }) as unknown as Candidate;
@@ -122,6 +122,7 @@ export async function ask({
   const request = {
     interfaceId,
     stream,
+    raw: parseJson(json.text),
     text: () => json,
     wholeBody: () => parseJson(json.text),
     hubNeeds: () => (interfaceId === 'chat-completions' ? readHubNeeds(parseJson(json.text) as Json) : []),

@@ -151,7 +151,8 @@ describe.each(apis)('arguments of %s', (api) => {
     const history = [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }];
     const { texts: again } = await ask({ api, body: { tools, messages: history }, answer: fineAnswer(api) });
     expect(again[0]).not.toMatch(/"name":"(constructor|toString|__proto__)"/);
-    expect(again[0]?.match(/"name":"toString_"/g)).toHaveLength(2);
+    // Declared and called; only Gemini names the call again, twice, in the result that says that it was not run.
+    expect(again[0]?.match(/"name":"toString_"/g)).toHaveLength(api === 'generate-content' ? 4 : 2);
   });
 });
 

@@ -84,7 +84,7 @@ it('Claude is told a temperature or a top_p: it refuses both together', async ()
   const both = { temperature: 0.5, top_p: 0.25 };
   expect(await sentBody('messages', both)).toMatchObject({ temperature: 0.5 });
   expect((await sentBody('messages', both)).top_p).toBeUndefined();
-  expect((await sentBody('converse', both)).inferenceConfig).toEqual({ maxTokens: 8_192, temperature: 0.5 });
+  expect((await sentBody('converse', both)).inferenceConfig).toEqual({ maxTokens: 32_000, temperature: 0.5 });
   expect((await sentBody('converse', both, 'amazon.nova-pro-v1:0')).inferenceConfig).toMatchObject({ topP: 0.25 });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '#jest';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { catalogueInFile } from '../../../shared/configuration/gateway-file/catalogue-in-file.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { formatProblem, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList, type ModelList, providerKinds } from '../../../shared/configuration/model-list/index.ts';
@@ -87,6 +88,14 @@ describe('a provider of a kind', () => {
     ['kind: openay', 'providers[0].kind: must be one of .*did you mean openai\\?'],
     ['kind: azure', 'providers[0].base_url: is required at kind azure, such as https://RESOURCE'],
     ['kind: vertex, base_url: "https://g.example"', 'providers[0].auth: is required at kind vertex, such as { gcp'],
+    [
+      'kind: azure, base_url: "https://g.example", auth: { entra: { tenant: "a/b", client_id: c, client_secret: { env: S } } }',
+      'providers[0].auth.entra.tenant: must be an id or a domain',
+    ],
+    [
+      'kind: azure, base_url: "https://g.example", auth: { entra: { tenant: t, client_id: c, client_secret: the-secret } }',
+      'providers[0].auth.entra.client_secret: must not be the credential itself',
+    ],
     ['kind: openai, region: eu-west-1', 'providers[0].region: belongs to a provider of kind bedrock'],
     ['display_name: x', 'providers[0].base_url: is required'],
   ])('that is wrong (%s) is one line with its path', (members, line) => {
@@ -137,6 +146,39 @@ describe('a model by its name', () => {
     expect(entryOf(text)).toMatchObject({ upstream_model: 'my-deployment', input_price_per_million: '2.00' });
   });
 
+  it.each([
+    ['kind: azure, ', 'gpt-4.1', ['chat-completions', 'embeddings']],
+    ['kind: vllm, ', 'openai/gpt-4.1', ['chat-completions']],
+    ['', 'openai/gpt-4.1', ['chat-completions']],
+  ])(
+    'of a provider (%s) has the facts of %s, whatever its own names are, and an export keeps it',
+    (kind, name, apis) => {
+      const text = `providers: [{ id: p, ${kind}base_url: "https://p.example/v1", apis: [${apis.join(', ')}] }]
+models: [{ id: house, providers: [{ provider: p, upstream_model: our-deployment, list_model: ${name} }] }]`;
+      const document = catalogueOf(text);
+      expect(document.models[0]?.providers[0]).toMatchObject({
+        upstream_model: 'our-deployment',
+        list_model: name,
+        input_price_per_million: '2.00',
+        context_length: 1_047_576,
+        supported_params: { tools: true, vision: true },
+      });
+      expect(catalogueInFile(document, list)).toMatchObject({
+        models: [{ providers: [{ provider: 'p', upstream_model: 'our-deployment', list_model: name }] }],
+      });
+      // A change of the name brings the facts of the other model; the stored ones are of the former.
+      const other = text.replace(`list_model: ${name}`, `list_model: ${name}-mini`);
+      const changed = completeCatalogue(fileOf(other), { former: document, list, region: undefined, nowMs });
+      expect(changed.document.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '0.40' });
+    },
+  );
+
+  it('that the list does not have is a fault of list_model alone', () => {
+    expect(linesOf(withModel('{ provider: openai, list_model: gtp-5.4 }', 'openai/any'))).toEqual([
+      'models.0.providers.0.list_model: the model list has no "gtp-5.4": write a name of the provider\'s kind, or KIND/NAME; did you mean gpt-5.4?',
+    ]);
+  });
+
   it('of Amazon Bedrock has the price of its inference profile, or of the region of its provider', () => {
     const priceIn = (name: string, region: string) =>
       entryOf(
@@ -150,7 +192,7 @@ describe('a model by its name', () => {
 
   it('that nobody describes is told in one line, with all that is missing and the nearest name', () => {
     expect(linesOf(withModel('{ provider: openai }', 'openai/gtp-5.4'))).toEqual([
-      'models.0.providers.0: the model list has no "gtp-5.4" of kind openai, so input_price_per_million, output_price_per_million, context_length must be written; did you mean gpt-5.4?',
+      'models.0.providers.0: the model list has no "gtp-5.4" of kind openai, so input_price_per_million, output_price_per_million, context_length must be written, or list_model; did you mean gpt-5.4?',
     ]);
     const plain =
       'providers: [{ id: p, base_url: "https://p.example" }]\nmodels: [{ id: m, context_length: 9, providers: [{ provider: p }] }]';
@@ -334,3 +376,32 @@ const storesWithNothing = {
   functionStore: {},
   connectionStore: { read: async () => [] },
 } as never;
+
+describe('an interface for which a kind has no address', () => {
+  it.each([
+    ['kind: cohere, apis: [messages]', 'providers[0].apis[0]', 'cohere has no address for messages'],
+    [
+      'kind: vertex, apis: [generate-content, responses], base_url: "https://v.example/publishers/google", auth: none',
+      'providers[0].apis[1]',
+      'vertex has no address for responses',
+    ],
+    [
+      'kind: deepseek, apis: [chat-completions, embeddings]',
+      'providers[0].apis[1]',
+      'deepseek has no address for embeddings',
+    ],
+  ])('is a fault of the file: %s', (written, path, words) => {
+    expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toMatchObject([
+      { path, message: expect.stringContaining(words) },
+    ]);
+  });
+
+  it('is none where the file writes the address, or the kind has another for it', () => {
+    for (const written of [
+      'kind: deepseek, apis: [embeddings], base_url: "https://proxy.example/v1"',
+      'kind: vertex, apis: [messages], base_url: "https://v.example/publishers/google", auth: none',
+    ]) {
+      expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toEqual([]);
+    }
+  });
+});

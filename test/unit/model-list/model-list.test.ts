@@ -245,7 +245,7 @@ describe('a list that others keep', () => {
       'imagen-9',
       { litellm_provider: 'gemini', mode: 'image_generation' },
     ],
-    ['vectors of a provider that makes none here', 'embed-9', { litellm_provider: 'cohere', mode: 'embedding' }],
+    ['vectors of a provider that makes none here', 'embed-9', { litellm_provider: 'deepseek', mode: 'embedding' }],
     ['what has no price', 'gpt-9', { litellm_provider: 'openai', input_cost_per_token: undefined }],
     [
       'an answer of audio without a price of its tokens',

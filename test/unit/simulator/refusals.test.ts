@@ -2,6 +2,7 @@
 import { describe, expect, it } from '#jest';
 import { providerRefusal } from '../../../infra/local/simulator/provider-refusals.ts';
 import { historyRefusals } from '../../../infra/local/simulator/refused-histories.ts';
+import { turnRefusals } from '../../../infra/local/simulator/refused-turns.ts';
 
 const user = { role: 'user', content: 'Hello' };
 const properties = Object.fromEntries(Array.from({ length: 25 }, (_one, index) => [`p${index}`, { type: 'string' }]));
@@ -117,5 +118,91 @@ describe('a conversation that comes back', () => {
       historyRefusals.flatMap(({ formats }) => formats).sort(),
     );
     for (const { source } of historyRefusals) expect(source).toMatch(/^https:\/\/github\.com\/.+\/(issues|pull)\/\d+$/);
+  });
+});
+
+const calls = (...ids: readonly string[]) => ({
+  ...chatCall,
+  tool_calls: ids.map((id) => ({ ...chatCall.tool_calls[0], id })),
+});
+const resultOf = (id: string) => ({ ...chatResult, tool_call_id: id });
+const answer = { role: 'assistant', content: 'So.' };
+const [one, two] = ['abcDEF123', 'abcDEF124'] as const;
+const mistral = 'mistral-large-latest';
+const image = { toolResult: { toolUseId: 'c', content: [{ image: {} }] } };
+const failed = { toolResult: { ...toolResult.toolResult, status: 'error' } };
+const thought = { role: 'assistant', content: [{ type: 'thinking', thinking: [] }] };
+
+/** Model, refused messages, their error text, and accepted messages. */
+const turns: readonly (readonly [string, string, readonly object[], string, readonly object[]])[] = [
+  [
+    'chat-completions',
+    mistral,
+    [user, calls('call_1'), resultOf('call_1')],
+    'but must be a-z, A-Z, 0-9, with a length of 9',
+    [user, calls(one), resultOf(one)],
+  ],
+  [
+    'chat-completions',
+    `mistralai/${mistral}`,
+    [user, calls('call_1'), resultOf('call_1')],
+    'with a length of 9',
+    [user, calls(one), resultOf(one)],
+  ],
+  [
+    'chat-completions',
+    mistral,
+    [user, calls(one, two), resultOf(one)],
+    'Not the same number',
+    [user, calls(one, two), resultOf(one), resultOf(two)],
+  ],
+  [
+    'chat-completions',
+    mistral,
+    [user, calls(one), resultOf(one), user],
+    "Unexpected role 'user' after role 'tool'",
+    [user, calls(one), resultOf(one), answer, user],
+  ],
+  ['chat-completions', mistral, [user, answer], 'Expected last role', [user, { ...answer, prefix: true }]],
+  [
+    'chat-completions',
+    mistral,
+    [user, { ...answer, reasoning_content: 'Hm.' }, user],
+    'Extra inputs',
+    [user, answer, user],
+  ],
+  ['chat-completions', 'qwen3-coder', [user, user], 'must alternate', [user, answer, user]],
+  [
+    'chat-completions',
+    'deepseek-chat',
+    [{ ...user, role: 'developer' }, user],
+    'unknown variant `developer`',
+    [{ ...user, role: 'system' }, user],
+  ],
+  ['chat-completions', 'gpt-4.1', [user, thought, user], "Invalid value: 'thinking'", [user, answer, user]],
+  [
+    'converse',
+    'us.meta.llama3-3-70b-instruct-v1:0',
+    [user, assistant(toolUse), { role: 'user', content: [image] }],
+    'image field',
+    [user, assistant(toolUse), { role: 'user', content: [toolResult] }],
+  ],
+  [
+    'converse',
+    'us.meta.llama3-3-70b-instruct-v1:0',
+    [user, assistant(toolUse), { role: 'user', content: [failed] }],
+    'status field',
+    [user, assistant(toolUse), { role: 'user', content: [toolResult] }],
+  ],
+];
+
+describe('the turns of a chat', () => {
+  it.each(turns)('on %s (%s) are refused where its maker refuses them', (format, name, bad, words, good) => {
+    expect(providerRefusal(format, { messages: bad }, name)).toContain(words);
+    expect(providerRefusal(format, { messages: good }, name)).toBeUndefined();
+  });
+
+  it('have a public source for each rule', () => {
+    for (const { source } of turnRefusals) expect(source).toMatch(/^https:\/\/\S+$/);
   });
 });

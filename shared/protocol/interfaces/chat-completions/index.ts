@@ -4,5 +4,5 @@ export { gatewayMembers } from './gateway-members.ts';
 export { readHubNeeds } from './hub-needs.ts';
 export { readChoices, withoutReasoning } from './provider-answer.ts';
 export { readChatRequest } from './read-chat-request.ts';
-export { readUsageReport, withUsualNames } from './read-usage.ts';
+export { readUsageReport, reasoningBeside, withUsualNames } from './read-usage.ts';
 export { chatRequestJsonSchema, schemaCarrierJsonSchema } from './request-json-schema.ts';

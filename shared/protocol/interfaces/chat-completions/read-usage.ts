@@ -6,6 +6,23 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   prompt_tokens: ['input_tokens'],
   completion_tokens: ['output_tokens'],
 };
+/** Details of a count, by its usual name and that of Responses. */
+const detailNames = [
+  ['prompt_tokens_details', 'input_tokens_details'],
+  ['completion_tokens_details', 'output_tokens_details'],
+] as const;
+
+/**
+ * Tokens of reasoning that the report counts beside the completion, as xAI does: all three are its total. `usage`: under
+ * the usual names.
+ */
+export function reasoningBeside(usage: JsonObject): number {
+  const details = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const reasoning = toCount(details.reasoning_tokens) ?? 0;
+  const parts = (toCount(usage.prompt_tokens) ?? 0) + (toCount(usage.completion_tokens) ?? 0);
+  return toCount(usage.total_tokens) === parts + reasoning ? reasoning : 0;
+}
+
 /** Names of cached tokens beside the details: of DeepSeek, Moonshot, and hosts of Claude. */
 const cachedNames = ['prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens'];
 
@@ -15,13 +32,17 @@ export function withUsualNames(usage: JsonObject): JsonObject {
     const other = others.find((one) => toCount(usage[one]) !== undefined);
     return toCount(usage[name]) === undefined && other !== undefined ? [[name, usage[other]] as const] : [];
   });
-  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const written = [usage.prompt_tokens_details, usage.input_tokens_details].find(isJsonObject);
+  const details: JsonObject = written ?? {};
   const cached = cachedNames.find((name) => toCount(usage[name]) !== undefined);
   const isOpen = toCount(details.cached_tokens) === undefined && cached !== undefined;
-  if (counts.length === 0 && !isOpen) return usage;
+  const renamed = detailNames.flatMap(([name, other]) =>
+    !isJsonObject(usage[name]) && isJsonObject(usage[other]) ? [[name, usage[other]] as const] : [],
+  );
+  if (counts.length + renamed.length === 0 && !isOpen) return usage;
   return {
     ...usage,
-    ...Object.fromEntries(counts),
+    ...Object.fromEntries([...counts, ...renamed]),
     ...(isOpen ? { prompt_tokens_details: { ...details, cached_tokens: usage[cached] } } : {}),
   };
 }
@@ -32,14 +53,17 @@ export function readUsageReport(reported: unknown): UsageReport | undefined {
   const usage = withUsualNames(reported);
   const input = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const completion = toCount(usage.completion_tokens);
+  const beside = completion === undefined ? 0 : reasoningBeside(usage);
   const tokens = {
     input: toCount(usage.prompt_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
     // Written by the gateway for translated providers only.
     cacheWrite1h: toCount(input.cache_write_1h_tokens) ?? 0,
-    output: toCount(usage.completion_tokens),
+    output: completion === undefined ? undefined : completion + beside,
     reasoning: toCount(output.reasoning_tokens) ?? 0,
+    ...(beside > 0 ? { addedReasoning: beside } : {}),
     media: mediaIn(input, output),
   };
   return { tokens, members: usage };

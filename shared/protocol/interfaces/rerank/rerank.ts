@@ -1,7 +1,24 @@
 // The interface of reranking, in Cohere's form: a query and documents in, their order with scores out.
 import * as z from 'zod/mini';
-import { isJsonObject, type JsonObject, type JsonText, toCount, type UsageReport } from '../../wire/index.ts';
-import { plainMembers, type RelayedInput, readListAnswer, relayedInterface, withCostHeader } from '../index.ts';
+import {
+  findMember,
+  hasCounts,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  type ReadAnswer,
+  toCount,
+  type UsageReport,
+} from '../../wire/index.ts';
+import {
+  plainMembers,
+  type RelayedInput,
+  readListAnswer,
+  readUsageMember,
+  relayedInterface,
+  scanAnswer,
+  withCostHeader,
+} from '../index.ts';
 import { readDocuments } from './document-sizes.ts';
 import { searchUnits } from './search-units.ts';
 
@@ -29,7 +46,7 @@ export const rerank = relayedInterface({
   unparsedName: 'documents',
   promptMember: 'documents',
   readInput,
-  readAnswer: (text) => readListAnswer(text, { list: 'results', usage: 'meta', readUsage }),
+  readAnswer: readRanking,
   writeAnswer: withCostHeader,
 });
 
@@ -53,7 +70,13 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
   const asked = optionNames.filter((name) => (raw[name] ?? false) !== false);
   return {
     // Each document has the context of the model to itself.
-    size: { contexts: sizes.length, units: unitsAt(1), usualUnits: unitsAt(usualBytesPerToken) },
+    size: {
+      contexts: sizes.length,
+      // The model reads the query with each of them.
+      textBytes: sizes.reduce((sum, bytes) => sum + bytes + queryBytes, 0),
+      units: unitsAt(1),
+      usualUnits: unitsAt(usualBytesPerToken),
+    },
     promptBytes: longest + queryBytes,
     hubNeeds: [
       ...asked.map((member) => ({ kind: member, member }) as const),
@@ -62,14 +85,40 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
   };
 }
 
-/** Cohere reports searches, other hosts tokens too. */
-function readUsage(meta: unknown): UsageReport | undefined {
-  const billed = isJsonObject(meta) ? meta.billed_units : undefined;
-  if (!isJsonObject(billed)) return undefined;
-  const tokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
-  return {
-    tokens: { ...tokens, input: toCount(billed.input_tokens), output: toCount(billed.output_tokens) },
-    requests: toCount(billed.search_units),
-    members: billed,
-  };
+/** Fireworks names the order `data`; clients look for `results`. */
+async function readRanking(text: string): Promise<ReadAnswer> {
+  const read = await readListAnswer(withResults(text), { list: 'results', usage: 'meta', readUsage: readMeta });
+  if (read.kind !== 'answer' || (read.answer.usage !== undefined && hasReport(read.answer.usage))) return read;
+  const usage = readUsage(readUsageMember(read.answer.json)) ?? read.answer.usage;
+  return { ...read, answer: { ...read.answer, usage } };
+}
+
+function withResults(text: string): string {
+  const json = text.includes('"data"') && !text.includes('"results"') ? scanAnswer(text) : undefined;
+  const data = json && findMember(json, 'data');
+  if (json === undefined || data === undefined || !json.isArray(data)) return text;
+  const renamed = json.nameStart(data);
+  return `${text.slice(0, renamed)}"results"${text.slice(renamed + '"data"'.length)}`;
+}
+
+const hasReport = (usage: UsageReport): boolean => hasCounts(usage) || usage.requests !== undefined;
+
+/** Cohere reports searches, or tokens where it bills those; other hosts of its form all that they read. */
+function readMeta(meta: unknown): UsageReport | undefined {
+  const { billed_units: billed, tokens }: JsonObject = isJsonObject(meta) ? meta : {};
+  const report = readUsage(billed);
+  return report !== undefined && hasReport(report) ? report : (readUsage(tokens) ?? report);
+}
+
+const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
+
+/** Under the names of Cohere, or those of Together, Fireworks, vLLM and Jina. */
+function readUsage(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const input = [usage.input_tokens, usage.prompt_tokens, usage.total_tokens].map(toCount);
+  const read = input.find((count) => count !== undefined);
+  // A score is no output.
+  const output = toCount(usage.output_tokens) ?? toCount(usage.completion_tokens) ?? (read === undefined ? read : 0);
+  const tokens = { ...noTokens, input: read, output };
+  return { tokens, requests: toCount(usage.search_units), members: usage };
 }

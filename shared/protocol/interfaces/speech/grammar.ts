@@ -1,11 +1,12 @@
 import type { InterfaceGrammar } from '../index.ts';
 import { commonSettings, textsOfRequest } from '../index.ts';
+import { otherDelivery } from './other-delivery.ts';
 
 export const grammar: InterfaceGrammar = {
   textsOfRequest: (json) => textsOfRequest(json, commonSettings),
   hasTokens: () => false,
   thinkingToStop: () => undefined,
   answers: undefined,
-  otherDelivery: undefined,
+  otherDelivery,
   turns: undefined,
 };

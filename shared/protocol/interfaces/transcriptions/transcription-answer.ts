@@ -40,10 +40,12 @@ const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, inpu
 /** By tokens, which are of sound where details say no more; or by the length that is billed. */
 export function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
-  if (typeof usage.seconds === 'number') return reportedLength(usage.seconds, usage);
-  const input = toCount(usage.input_tokens);
+  // Mistral's name of it is the second.
+  const seconds = [usage.seconds, usage.prompt_audio_seconds].find((length) => typeof length === 'number');
+  if (seconds !== undefined) return reportedLength(seconds, usage);
+  const input = toCount(usage.input_tokens) ?? toCount(usage.prompt_tokens);
   const details = isJsonObject(usage.input_token_details) ? usage.input_token_details : { audio_tokens: input };
-  const tokens = { ...noTokens, input, output: toCount(usage.output_tokens) };
+  const tokens = { ...noTokens, input, output: toCount(usage.output_tokens) ?? toCount(usage.completion_tokens) };
   return { tokens: { ...tokens, media: { audioInput: toCount(details.audio_tokens) ?? 0 } }, members: usage };
 }
 

@@ -2,6 +2,7 @@
 // request and reads the answer, `send` carries both, and the source writes the answer.
 import {
   type Candidate,
+  openAiNames,
   reasoningOf,
   thinkingOf,
   unknownModelReasoning,
@@ -9,9 +10,12 @@ import {
 import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   type AnswerHead,
+  distinctCallIds,
+  type HubCall,
   type HubPart,
   type HubSource,
   type SignedBy,
+  withEveryResult,
   withOwnSigned,
   withStrictness,
 } from '../../../protocol/hub/index.ts';
@@ -19,6 +23,7 @@ import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, ReachedVia, ReceivingSend } from '../../providers/index.ts';
+import { rulesOf } from '../target-rules/index.ts';
 import { describeWith, openParts, type ReadAttempt, readParts } from './answer-parts.ts';
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, untranslatable } from './failure.ts';
@@ -47,6 +52,10 @@ export interface HubRequest {
   readonly envelopes: Envelopes;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
+  /** Set where it answers whole alone, whatever the client asked for. */
+  readonly asksWhole: boolean;
+  /** The client's name of its output bound. */
+  readonly boundMember: string;
   /** Set where the gateway adds cache marks that its client does not. */
   readonly marksCache: boolean;
   /** Fields beside the body, which are sent to no other interface. */
@@ -68,42 +77,42 @@ export async function callThroughHub(
 ): Promise<CandidateOutcome> {
   const { entry } = candidate;
   // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
-  const { api, stream, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
+  const { api, stream, asksWhole, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
   const target = await loadTarget(api);
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
+  const asksStream = stream && !asksWhole;
   await nextStep();
   const source = await request.source(request.body, nextStep, request.envelopes);
   const model = entry.upstream_model;
-  const boundTokens = askedOutputTokens(entry, size);
+  const askedTokens = askedOutputTokens(entry, size);
+  const boundTokens = Math.min(askedTokens, entry.max_output_tokens);
+  const lowered = boundTokens < askedTokens ? [request.boundMember] : [];
   await nextStep();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
   await nextStep();
   const raw = createRawArguments(id, target.argumentsForm);
-  const names = [model, candidate.model.id];
-  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(candidate.provider) ?? unknownModelReasoning;
   const by = { model, provider: candidate.provider };
   const { prompt, leftOut: foreignThinking } = withOwnSigned(call.prompt, target, by);
+  const { canForceTools, marksCache } = request;
+  const modelFacts = factsOf(candidate, target, call.reasoning, boundTokens);
   const targetCall: TargetCall = {
-    call: { ...call, prompt },
-    ...by,
-    names,
-    boundTokens,
-    reasoning,
-    canForceTools: request.canForceTools,
-    marksCache: request.marksCache,
-    thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
+    call: { ...call, prompt: withEveryResult(prompt) },
+    rules: rulesOf(api, candidate),
+    canForceTools,
+    marksCache,
+    ...modelFacts,
   };
   const stops = [...new Set(target.unsupportedStops?.(targetCall))];
   let leftOut: readonly string[] = [];
   const exchange = createExchange({
     send: bounded.send,
-    stream,
+    stream: asksStream,
     target,
     async body(text) {
       const sent = await toSentBody(text, target, targetCall, nextStep);
-      leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...leftOutBeside];
+      leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...lowered, ...leftOutBeside];
       return sent.text;
     },
     takeOut: raw.takeOut,
@@ -124,7 +133,8 @@ export async function callThroughHub(
     const options = target.toOptions(targetCall);
     await nextStep();
     const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id), nextStep });
-    const undoRenames = (part: HubPart) => packageNames.partOf(partWithArguments(part, raw.putBack));
+    const distinct = distinctCallIds();
+    const undoRenames = (part: HubPart) => distinct(packageNames.partOf(partWithArguments(part, raw.putBack)));
     const attempt = {
       model: opened,
       options,
@@ -132,7 +142,7 @@ export async function callThroughHub(
       target,
       exchange,
       head,
-      stream,
+      stream: asksStream,
       undoRenames,
       reachedVia: () => ({ format: api, leftOut }),
       stops,
@@ -142,6 +152,21 @@ export async function callThroughHub(
   } catch (error) {
     return readFailure(error, exchange);
   }
+}
+
+/** Facts of a model, by its names and provider. */
+function factsOf(
+  candidate: Candidate,
+  target: HubTarget,
+  asked: HubCall['reasoning'],
+  boundTokens: number,
+): Pick<TargetCall, 'model' | 'provider' | 'names' | 'openAiNames' | 'boundTokens' | 'reasoning' | 'thinking'> {
+  const { provider, entry } = candidate;
+  const model = entry.upstream_model;
+  const names = [model, candidate.model.id];
+  const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(provider) ?? unknownModelReasoning;
+  const thinking = thinkingOf(asked, boundTokens, reasoning);
+  return { model, provider, names, openAiNames: openAiNames(candidate), boundTokens, reasoning, thinking };
 }
 
 const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTarget, by: SignedBy) => ({

@@ -31,7 +31,7 @@ export async function toSentBody(
     ...(target.leavesOut?.(targetCall) ?? []).map(asPath),
   ];
   await nextStep();
-  const sent = rewriteMembers(json, changes);
+  const sent = rewriteMembers(json, changes, 0, target.rewritten?.(json, targetCall));
   await nextStep();
   return { text: withoutHalves(sent), leftOut };
 }

@@ -78,6 +78,7 @@ interface AssistantReading extends Pick<ChatPromptReading, 'open'> {
 
 function toAssistant(message: JsonObject, path: string, reading: AssistantReading): LanguageModelV4Prompt {
   const { calls, open, foundStranger } = reading;
+  calls.beginAnswer();
   const { thoughts, signatures, phase, strangerAt } = readReasoningDetails(message, path, open);
   if (strangerAt !== undefined) foundStranger(strangerAt);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
@@ -137,7 +138,7 @@ function besideOf(
 
 /** Every provider refuses a result without its call, so it becomes text of the user. */
 function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: KnownCalls): void {
-  const call = calls.find(message.tool_call_id);
+  const call = calls.takeResult(message.tool_call_id);
   if (call !== undefined) addResults(prompt, toResult(message, call));
   else prompt.push({ role: 'user', content: [...textParts('Result of a tool:'), ...toParts(message.content)] });
 }

@@ -62,7 +62,7 @@ const withoutType = ({ type: _type, ...rest }: { readonly type?: string }) => re
 function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   for (const block of blocks) {
-    const call = isResult(block) ? calls.find(block.tool_use_id) : undefined;
+    const call = isResult(block) ? calls.takeResult(block.tool_use_id) : undefined;
     if (call !== undefined) addResults(prompt, toResult(block, call));
   }
   const parts = Array.isArray(content) ? blocks.flatMap((block) => toUserParts(block, calls)) : toParts(content);
@@ -72,9 +72,7 @@ function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCa
 /** A result without its call every provider refuses. */
 function toUserParts(block: JsonObject, calls: KnownCalls): PromptPart[] {
   if (!isResult(block)) return toParts([block]);
-  return calls.find(block.tool_use_id) === undefined
-    ? [...toParts('Result of a tool:'), ...toParts(block.content)]
-    : [];
+  return calls.has(block.tool_use_id) ? [] : [...toParts('Result of a tool:'), ...toParts(block.content)];
 }
 
 const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
@@ -111,6 +109,7 @@ interface AssistantReading extends MessagePromptReading {
 }
 
 function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Prompt {
+  reading.calls.beginAnswer();
   const signedCalls = new Map<string, OpenedEnvelope>();
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;

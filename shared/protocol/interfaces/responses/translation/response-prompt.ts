@@ -83,9 +83,10 @@ function addUser({ entries }: PromptState, content: PromptPart[]): void {
 }
 
 /** The current answer: items after results belong to the next. */
-function openAnswer({ entries }: PromptState): Answer {
+function openAnswer({ entries, calls }: PromptState): Answer {
   const last = entries.at(-1);
   if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
+  calls.beginAnswer();
   const answer = { parts: [], results: [] };
   entries.push(answer);
   return answer;
@@ -195,7 +196,7 @@ function addCall(reading: PromptState, item: JsonObject, { tool, input }: MadeCa
 
 function addResult(reading: PromptState, item: JsonObject): void {
   const { calls, answers, callIds, clientTools } = reading;
-  const call = calls.find(item.call_id) ?? calls.find(callIds.get(item.id) ?? item.id);
+  const call = calls.takeResult(item.call_id) ?? calls.takeResult(callIds.get(item.id) ?? item.id);
   const output = outputOf(item, clientTools);
   if (call === undefined) {
     // A result without its call every provider refuses.

@@ -15,7 +15,7 @@ import {
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, parsedObject, read } from './body-members.ts';
-import { hasDialect, hasDialectInPieces, usualChoices, usualPieces } from './chat-dialects.ts';
+import { hasDialect, hasDialectInPieces, openCallIds, usualChoices, usualPieces } from './chat-dialects.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';
 
 /** A whole answer. */
@@ -35,6 +35,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
   let hasUsage = false;
   /** Set after an event that is no chunk: an end without a finish reason is then no good end. */
   let isGarbled = false;
+  const callIds = openCallIds();
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
     if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [unspokenEnd], place: 'end' };
     const hasOther = hasDialectInPieces(text);
@@ -45,7 +46,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
     }
     const parsed = parsedObject(text);
     if (parsed === undefined) return { read: [text] };
-    const event: JsonObject = hasOther ? { ...parsed, choices: usualPieces(parsed.choices) } : parsed;
+    const event: JsonObject = hasOther ? { ...parsed, choices: callIds(usualPieces(parsed.choices), 'delta') } : parsed;
     isFinished ||= hasFinished(event);
     const { x_groq: own } = event;
     const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);

@@ -12,6 +12,7 @@ import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
 import type { HubCall } from '../../../../protocol/hub/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import { ruledMessages } from '../../target-rules/index.ts';
 import { atMost, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { markedCall, markWord, withChatMarks } from './chat-marks.ts';
@@ -43,7 +44,10 @@ export const target: HubTarget = {
     const { tools, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
     return {
       ...options,
-      prompt: withChatMarks(plainPrompt(call.prompt, isPlain(target)), markWord(target, isOpenAi(target))),
+      prompt: withChatMarks(
+        plainPrompt(call.prompt, isPlain(target), target.rules.thinkingIn === 'parts'),
+        markWord(target, isOpenAi(target)),
+      ),
       ...(tools === undefined ? {} : { tools: tools.map(withoutLooseness) }),
       providerOptions: { [packageName]: { strictJsonSchema: isStrictFormat(call) } },
     } as LanguageModelV4CallOptions;
@@ -66,6 +70,10 @@ export const target: HubTarget = {
       ...toldVerbosity(target),
       ...toldThinking(target),
     };
+  },
+  rewritten(body, { rules }) {
+    const ruled = ruledMessages(body, rules);
+    return ruled === undefined ? [] : [[ruled.value, ruled.text]];
   },
   // Many servers refuse an unknown field, so a style in the file means that they know it.
   unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
@@ -104,8 +112,8 @@ function withoutLooseness(tool: Tool): Tool {
 }
 
 /** OpenAI and Microsoft, whose options and refusals are known. */
-const isOpenAi = ({ provider, names }: TargetCall): boolean =>
-  provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...names);
+const isOpenAi = ({ provider, openAiNames }: TargetCall): boolean =>
+  provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...openAiNames);
 
 /** Options about user and storage. */
 function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
@@ -122,24 +130,24 @@ function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
 /** To others their marks say it. */
 function toldCacheOptions(target: TargetCall): JsonObject {
   const asked = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
-  const isKnown = isOpenAi(target) && knowsMarks(target.names);
+  const isKnown = isOpenAi(target) && knowsMarks(target.openAiNames);
   return isKnown && isJsonObject(asked) ? { prompt_cache_options: openAiCacheOptions(asked) } : {};
 }
 
-function toldVerbosity({ call, names }: TargetCall): JsonObject {
+function toldVerbosity({ call, openAiNames }: TargetCall): JsonObject {
   const asked = call.optional.find(({ name, value }) => name === 'verbosity' && typeof value === 'string');
-  return asked !== undefined && knowsVerbosity(names) ? { verbosity: asked.value } : {};
+  return asked !== undefined && knowsVerbosity(openAiNames) ? { verbosity: asked.value } : {};
 }
 
 const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
 
-const thinksAtOpenAi = ({ names, thinking }: TargetCall): boolean =>
-  isOpenAiThinker(...names) && thinking?.kind !== 'off';
+const thinksAtOpenAi = ({ openAiNames, thinking }: TargetCall): boolean =>
+  isOpenAiThinker(...openAiNames) && thinking?.kind !== 'off';
 
 /** OpenAI's own that think take none. */
-function unsupportedStops({ call, names }: TargetCall): readonly string[] {
+function unsupportedStops({ call, openAiNames }: TargetCall): readonly string[] {
   const stops = call.stopSequences ?? [];
-  return isOpenAiThinker(...names) || stops.length > openAiStopsMax ? stops : [];
+  return isOpenAiThinker(...openAiNames) || stops.length > openAiStopsMax ? stops : [];
 }
 
 /** In the style that the provider's entry names. */
@@ -148,7 +156,7 @@ function toldThinking(target: TargetCall): JsonObject {
   const { reasoning_style: style } = provider;
   if (style === 'none') return {};
   if (isKeptFromThinking(target)) {
-    return canBeKeptFromThinking(...target.names) ? { reasoning_effort: 'none' } : {};
+    return canBeKeptFromThinking(...target.openAiNames) ? { reasoning_effort: 'none' } : {};
   }
   if (thinking === undefined) return {};
   const { effort, tokens } = { effort: undefined, tokens: undefined, ...wordsOf(thinking) };
@@ -157,10 +165,10 @@ function toldThinking(target: TargetCall): JsonObject {
 }
 
 /** Refuses tools beside an effort, even its own default. */
-const isKeptFromThinking = ({ call, names, thinking, provider }: TargetCall): boolean =>
+const isKeptFromThinking = ({ call, openAiNames, thinking, provider }: TargetCall): boolean =>
   call.tools !== undefined &&
-  (thinking === undefined ? thinksUnasked(...names) : thinking.kind !== 'off') &&
-  thinksWithToolsOnResponsesOnly(...names) &&
+  (thinking === undefined ? thinksUnasked(...openAiNames) : thinking.kind !== 'off') &&
+  thinksWithToolsOnResponsesOnly(...openAiNames) &&
   (provider.reasoning_style ?? 'effort') === 'effort';
 
 const effortOf = ({ call, thinking }: TargetCall): string[] =>

@@ -20,11 +20,11 @@ const openAis: Word = ({ openai }) => ({ prompt_cache_breakpoint: openai?.prompt
 
 /** Returns undefined where its servers need not know any. */
 export function markWord(
-  { provider, names }: Pick<TargetCall, 'provider' | 'names'>,
+  { provider, openAiNames }: Pick<TargetCall, 'provider' | 'openAiNames'>,
   isOpenAi: boolean,
 ): Word | undefined {
   if (provider.kind === 'openrouter') return openRouters;
-  return isOpenAi && knowsMarks(names) ? openAis : undefined;
+  return isOpenAi && knowsMarks(openAiNames) ? openAis : undefined;
 }
 
 /** Tools have no mark there. */

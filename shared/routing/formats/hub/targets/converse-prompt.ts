@@ -8,6 +8,8 @@ import type {
   UserMessage,
 } from '../../../../protocol/hub/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
+import type { TargetRules } from '../../target-rules/index.ts';
+import { plainResults } from './plain-prompt.ts';
 
 /** It refuses calls in a request without tools, and the package would drop them: they become text. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
@@ -41,20 +43,30 @@ function partsOf(output: ToolOutput): UserMessage['content'] {
   return output.value.filter((part) => part.type === 'text' || part.type === 'file');
 }
 
+/** Files beside the results, and failures in words, for families that take neither inside. */
+export const ruledResults = (prompt: LanguageModelV4Prompt, rules: TargetRules): LanguageModelV4Prompt =>
+  rules.takesFilesInResults && rules.flagsFailures
+    ? prompt
+    : prompt.flatMap((message) => (message.role === 'tool' ? plainResults(message) : [message]));
+
 /** It refuses a result without text. */
 export const withResultTexts = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== 'tool') return message;
     return {
       ...message,
-      content: message.content.map((part) => (isEmpty(part) ? { ...part, output: noOutput } : part)),
+      content: message.content.map((part) =>
+        isEmpty(part) ? { ...part, output: { ...part.output, value: noOutput } } : part,
+      ) as ToolPart[],
     };
   });
 
-const noOutput = { type: 'text', value: '(no output)' } as const;
+const noOutput = '(no output)';
 
 const isEmpty = (part: ToolPart): part is ToolResult =>
-  part.type === 'tool-result' && part.output.type === 'text' && part.output.value === '';
+  part.type === 'tool-result' &&
+  (part.output.type === 'text' || part.output.type === 'error-text') &&
+  part.output.value.trim() === '';
 
 type FilePart = Extract<UserMessage['content'][number], { type: 'file' }>;
 

@@ -10,7 +10,14 @@ import { bedrockImages } from './bedrock-images.ts';
 import { bedrockReranking } from './bedrock-reranking.ts';
 import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
-import { callsAsText, failedCalls, withDocuments, withFailures, withResultTexts } from './converse-prompt.ts';
+import {
+  callsAsText,
+  failedCalls,
+  ruledResults,
+  withDocuments,
+  withFailures,
+  withResultTexts,
+} from './converse-prompt.ts';
 import type { HubTarget, TargetCall } from './hub-target.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
@@ -22,14 +29,14 @@ export const target: HubTarget = {
   // A key keeps it from signing.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),
   toOptions(target) {
-    const { call, model } = target;
+    const { call, model, rules } = target;
     const { topK: _unknown, topP, prompt, ...options } = claudeOptions(target);
     // Claude refuses both together. Anthropic's package knows.
     const isOneOfThem = /anthropic|claude/.test(model) && call.temperature !== undefined;
     return {
       ...options,
       ...(isOneOfThem || topP === undefined ? {} : { topP }),
-      prompt: withDocuments(withResultTexts(offersTools(call) ? prompt : callsAsText(prompt))),
+      prompt: withDocuments(withResultTexts(offersTools(call) ? ruledResults(prompt, rules) : callsAsText(prompt))),
     };
   },
   boundBody(body, target) {
@@ -38,7 +45,7 @@ export const target: HubTarget = {
     const told = fieldsOfThinking(body, fields, target);
     const { temperature: _temperature, topP: _topP, topK: _topK, ...plain } = inference;
     const changed = { ...fields, ...told.fields };
-    const failed = failedCalls(target.call.prompt);
+    const failed = target.rules.flagsFailures ? failedCalls(target.call.prompt) : new Set<string>();
     return {
       ...(failed.size === 0 ? {} : { messages: withFailures(read(body, 'messages'), failed) }),
       inferenceConfig: {

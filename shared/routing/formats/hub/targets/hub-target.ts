@@ -16,6 +16,7 @@ import type { ModelReasoning, ProviderDocument, Thinking } from '../../../../con
 import type { HubCall, OptionalName, RefusalOf, Signatures, Strictness } from '../../../../protocol/hub/index.ts';
 import type { JsonObject, JsonText, UsageReport } from '../../../../protocol/wire/index.ts';
 import type { CandidateAnswer } from '../../../providers/index.ts';
+import type { TargetRules } from '../../target-rules/index.ts';
 
 export interface ModelOptions {
   /** The provider's name. */
@@ -38,6 +39,9 @@ export interface TargetCall {
   readonly model: string;
   /** Its names at provider and catalogue: a host's profile does not show its model. */
   readonly names: readonly string[];
+  /** Those by which it may be one of OpenAI's. */
+  readonly openAiNames: readonly string[];
+  readonly rules: TargetRules;
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
   /** Output tokens, thinking included. */
   readonly boundTokens: number;
@@ -134,6 +138,8 @@ export interface HubTarget extends Signatures {
    * they may be long.
    */
   readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
+  /** New texts of values inside the package's body, beside those of `boundBody`. */
+  readonly rewritten?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
   /** The optional fields that it supports, or supports with this model. */
   readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
   /** Its schema subset for strict tools; absent where it accepts any, or has no strict tools. */

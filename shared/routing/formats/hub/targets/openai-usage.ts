@@ -1,9 +1,10 @@
 // `usage` in the words of OpenAI's formats: counts, and details of them.
-import { withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
+
+import { reasoningAdded } from '../../../../protocol/hub/index.ts';
+import { reasoningBeside, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
-
 import { readableUsage } from './readable-usage.ts';
 
 export interface OpenAiUsageForm {
@@ -39,10 +40,22 @@ export const chatUsage: OpenAiUsageForm = {
   required: ['prompt_tokens', 'completion_tokens'],
   details: {
     prompt_tokens_details: inputNames,
-    completion_tokens_details: ['reasoning_tokens', ...mediaNames],
+    completion_tokens_details: ['reasoning_tokens', reasoningAdded, ...mediaNames],
   },
-  renamed: withUsualNames,
+  renamed: withAllReasoning,
 };
+
+/** A package takes the completion for all that was written: reasoning beside it is added, and marked as that. */
+function withAllReasoning(reported: JsonObject): JsonObject {
+  const usage = withUsualNames(reported);
+  const beside = reasoningBeside(usage);
+  if (beside === 0) return usage;
+  return {
+    ...usage,
+    completion_tokens: (toCount(usage.completion_tokens) ?? 0) + beside,
+    completion_tokens_details: { ...(usage.completion_tokens_details as JsonObject), [reasoningAdded]: beside },
+  };
+}
 
 /** The part of it that a package can read; undefined when nothing was reported. */
 export function readableOpenAiUsage(

@@ -12,10 +12,22 @@ import {
 } from '../../../../protocol/hub/index.ts';
 import { packageName } from './plain-thinking.ts';
 
-/** `isStrictTemplate`: many models take instructions at the start only, and one of them. */
-export function plainPrompt(prompt: LanguageModelV4Prompt, isStrictTemplate: boolean): LanguageModelV4Prompt {
+/**
+ * `isStrictTemplate`: many models take instructions at the start only, and one of them. `hasThinkingParts`: its own
+ * thinking is part of the content.
+ */
+export function plainPrompt(
+  prompt: LanguageModelV4Prompt,
+  isStrictTemplate: boolean,
+  hasThinkingParts = false,
+): LanguageModelV4Prompt {
   const ordered = isStrictTemplate ? oneInstruction(instructionsFirst(prompt)) : resultsFirst(prompt);
-  return imagesOfUser(ordered.flatMap(plainMessages));
+  return imagesOfUser(
+    ordered.flatMap((message) => {
+      if (message.role === 'tool') return plainResults(message);
+      return [message.role === 'assistant' ? withOwnThinking(message, hasThinkingParts) : message];
+    }),
+  );
 }
 
 /** Results follow their calls at once: an operator's text in between comes after them. */
@@ -42,13 +54,8 @@ function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return [{ role: 'system', content, ...marked }, ...prompt.filter(({ role }) => role !== 'system')];
 }
 
-function plainMessages(message: LanguageModelV4Message): LanguageModelV4Message[] {
-  if (message.role === 'tool') return plainResults(message);
-  return [message.role === 'assistant' ? withOwnThinking(message) : message];
-}
-
 /** Other content of results becomes the user's, after all of them. */
-function plainResults({ content }: ToolMessage): LanguageModelV4Message[] {
+export function plainResults({ content }: ToolMessage): LanguageModelV4Message[] {
   const brought: UserMessage['content'] = [];
   const results = content.map((part) => {
     if (part.type !== 'tool-result') return part;
@@ -73,19 +80,38 @@ function readResult({ output }: ToolResult): { readonly text: string; readonly f
   if (output.type === 'execution-denied') return { text: output.reason ?? 'The call was denied.', files: [] };
   const text = typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
   // There is no other word for it.
-  return { text: output.type.startsWith('error') ? `The tool failed: ${text}` : text, files: [] };
+  return { text: output.type.startsWith('error') ? failedText(text) : text, files: [] };
 }
 
+const failedText = (text: string): string => (text.trim() === '' ? 'The tool failed.' : `The tool failed: ${text}`);
+
+/** Failed results as texts, for targets without a field that says so. */
+export const withFailuresInWords = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
+  prompt.map((message) => {
+    if (message.role !== 'tool') return message;
+    const content = message.content.map((part): typeof part => {
+      if (part.type !== 'tool-result' || part.output.type !== 'error-text') return part;
+      return { ...part, output: { type: 'text', value: failedText(part.output.value) } };
+    });
+    return { ...message, content };
+  });
+
 /** Only this model's own thinking is left, with the name of its original field. */
-function withOwnThinking(message: AssistantMessage): LanguageModelV4Message {
+function withOwnThinking(message: AssistantMessage, hasThinkingParts: boolean): LanguageModelV4Message {
   const thoughts = message.content.filter((part) => part.type === 'reasoning');
   if (thoughts.length === 0) return message;
   const name = thoughts[0]?.providerOptions?.[packageName]?.reasoningMember;
-  const member = name === 'reasoning' ? name : 'reasoning_content';
   const text = thoughts.map((part) => part.text).join('');
+  const isInParts = hasThinkingParts || name === 'thinking';
+  const fields = isInParts
+    ? { content: [thinkingPart(text), ...message.content.filter((part) => part.type === 'text').map(plainText)] }
+    : { [name === 'reasoning' ? name : 'reasoning_content']: text };
   return {
     ...message,
     content: message.content.filter(({ type }) => type !== 'reasoning'),
-    ...(text === '' ? {} : { providerOptions: { ...message.providerOptions, openaiCompatible: { [member]: text } } }),
+    ...(text === '' ? {} : { providerOptions: { ...message.providerOptions, openaiCompatible: fields } }),
   };
 }
+
+const thinkingPart = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
+const plainText = ({ text }: { readonly text: string }) => ({ type: 'text', text });

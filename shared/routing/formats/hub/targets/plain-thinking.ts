@@ -9,7 +9,8 @@ import { isJsonObject } from '../../../../protocol/wire/index.ts';
 /** Name of the chat target, under which its package keeps options and metadata. */
 export const packageName = 'chat';
 
-export type ReasoningMember = 'reasoning_content' | 'reasoning';
+/** `thinking`: parts of the content. */
+export type ReasoningMember = 'reasoning_content' | 'reasoning' | 'thinking';
 
 /** Watches one call. */
 export interface ThinkingWatch {
@@ -19,12 +20,16 @@ export interface ThinkingWatch {
   readonly marked: (model: LanguageModelV4) => LanguageModelV4;
 }
 
+const isThinkingPart = (part: unknown): boolean => isJsonObject(part) && part.type === 'thinking';
+
 export function watchThinking(): ThinkingWatch {
   let member: ReasoningMember = 'reasoning_content';
   const read = (body: unknown, of: 'message' | 'delta') => {
     const choices = isJsonObject(body) && Array.isArray(body.choices) ? body.choices : [];
     const said: unknown = isJsonObject(choices[0]) ? choices[0][of] : undefined;
-    if (isJsonObject(said) && typeof said.reasoning === 'string') member = 'reasoning';
+    if (!isJsonObject(said)) return;
+    if (typeof said.reasoning === 'string') member = 'reasoning';
+    if (Array.isArray(said.content) && said.content.some(isThinkingPart)) member = 'thinking';
   };
   const shown = () => ({ providerMetadata: { gw: { signature: member } } });
   return {

@@ -81,17 +81,44 @@ interface ReadEvent {
 interface OpenItems {
   /** Begun refusals, by their item. */
   readonly refusals: Set<string>;
+  /** Places in the output of items that began, ended, and had pieces. */
+  readonly begun: Set<number>;
+  readonly ended: Set<number>;
+  /** The same by id: places in the last event may be others, and ids may change on the way. */
+  readonly endedIds: Set<unknown>;
+  readonly pieces: Set<number>;
+  /** Set where an item came without its place: then none is known to be missing. */
+  isUnplaced: boolean;
 }
 
-const openItems = (): OpenItems => ({ refusals: new Set() });
+const openItems = (): OpenItems => ({
+  refusals: new Set(),
+  begun: new Set(),
+  ended: new Set(),
+  endedIds: new Set(),
+  pieces: new Set(),
+  isUnplaced: false,
+});
+
+const placeInText = /"output_index"\s*:\s*(\d+)/;
+
+function addPiece(text: string, { pieces }: OpenItems): void {
+  const place = placeInText.exec(text)?.[1];
+  if (place !== undefined) pieces.add(Number(place));
+}
 
 function readEvent(text: string, open: OpenItems): ReadEvent {
   const type = typeOf(text);
-  if (type !== undefined && useOf(type) === 'piece') return { out: [text], isLast: false };
+  if (type !== undefined && useOf(type) === 'piece') {
+    addPiece(text, open);
+    return { out: [text], isLast: false };
+  }
   if (type !== undefined && useOf(type) === 'ignored') return { out: [], isLast: false };
   const event = readObject(text);
   // The package reports its fault.
   if (event === undefined) return { out: [text], isLast: false };
+  if (useOf(event.type) === 'piece' || /\.(refusal|reasoning_text)\.delta$/.test(String(event.type)))
+    addPiece(text, open);
   const out = readableEvents(event, open).map((one) => JSON.stringify(one));
   return { out, isLast: typeof event.type === 'string' && ends.has(event.type) };
 }
@@ -108,7 +135,8 @@ function readObject(text: string): JsonObject | undefined {
   return parsedObject(text);
 }
 
-function readableEvents(event: JsonObject, { refusals }: OpenItems): JsonObject[] {
+function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
+  const { refusals } = open;
   const { type, response, item, output_index: place } = event;
   const told = isJsonObject(response) ? response : {};
   switch (type) {
@@ -120,6 +148,7 @@ function readableEvents(event: JsonObject, { refusals }: OpenItems): JsonObject[
     case 'response.completed':
     case 'response.incomplete':
       return [
+        ...missingItems(told.output, open),
         {
           type,
           response: {
@@ -135,7 +164,7 @@ function readableEvents(event: JsonObject, { refusals }: OpenItems): JsonObject[
       return [failure(isJsonObject(event.error) ? event.error : event)];
     case 'response.output_item.added':
     case 'response.output_item.done':
-      return isJsonObject(item) ? readableItem(type, item, place, refusals) : [];
+      return isJsonObject(item) ? placedItem(type, item, place, open) : [];
     case 'response.refusal.delta':
       return refusalPiece(event, refusals);
     // From models that show all of their thinking.
@@ -155,8 +184,61 @@ function failure(error: unknown): JsonObject {
   return { type: 'error', sequence_number: 0, error: told };
 }
 
+const added = 'response.output_item.added';
+const done = 'response.output_item.done';
+
+/** Items that only the last event has. */
+const missingItems = (output: unknown, open: OpenItems): JsonObject[] =>
+  open.isUnplaced || !Array.isArray(output)
+    ? []
+    : output.flatMap((item: unknown, place) =>
+        isJsonObject(item) && !open.ended.has(place) && !open.endedIds.has(item.id)
+          ? placedItem(done, item, place, open)
+          : [],
+      );
+
+/** An item with all that its provider did not send before: its begin, and its texts in one piece. */
+function placedItem(type: string, item: JsonObject, place: unknown, open: OpenItems): JsonObject[] {
+  const { begun, ended, pieces, refusals } = open;
+  open.isUnplaced ||= typeof place !== 'number';
+  if (typeof place !== 'number' || type === added) {
+    if (typeof place === 'number') begun.add(place);
+    return readableItem(type, item, place, refusals);
+  }
+  ended.add(place);
+  if (item.id !== undefined) open.endedIds.add(item.id);
+  const begin = begun.has(place) ? [] : readableItem(added, { ...item, arguments: '' }, place, refusals);
+  const texts = pieces.has(place) ? [] : unsentPieces(item, place, refusals);
+  return [...begin, ...texts, ...readableItem(type, item, place, refusals)];
+}
+
+function unsentPieces(item: JsonObject, place: number, refusals: Set<string>): JsonObject[] {
+  const id = itemIdOf(item, place);
+  const head = { item_id: id, output_index: place };
+  if (item.type === 'function_call') {
+    const delta = textOr(item.arguments, '');
+    return delta === '' ? [] : [{ type: 'response.function_call_arguments.delta', ...head, delta }];
+  }
+  const list = item.type === 'reasoning' ? item.summary : item.type === 'message' ? item.content : [];
+  return (Array.isArray(list) ? list : []).filter(isJsonObject).flatMap((part, at): JsonObject[] => {
+    if (part.type === 'refusal') return refusalPiece({ item_id: id, delta: part.refusal }, refusals);
+    const delta = textOr(part.text, '');
+    if (delta === '') return [];
+    if (item.type === 'message') return [{ type: 'response.output_text.delta', ...head, delta }];
+    const summary = { ...head, summary_index: at };
+    return [
+      ...(at === 0 ? [] : [{ type: 'response.reasoning_summary_part.added', ...summary }]),
+      { type: 'response.reasoning_summary_text.delta', ...summary, delta },
+      { type: 'response.reasoning_summary_part.done', ...summary },
+    ];
+  });
+}
+
+const itemIdOf = (item: JsonObject, place: unknown): string =>
+  textOr(item.id, textOr(item.call_id, `item_${String(place)}`));
+
 function readableItem(type: string, item: JsonObject, place: unknown, refusals: Set<string>): JsonObject[] {
-  const id = textOr(item.id, textOr(item.call_id, `item_${String(place)}`));
+  const id = itemIdOf(item, place);
   const head = { type, output_index: place };
   switch (item.type) {
     case 'message':

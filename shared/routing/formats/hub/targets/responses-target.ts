@@ -13,6 +13,7 @@ import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './jso
 import { knowsMarks, openAiCacheOptions, withOpenAiMarks } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
 import { carriedNames, joinFields, knowsVerbosity, openAiFields } from './optional-fields.ts';
+import { withFailuresInWords } from './plain-prompt.ts';
 import { outputPieces, readableResponse } from './responses-answer.ts';
 import { responseEvents } from './responses-events.ts';
 import { readEncrypted, withOwnParts } from './responses-parts.ts';
@@ -39,7 +40,7 @@ export const target: HubTarget = {
     const { stopSequences: _untold, ...options } = callOptions({ ...target, call: withOwnSchemas(call) });
     return {
       ...options,
-      prompt: imagesOfUser(withWholeReasoning(call.prompt)),
+      prompt: imagesOfUser(withFailuresInWords(withWholeReasoning(call.prompt))),
       providerOptions: { openai: packageOptions(target, call) },
     } as LanguageModelV4CallOptions;
   },

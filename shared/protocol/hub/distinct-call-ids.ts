@@ -1,0 +1,50 @@
+// Another id for each call of an answer whose model gave one id to several: clients find the result of a call by it.
+import type { HubPart } from './hub-call.ts';
+
+/** Returns another id for a call whose id is taken. */
+export function createDistinctIds(): (id: string) => string {
+  const used = new Set<string>();
+  return (id) => {
+    let own = id;
+    for (let count = 2; used.has(own); count += 1) own = `${id}_${count}`;
+    used.add(own);
+    return own;
+  };
+}
+
+interface SeenCall {
+  readonly id: string;
+  /** Its arguments came whole. */
+  readonly isWhole: boolean;
+}
+
+/** Reads the parts of one answer in order. */
+export function distinctCallIds(): (part: HubPart) => HubPart {
+  const distinct = createDistinctIds();
+  /** The latest call with an id, by that id. */
+  const calls = new Map<string, SeenCall>();
+  const begin = (id: string, isWhole: boolean): string => {
+    const call = { id: distinct(id), isWhole };
+    calls.set(id, call);
+    return call.id;
+  };
+  return (part) => {
+    switch (part.type) {
+      case 'tool-input-start':
+        return { ...part, id: begin(part.id, false) };
+      case 'tool-input-delta':
+      case 'tool-input-end':
+        return { ...part, id: calls.get(part.id)?.id ?? part.id };
+      case 'tool-call': {
+        const begun = calls.get(part.toolCallId);
+        if (begun === undefined || begun.isWhole) return { ...part, toolCallId: begin(part.toolCallId, true) };
+        calls.set(part.toolCallId, { ...begun, isWhole: true });
+        return { ...part, toolCallId: begun.id };
+      }
+      case 'tool-result':
+        return { ...part, toolCallId: calls.get(part.toolCallId)?.id ?? part.toolCallId };
+      default:
+        return part;
+    }
+  };
+}

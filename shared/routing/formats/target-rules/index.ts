@@ -1,0 +1,2 @@
+export * from './ruled-messages.ts';
+export * from './rules-table.ts';

@@ -1,0 +1,256 @@
+// The messages of a chat completion as its target takes them, relayed or translated: ids, order, roles, and the form of
+// thinking. Only messages that break a rule are parsed and written anew.
+import { sha256Hex } from '../../../foundation/ids/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  parseJson,
+  replaceValues,
+  scanJson,
+} from '../../../protocol/wire/index.ts';
+import type { TargetRules } from './rules-table.ts';
+
+export interface RuledMessages {
+  /** The list, in the body that was read. */
+  readonly value: number;
+  readonly text: string;
+  /** Paths of what was dropped. */
+  readonly leftOut: readonly string[];
+}
+
+/** Returns undefined where the messages are as the target takes them, as is usual. */
+export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages | undefined {
+  const mayHoldParts = rules.thinkingIn === 'fields' && json.text.includes('"thinking"');
+  const isLenient = rules.takesTurnsInARow && rules.takesDeveloper && rules.callIds === 'any';
+  const value = isLenient && !mayHoldParts ? undefined : findMember(json, 'messages');
+  if (value === undefined || !json.isArray(value)) return undefined;
+  const history = new RuledHistory(rules, mayHoldParts);
+  let at = 0;
+  for (const message of json.inside(value)) {
+    history.add(json, message, at);
+    at += 1;
+  }
+  const texts = history.end();
+  return texts && { value, text: `[${texts.join(',')}]`, leftOut: history.leftOut.slice(0, 1) };
+}
+
+/** Bodies of clients are less deep by far. */
+const bodyDepthMax = 1_024;
+
+/** The body of a relayed call, `text`, for its target. `sent`: the client's own, which was read before. */
+export function withRuledMessages(
+  text: string,
+  sent: JsonText,
+  rules: TargetRules,
+): { readonly text: string; readonly leftOut: readonly string[] } {
+  const scanned = ruledMessages(sent, rules) && scanJson(text, { depthMax: bodyDepthMax });
+  const ruled = scanned?.kind === 'json' ? ruledMessages(scanned.json, rules) : undefined;
+  if (scanned?.kind !== 'json' || ruled === undefined) return { text, leftOut: [] };
+  return { text: replaceValues(scanned.json, [[ruled.value, ruled.text]]), leftOut: ruled.leftOut };
+}
+
+/** A message as it goes out: parsed once something of it changes. */
+interface SentMessage {
+  readonly role: unknown;
+  readonly text: string;
+  readonly message?: JsonObject;
+}
+
+const noResult = 'This call has no result: it was not run.';
+const resultsRead = 'I have read the results.';
+
+/** Writes the messages of one request in order. */
+class RuledHistory {
+  readonly leftOut: string[] = [];
+  readonly #rules: TargetRules;
+  readonly #mayHoldParts: boolean;
+  readonly #sent: SentMessage[] = [];
+  readonly #ids: ShortIds | undefined;
+  /** Calls of the last answer, by their ids as they go out, that have no result yet. */
+  #open: string[] = [];
+  /** Set behind the first answer, or result. */
+  #isLate = false;
+  #isChanged = false;
+
+  constructor(rules: TargetRules, mayHoldParts: boolean) {
+    this.#rules = rules;
+    this.#mayHoldParts = mayHoldParts;
+    this.#ids = rules.callIds === 'any' ? undefined : createShortIds();
+  }
+
+  add(json: JsonText, message: number, at: number): void {
+    const written = json.isObject(message) ? stringAt(json, message, 'role') : undefined;
+    const role = this.#roleFor(written);
+    this.#endTurn(role);
+    const before = this.#sent.at(-1);
+    this.#sent.push({ role, text: json.slice(message) });
+    if (role !== written) this.#change((one) => ({ ...one, role }));
+    if (role === 'assistant') this.#addAnswer(json, message, at);
+    else if (role === 'tool') this.#addResult(json, message);
+    const isTurn = role === 'user' || role === 'assistant';
+    if (!this.#rules.takesTurnsInARow && isTurn && before?.role === role) this.#join(before);
+  }
+
+  #join(before: SentMessage): void {
+    const joined = joinedTurn(parsed(before), parsed(this.#sent.at(-1) ?? before));
+    if (joined === undefined) return;
+    this.#sent.pop();
+    this.#change(() => joined);
+  }
+
+  /** Returns undefined where nothing changed. */
+  end(): readonly string[] | undefined {
+    this.#endTurn(undefined);
+    const last = this.#sent.at(-1);
+    if (this.#rules.wantsPrefixFlag && last?.role === 'assistant' && parsed(last).prefix !== true) {
+      this.#change((message) => ({ ...message, prefix: true }));
+    }
+    const textOf = ({ message, text }: SentMessage) => (message === undefined ? text : JSON.stringify(message));
+    return this.#isChanged ? this.#sent.map(textOf) : undefined;
+  }
+
+  #push(message: JsonObject): void {
+    this.#isChanged = true;
+    this.#sent.push({ role: message.role, text: '', message });
+  }
+
+  /** Changes the message that was added last. */
+  #change(changes: (message: JsonObject) => JsonObject): void {
+    const last = this.#sent.pop();
+    if (last !== undefined) this.#push(changes(parsed(last)));
+  }
+
+  #endTurn(role: unknown): void {
+    if (!this.#rules.wantsWholeTurns || role === 'tool') return;
+    for (const id of this.#open.splice(0)) this.#push({ role: 'tool', tool_call_id: id, content: noResult });
+    if (role === 'user' && this.#sent.at(-1)?.role === 'tool') this.#push({ role: 'assistant', content: resultsRead });
+  }
+
+  #roleFor(role: unknown): unknown {
+    const own = role === 'developer' && !this.#rules.takesDeveloper ? 'system' : role;
+    this.#isLate ||= role === 'assistant' || role === 'tool';
+    return own === 'system' && this.#rules.wantsInstructionsFirst && this.#isLate ? 'user' : own;
+  }
+
+  #addAnswer(json: JsonText, message: number, at: number): void {
+    const foreign = foreignThinking(json, message, this.#rules, this.#mayHoldParts);
+    if (foreign.length > 0) {
+      this.leftOut.push(...foreign.map((name) => `messages[${at}].${name}`));
+      this.#change((answer) => withoutThinking(answer, foreign));
+    }
+    const calls = findMember(json, 'tool_calls', message);
+    if (calls === undefined || !json.isArray(calls)) return;
+    const read = [...json.inside(calls)].map((call) => stringAt(json, call, 'id'));
+    const own = read.map((id) => (id === undefined ? id : (this.#ids?.add(id) ?? id)));
+    this.#open = own.filter((id) => id !== undefined);
+    if (own.every((id, place) => id === read[place])) return;
+    this.#change((answer) => ({ ...answer, tool_calls: withIds(answer.tool_calls, own) }));
+  }
+
+  #addResult(json: JsonText, message: number): void {
+    const id = stringAt(json, message, 'tool_call_id');
+    if (id === undefined) return;
+    const own = this.#ids?.find(id) ?? id;
+    this.#open = this.#open.filter((one) => one !== own);
+    if (own !== id) this.#change((result) => ({ ...result, tool_call_id: own }));
+  }
+}
+
+const parsed = (sent: SentMessage): JsonObject => sent.message ?? (parseJson(sent.text) as JsonObject);
+
+function stringAt(json: JsonText, object: number, name: string): string | undefined {
+  const value = json.isObject(object) ? findMember(json, name, object) : undefined;
+  return value !== undefined && json.isString(value) ? (parseJson(json.slice(value)) as string) : undefined;
+}
+
+const withIds = (calls: unknown, ids: readonly (string | undefined)[]): unknown =>
+  Array.isArray(calls)
+    ? calls.map((call: unknown, at) => (isJsonObject(call) && ids[at] !== undefined ? { ...call, id: ids[at] } : call))
+    : calls;
+
+const thinkingFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
+
+/** Names of the fields in which an answer has thinking that its target refuses: another model made it. */
+function foreignThinking(json: JsonText, message: number, rules: TargetRules, mayHoldParts: boolean): string[] {
+  if (rules.thinkingIn === 'parts') {
+    return thinkingFields.filter((name) => {
+      const value = findMember(json, name, message);
+      return value !== undefined && json.slice(value) !== 'null';
+    });
+  }
+  if (!mayHoldParts) return [];
+  const content = findMember(json, 'content', message);
+  if (content === undefined || !json.isArray(content)) return [];
+  return [...json.inside(content)].some((part) => stringAt(json, part, 'type') === 'thinking') ? ['content'] : [];
+}
+
+function withoutThinking(answer: JsonObject, foreign: readonly string[]): JsonObject {
+  const { content } = answer;
+  const rest = Object.entries(answer).filter(([name]) => name === 'content' || !foreign.includes(name));
+  if (!foreign.includes('content') || !Array.isArray(content)) return Object.fromEntries(rest);
+  const left = content.filter((part) => !isJsonObject(part) || part.type !== 'thinking');
+  return { ...Object.fromEntries(rest), content: left.length > 0 ? left : '' };
+}
+
+const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_calls']);
+
+/** One turn of two in a row; undefined where something beside their content would be lost. */
+function joinedTurn(first: JsonObject, second: JsonObject): JsonObject | undefined {
+  const isPlain = (message: JsonObject) =>
+    Object.entries(message).every(([name, value]) => value === null || joinable.has(name));
+  if (!isPlain(first) || !isPlain(second) || (first.tool_calls ?? null) !== null) return undefined;
+  return { ...first, ...second, content: joinedContent(first.content, second.content) };
+}
+
+function joinedContent(first: unknown, second: unknown): unknown {
+  if ((first ?? '') === '') return second;
+  if ((second ?? '') === '') return first;
+  if (typeof first === 'string' && typeof second === 'string') return `${first}\n\n${second}`;
+  return [...partsOf(first), ...partsOf(second)];
+}
+
+const partsOf = (content: unknown): readonly unknown[] =>
+  Array.isArray(content) ? content : [{ type: 'text', text: content }];
+
+// Ids of calls for targets that want them short.
+
+const shortId = /^[a-zA-Z0-9]{9}$/;
+const shortIdCharacters = 9;
+
+interface ShortIds {
+  add(id: string): string;
+  /** The id of the call that a result answers. */
+  find(id: string): string | undefined;
+}
+
+/** The ids of one request: the same for a call and its results, and another one for each call, whatever its model wrote. */
+function createShortIds(): ShortIds {
+  const used = new Set<string>();
+  /** By the id as it came: those of its calls without a result yet, and the last one. */
+  const waiting = new Map<string, { readonly open: string[]; readonly last: string }>();
+
+  function shortOf(id: string): string {
+    if (shortId.test(id) && !used.has(id)) return id;
+    for (let round = 0; ; round += 1) {
+      const short = sha256Hex(`${round} ${id}`).slice(0, shortIdCharacters);
+      if (!used.has(short)) return short;
+    }
+  }
+
+  return {
+    add(id) {
+      const own = shortOf(id);
+      used.add(own);
+      const known = waiting.get(id) ?? { open: [], last: own };
+      known.open.push(own);
+      waiting.set(id, { ...known, last: own });
+      return own;
+    },
+    find(id) {
+      const known = waiting.get(id);
+      return known?.open.shift() ?? known?.last;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+// Facts for a client's interface of the provider that a request is relayed to.
+import {
+  type Candidate,
+  canBeKeptFromThinking,
+  isOpenAiThinker,
+  openAiNames,
+  relayedEffort,
+  thinksUnasked,
+} from '../../configuration/catalogue/index.ts';
+import type { ProviderKind } from '../../configuration/model-list/index.ts';
+import type { AskedReasoning, UpstreamTarget } from '../../protocol/wire/index.ts';
+
+export const upstreamTarget = (candidate: Candidate, zdr: boolean): UpstreamTarget =>
+  targetNamed(candidate, zdr, openAiNames(candidate));
+
+const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names: readonly string[]) => ({
+  zdr,
+  wantsNoEffortWithTools:
+    (provider.reasoning_style ?? 'effort') === 'effort' &&
+    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(...names)),
+  model: entry.upstream_model,
+  takesNewerBound:
+    provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
+  reasoningStyle: provider.reasoning_style ?? 'effort',
+  effortOf: (asked: AskedReasoning) => relayedEffort(asked, entry.upstream_model, model.id),
+  readsGoogleSignatures: googleHost.test(provider.base_url),
+  reportsStreamUsage: provider.stream_usage !== false,
+  defaultBound:
+    entry.default_output_tokens === undefined
+      ? undefined
+      : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
+});
+
+/** A deployment's name need not be its model's: all of OpenAI's take the newer name of the bound, and not all the older one. */
+const isOfUnknownMaker = (names: readonly string[]): boolean =>
+  !names.some((name) =>
+    /mistral|codestral|deepseek|llama|phi-|grok|kimi|qwen|cohere|command-|jamba|gpt-oss/i.test(name),
+  );
+
+/** Host of Gemini's chat completions. */
+const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
+
+/** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
+const outputBoundMember = (kind: ProviderKind | undefined): string =>
+  isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';
+
+const isOfOpenAi = (kind: ProviderKind | undefined): boolean => kind === 'openai' || kind === 'azure';

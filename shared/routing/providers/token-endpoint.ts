@@ -1,0 +1,62 @@
+// Requests of access tokens by an endpoint of OAuth, within bounds.
+import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
+import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
+
+/** A token arrives within a fraction of a second, or other candidates should have the time. */
+const tokenLimitMs = 5_000;
+const connectTimeoutMs = 3_000;
+/** A token has two kilobytes. */
+const answerMaxBytes = 64 * 1024;
+/** Calls that wait for a token share one request. */
+const socketsMax = 2;
+
+export interface AccessTokens {
+  /** Rejects with TokenUnavailable. A token that soon ends is made anew. */
+  token(): Promise<string>;
+}
+
+/** An answer with an `access_token`. */
+export type TokenGrant = JsonObject & { readonly access_token: string };
+
+/** Returns a function that posts a form, and rejects where no token comes. */
+export function tokenEndpoint(url: URL, clock: Clock): (form: string) => Promise<TokenGrant> {
+  const calls = createOutgoingCalls({ clock, socketsMax, idleSocketMs: keepAliveIdleMs });
+  return async (form) => {
+    const ending = new AbortController();
+    const cancel = clock.after(tokenLimitMs, () => ending.abort());
+    try {
+      const { status, body } = await calls.send({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+        body: form,
+        connectTimeoutMs,
+        signal: ending.signal,
+      });
+      const answer = parseSecret((await readText(body, answerMaxBytes)) ?? '');
+      const { access_token: token } = answer;
+      if (status !== 200 || typeof token !== 'string') throw new Error(describe(status, answer));
+      return { ...answer, access_token: token };
+    } finally {
+      cancel();
+    }
+  };
+}
+
+/** Hides the parser's own error, which quotes the text. */
+export function parseSecret(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** `invalid_grant`, say: a word of the protocol, never the endpoint's text. */
+const describe = (status: number, { error }: JsonObject): string => {
+  const word = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
+  return `the token endpoint answered ${status}${word}`;
+};
