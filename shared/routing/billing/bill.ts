@@ -13,6 +13,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
+import { type OverHold, overHoldOf } from './over-hold.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
@@ -26,8 +27,8 @@ export interface Charge {
   /** At catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
-  /** The most input that the body can have. A higher report of a provider is believed, because it is paid by that. */
-  readonly inputTokensMax: number;
+  /** Units of which the provider counts more than was held: its report is believed, because it is paid by that. */
+  readonly overHold: readonly OverHold[];
 }
 
 /** An answer to be charged. */
@@ -73,12 +74,13 @@ export function openBill(): Bill {
         promptTokens: estimateInputTokens(candidate, size),
         promptMedia: promptMediaOf(size),
       };
-      const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
+      const tokens = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const inUnits =
-        units === undefined ? counted : { ...counted, units, reported: reportedParts(reported, size.units) };
+        units === undefined ? tokens : { ...tokens, units, reported: reportedParts(reported, size.units) };
       const usage = isExactByUnits(inUnits, prices) ? { ...inUnits, estimated: false } : inUnits;
       const cost = costOf(usage, prices);
-      const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(candidate, size) };
+      const counted = { usage, reported, output, size, inputTokensMax: inputTokensMax(candidate, size) };
+      const charge = { candidate, usage, reported, cost, payer, overHold: overHoldOf(counted) };
       charges.push(charge);
       return charge;
     },
