@@ -27,7 +27,7 @@ export async function attemptCandidate(
   // Where telemetry is on, the provider's spans belong to the span of this attempt.
   const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
   const traced = { ...call, signals: { ...signals, traceparent } };
-  const { send, openPart, connection } = createSend(deps, traced, candidate, options);
+  const { send, openPart, pause, connection } = createSend(deps, traced, candidate, options);
   const { watch, memory } = connection;
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
     watch.abort();
@@ -37,7 +37,7 @@ export async function attemptCandidate(
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
     const { correlationId } = signals;
-    const asked = { ...request, request: request.asked, correlationId, createdSeconds, openPart };
+    const asked = { ...request, request: request.asked, correlationId, createdSeconds, openPart, pause };
     const called = await callCandidate(asked, candidate, send);
     if (called.kind === 'failure') {
       const refusedAnswer = called.failure.refusedAnswer ?? connection.refused?.refusedAnswer;

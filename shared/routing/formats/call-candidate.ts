@@ -25,6 +25,7 @@ import {
   type EventBatch,
   type NoAnswer,
   type OpenPart,
+  type Pause,
   type ReachedVia,
   type ReceivingSend,
   readStream,
@@ -68,10 +69,20 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   const size = request.size();
   const { correlationId: id, createdSeconds, envelopes } = call;
   if (way.kind === 'task') {
-    const { openPart, clientInterface } = call;
+    const { openPart, pause, clientInterface } = call;
     const { readAnswer } = clientInterface;
     const { form } = request;
-    const task = { api: way.api, body: request.wholeBody(), form, size, askedModel, id, createdSeconds, readAnswer };
+    const task = {
+      api: way.api,
+      body: request.wholeBody(),
+      form,
+      size,
+      askedModel,
+      id,
+      createdSeconds,
+      readAnswer,
+      pause,
+    };
     return runPackageTask(interfaceId, task, candidate, openPart);
   }
   return callThroughHub(
@@ -113,6 +124,7 @@ export interface CandidateCall {
   readonly createdSeconds: number;
   readonly envelopes: Envelopes;
   readonly openPart: OpenPart;
+  readonly pause: Pause;
   /** No provider may keep anything of the call. */
   readonly zdr: boolean;
 }

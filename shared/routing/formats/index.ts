@@ -1,3 +1,4 @@
-export type { CandidateRequest, EventStream, NoAnswer, OpenPart, ReachedVia, Send } from '../providers/index.ts';
+export type { CandidateRequest, EventStream, NoAnswer, OpenPart, Pause, ReachedVia, Send } from '../providers/index.ts';
 export { callCandidate } from './call-candidate.ts';
 export { type CandidateFormat, chooseFormat, mayGoThroughHub } from './capabilities.ts';
+export { requestsOf } from './requests-of.ts';
