@@ -12,7 +12,7 @@ import {
   type UsageReport,
 } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
-import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
+import { addCosts, type Cost, costOf, isExactByUnits, isGuessedByUnits, noCost } from './cost.ts';
 import { type OverHold, overHoldOf } from './over-hold.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
@@ -77,7 +77,8 @@ export function openBill(): Bill {
       const tokens = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const inUnits =
         units === undefined ? tokens : { ...tokens, units, reported: reportedParts(reported, size.units) };
-      const usage = isExactByUnits(inUnits, prices) ? { ...inUnits, estimated: false } : inUnits;
+      const estimated = isGuessedByUnits(inUnits, prices) || (inUnits.estimated && !isExactByUnits(inUnits, prices));
+      const usage = { ...inUnits, estimated };
       const cost = costOf(usage, prices);
       const counted = { usage, reported, output, size, inputTokensMax: inputTokensMax(candidate, size) };
       const charge = { candidate, usage, reported, cost, payer, overHold: overHoldOf(counted) };
