@@ -1,5 +1,6 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
-// that other calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
+// that other calls wait for, and the record. All steps begin together, but for the record, which comes behind the money. One deadline
+// bounds them, and one that fails stops no other.
 import { errorCatalogue, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -142,10 +143,9 @@ export async function settle(
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
-    // Waits for the bodies of the call, since the record says whether they are kept.
-    step('record', async () => {
-      const content = call.content && (await call.content.write(deadline));
-      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content });
+    step('record', () => {
+      const behind = { deadline, content: call.content?.write(deadline), charged: money };
+      return writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, behind);
     }),
   ]);
 }

@@ -23,12 +23,26 @@ import { requestRecord } from './request-record.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
-export const writeRecord = (
+interface RecordBehind {
+  readonly deadline: Deadline;
+  /** The record says whether the bodies of the call are kept. */
+  readonly content: Promise<KeptContent | undefined> | undefined;
+  /** A process that dies before it leaves no record of a charge that was not made. */
+  readonly charged: Promise<unknown> | undefined;
+}
+
+/** Describes the call as it is now, and writes that behind what it says. */
+export async function writeRecord(
   deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
-  { deadline, content }: { readonly deadline: Deadline; readonly content: KeptContent | undefined },
-): Promise<void> => write(deps, call, { ...toRecord(deps, call, ended), content }, deadline);
+  { deadline, content, charged }: RecordBehind,
+): Promise<void> {
+  const record = toRecord(deps, call, ended);
+  const kept = await content;
+  await charged;
+  await write(deps, call, { ...record, content: kept }, deadline);
+}
 
 /** Of the second that such a call has after its answer, half is for its bodies. */
 const readyBudgetMs = 1_500;
