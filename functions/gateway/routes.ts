@@ -3,13 +3,11 @@
 import { okStatus } from '../../shared/errors/index.ts';
 import { headerNames, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import { countTokens, messages } from '../../shared/protocol/interfaces/messages/index.ts';
+import { interfaceList } from '../../shared/protocol/interface-list/index.ts';
 import {
   createRouter,
   type Endpoint,
   jsonHeaders,
-  type RouteRules,
   type RouterDependencies,
 } from '../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from './dependencies.ts';
@@ -43,13 +41,6 @@ function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
   };
 }
 
-const responses = () => import('../../shared/protocol/interfaces/responses/index.ts');
-const embeddings = () => import('../../shared/protocol/interfaces/embeddings/index.ts');
-const imaging = () => import('../../shared/protocol/interfaces/images/index.ts');
-const moderations = () => import('../../shared/protocol/interfaces/moderations/index.ts');
-const rerank = () => import('../../shared/protocol/interfaces/rerank/index.ts');
-const speech = () => import('../../shared/protocol/interfaces/speech/index.ts');
-const transcribing = () => import('../../shared/protocol/interfaces/transcriptions/index.ts');
 const listing = () => import('../../shared/routing/model-listing/index.ts');
 const storedResponse = () => import('./stored-response/index.ts');
 const account = () => import('./account/serve-account.ts');
@@ -58,45 +49,32 @@ const account = () => import('./account/serve-account.ts');
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
   const stored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));
-  const messagesRules: RouteRules = {
-    errorFormat: 'messages',
-    foreignSessionId: headerNames.messagesSessionId,
-    requestIdHeader: headerNames.messagesRequestId,
-  };
+  const listed = Object.values(interfaceList);
+  const called = (isBelowAll: boolean) =>
+    Object.fromEntries(
+      listed
+        .filter((one) => one.isBelowAll === isBelowAll)
+        .map(({ path, load }) => [path, { POST: onFirstCall(async () => serveCall(deps, await load())) }]),
+    );
   return createRouter(
     {
       api: {
-        [routePaths.chatCompletions]: { POST: serveCall(deps, chatCompletions) },
-        [routePaths.responses]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).responses)) },
-        [routePaths.inputTokens]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).inputTokens)) },
-        [routePaths.compact]: { POST: onFirstCall(async () => serveCall(deps, (await responses()).compact)) },
+        ...called(true),
         [routePaths.response]: { GET: stored({ method: 'GET' }), DELETE: stored({ method: 'DELETE' }) },
         [routePaths.cancelResponse]: { POST: stored({ below: '/cancel' }) },
         [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
-        [routePaths.embeddings]: { POST: onFirstCall(async () => serveCall(deps, (await embeddings()).embeddings)) },
-        [routePaths.imageGenerations]: { POST: onFirstCall(async () => serveCall(deps, (await imaging()).images)) },
-        [routePaths.imageEdits]: { POST: onFirstCall(async () => serveCall(deps, (await imaging()).imageEdits)) },
-        [routePaths.moderations]: { POST: onFirstCall(async () => serveCall(deps, (await moderations()).moderations)) },
-        [routePaths.rerank]: { POST: onFirstCall(async () => serveCall(deps, (await rerank()).rerank)) },
-        [routePaths.speech]: { POST: onFirstCall(async () => serveCall(deps, (await speech()).speech)) },
-        [routePaths.transcriptions]: {
-          POST: onFirstCall(async () => serveCall(deps, (await transcribing()).transcriptions)),
-        },
         [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },
         [routePaths.model]: { GET: onFirstCall(async () => (await listing()).serveModel(deps)) },
       },
       root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
-        [routePaths.messages]: { POST: serveCall(deps, messages) },
-        [routePaths.countTokens]: { POST: serveCall(deps, countTokens) },
+        ...called(false),
         [routePaths.key]: { GET: onFirstCall(async () => (await account()).serveKey(deps)) },
         [routePaths.credits]: { GET: onFirstCall(async () => (await account()).serveCredits(deps)) },
         [routePaths.generation]: { GET: onFirstCall(async () => (await account()).serveGeneration(deps)) },
       },
       routeRules: {
-        [routePaths.messages]: messagesRules,
-        [routePaths.countTokens]: messagesRules,
-        [routePaths.responses]: { foreignSessionId: headerNames.responsesSessionId },
+        ...Object.fromEntries(listed.flatMap(({ path, rules }) => (rules === undefined ? [] : [[path, rules]]))),
         [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion },
       },
     },

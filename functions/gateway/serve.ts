@@ -1,6 +1,5 @@
 // The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
-import { GatewayError } from '../../shared/errors/index.ts';
 import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
@@ -14,7 +13,6 @@ import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { plainProviderCall } from './routing/provider-calls.ts';
 import { route, withMaskedRequest } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
@@ -50,11 +48,9 @@ async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admiss
 }
 
 async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<CallResult> {
-  const { result, ...run } = await provide(deps, plainProviderCall(call));
+  const { result, ...run } = await provide(deps, call);
   if (result.kind === 'failed') return failed(run, result.error);
-  const passed = call.guard === undefined ? result : await call.guard.checkOutput(result);
-  if (passed instanceof GatewayError) return failed(run, passed);
-  return respond(deps, call, run, passed);
+  return respond(deps, call, run, result);
 }
 
 async function openFunction(

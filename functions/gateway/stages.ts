@@ -16,23 +16,23 @@ import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import type {
-  AnswerEvent,
-  ClientInterface,
-  ClientRequest,
-  JsonAnswer,
-  KeptBody,
-  PassedOn,
-} from '../../shared/protocol/interfaces/index.ts';
+import type { ClientInterface, ClientRequest, KeptBody, PassedOn } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { CallSize, Envelopes, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
+import type {
+  AnswerEvent,
+  CallSize,
+  Envelopes,
+  JsonAnswer,
+  PolicyOptions,
+  Tags,
+} from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokSources, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
-import type { ProvidedAnswer, ProviderBodies, ProviderRun } from './provider-call.ts';
+import type { OpenStream, ProviderBodies, ProviderRun } from './provider-call.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface ParsedCall {
@@ -90,16 +90,21 @@ export interface IdentifiedCall extends ParsedCall {
   readonly connections: readonly Connection[];
 }
 
-export interface RoutedCall extends IdentifiedCall {
-  readonly plan: Plan;
-  readonly size: CallSize;
-  /** Referenced ids, where this workspace has not created all of them. */
-  readonly unmadeInput: readonly string[];
+/** Hold for every provider call of a request. */
+interface ProviderTerms {
+  /** Undefined where the gateway's credentials pay. */
   readonly byok: ByokSources | undefined;
   /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
   /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
+}
+
+export interface RoutedCall extends IdentifiedCall, ProviderTerms {
+  readonly plan: Plan;
+  readonly size: CallSize;
+  /** Referenced ids, where this workspace has not created all of them. */
+  readonly unmadeInput: readonly string[];
 }
 
 /** A function call that may run: its revision, its input, and its highest possible cost. */
@@ -113,13 +118,14 @@ export interface Execution {
   readonly estimatedTokens: number;
 }
 
-export interface OpenedCall extends IdentifiedCall {
+export interface OpenedCall extends IdentifiedCall, ProviderTerms {
   readonly execution: Execution;
 }
 
-/** One model call of a function, always a chat completion. */
+/** One model call of a function, always a chat completion: what it has in place of that of the call. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
+  readonly keptBody: KeptBody;
   readonly size: CallSize;
   /** Candidates of its model, then of its fallback models. */
   readonly plan: Plan;
@@ -163,10 +169,19 @@ export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
   /** Returns undefined where the request goes on as it is. */
   checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
-  /** The answer of a provider, as far as it may leave. */
-  checkOutput(provided: ProvidedAnswer): Promise<ProvidedAnswer | GatewayError>;
-  /** The same of the answer of a function. */
-  checkText(answer: string): Promise<string | GatewayError>;
+  /** A whole answer, as far as it may leave. */
+  checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
+  /** The same of a stream. `choices`: of the request. */
+  checkStream(stream: OpenStream, choices: number): Promise<OpenStream>;
+}
+
+/** The part of a whole answer that guardrails need. */
+export type WholeAnswer = Pick<JsonAnswer, 'text' | 'json' | 'isPlain' | 'finishReasons'>;
+
+/** Changes of a whole answer; those of its text are left out where it leaves as it came. */
+export interface CheckedWhole extends Partial<WholeAnswer> {
+  /** Paths of parts that were dropped. */
+  readonly dropped: readonly string[];
 }
 
 /**
@@ -241,6 +256,9 @@ export interface CallContent extends ProviderBodies {
   /** Called once, after the last byte. Never rejects. */
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<KeptContent>;
 }
+
+/** The provider loop knows no other call: a plain one, or that of a function with one of its model calls. */
+export type ProviderCall = AdmittedCall & ProviderTerms & Pick<RoutedCall, 'plan' | 'size'>;
 
 export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 

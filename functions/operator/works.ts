@@ -9,6 +9,7 @@ import {
   showCreditHistory,
   showWorkspace,
 } from './accounts/serve-workspaces.ts';
+import { showChoices } from './accounts/show-choices.ts';
 import { showSession } from './accounts/show-session.ts';
 import { listCatalogue, takeListOver } from './catalogue/serve-catalogue.ts';
 import { listProviders, switchProvider } from './catalogue/serve-providers.ts';
@@ -28,6 +29,7 @@ import type { Works } from './request/manage.ts';
 
 export const works: Works = {
   'GET /session': showSession,
+  'GET /choices': showChoices,
   'GET /overview': overview,
   'GET /calls': listCalls,
   'GET /calls/{id}': showCall,

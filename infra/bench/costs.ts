@@ -34,6 +34,10 @@ export const usdPrices = {
   perPublicAddressHour: 0.005,
   perBalancerHour: 0.0225,
   perBalancerUnitHour: 0.008,
+  perWriteUnitHour: 0.00065,
+  perReadUnitHour: 0.00013,
+  /** Of PostgreSQL, one copy. */
+  perDatabaseGbMonth: 0.115,
 } as const;
 
 const million = 1_000_000;
@@ -120,7 +124,7 @@ export const idleCosts = ({ keys, secrets, alarmMetrics, distributionWatches }: 
 
 /** A record of a call with one attempt, as it is stored. */
 export const recordBytes = 1_500;
-const recordLifeMonths = 3;
+export const recordLifeMonths = 3;
 /** Pointer, key and workspace, which a process reads again every five seconds while calls come. */
 const freshReads = 3;
 const readsPerHour = (3_600 / 5) * freshReads;

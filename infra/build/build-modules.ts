@@ -8,6 +8,9 @@ import { onDemand } from './on-demand.ts';
 /** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */
 const neverLoaded = '@smithy/core/event-streams';
 
+/** Parts of an interface that the description and the page load, and no function does. */
+const ofOtherTools = /^\.\/(operation|playground)\.ts$/;
+
 const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts');
 
 export interface BuiltModule {
@@ -78,7 +81,7 @@ const dynamicImports = (sourceRoot: string): Plugin => ({
   setup({ onResolve }) {
     onResolve({ filter: /^/ }, ({ kind, resolveDir, path }) => {
       if (kind !== 'dynamic-import') return undefined;
-      if (path === neverLoaded) return { path, external: true };
+      if (path === neverLoaded || ofOtherTools.test(path)) return { path, external: true };
       const module = relative(sourceRoot, join(resolveDir, path));
       const file = Object.keys(onDemand).find((name) => onDemand[name] === module);
       return file === undefined ? undefined : { path: `./${file}`, external: true };

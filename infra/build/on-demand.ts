@@ -10,6 +10,8 @@ const hubApis = new Set(
 
 /** Interfaces of clients beside those that most calls have. */
 const interfaces = ['responses', 'embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
+const translated = ['chat-completions', 'messages', 'responses'];
+const ofInterface = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
@@ -30,12 +32,21 @@ export const onDemand: Readonly<Record<string, string>> = {
   'stored-response.cjs': 'functions/gateway/stored-response/index.ts',
   'conclude.cjs': 'functions/gateway/provider/conclude.ts',
   'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
-  ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, `shared/protocol/interfaces/${name}/index.ts`])),
+  ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, ofInterface(name, 'index.ts')])),
+  ...Object.fromEntries(
+    [...new Set([...translated, ...interfaces])].map((name) => [
+      `${name}-grammar.cjs`,
+      ofInterface(name, 'grammar.ts'),
+    ]),
+  ),
+  ...Object.fromEntries(
+    translated.map((name) => [`${name}-translation.cjs`, ofInterface(name, 'translation/index.ts')]),
+  ),
   'guardrails.cjs': 'functions/gateway/admission/check-input.ts',
   'bedrock-guardrail.cjs': 'shared/routing/guardrails/bedrock-guardrail.ts',
   'audio-length.cjs': 'shared/protocol/interfaces/transcriptions/audio-length.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
-  'answer-forms.cjs': 'shared/routing/formats/asked-form/forms.ts',
+  'other-delivery.cjs': 'shared/routing/formats/other-delivery.ts',
   ...Object.fromEntries(
     [...hubApis].map((api) => [`${api}-target.cjs`, `shared/routing/formats/hub/targets/${api}-target.ts`]),
   ),

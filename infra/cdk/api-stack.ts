@@ -21,7 +21,8 @@ import { containerCompute } from './constructs/container-compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
-import { countLines, functionUrlErrors } from './constructs/gateway-metrics.ts';
+import { encryptionKeyAccess } from './constructs/encryption-key.ts';
+import { countLines, distributionRegion, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction, operatorEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { rolloutOf } from './constructs/rollout.ts';
@@ -76,6 +77,7 @@ export class ApiStack extends Stack {
       variablesAccess(acceptsAll ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes }),
       variablesAccess({ ...tableSuffixVariables(settings), ...keyRateVariables(settings) }),
       telemetryAccess(stage, settings.telemetry),
+      encryptionKeyAccess(settings),
     );
     const chatAccess = mergeAccess(
       variablesAccess(streamBudgetVariables(settings)),
@@ -161,7 +163,11 @@ export class ApiStack extends Stack {
   #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
     const { chatOrigin, modelsOrigin } = compute;
     const originSecretReaders = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
-    const options = { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue: headerValue };
+    const isTasks = compute.tasks !== undefined;
+    const options = {
+      ...{ stage, settings, chatOrigin, modelsOrigin, operator, isTasks },
+      originSecretHeaderValue: headerValue,
+    };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
     // It must not send a new secret before the functions accept it, nor refuse files that the former page still uses.
@@ -182,19 +188,24 @@ export class ApiStack extends Stack {
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countLines(logGroup, 'ServerErrors');
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
-    for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable'] as const) {
+    for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable', 'FailedControls'] as const) {
       countLines(chatLogs, metricName);
     }
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
+    // Alarms read the metrics of their own region. A stage that may be in any region has the function that copies them.
+    const readsDirectly = this.region === distributionRegion;
     const watch =
-      hasAlarms && distributionId !== undefined
+      hasAlarms && distributionId !== undefined && !readsDirectly
         ? new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId })
         : undefined;
     const distributionWatch = watch?.function;
     const nameOf = tableNaming(stage, settings.tableSuffix);
-    const watchedProps = { stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks };
+    const watchedProps = {
+      ...{ stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks },
+      distributionId: readsDirectly ? distributionId : undefined,
+    };
     const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { describeUnheld } from './check-settings.ts';
 import { readCommit } from './deployment/commit.ts';
 import { stagesLine } from './deployment/deploy-options.ts';
 import { GatewayStage } from './stage.ts';
@@ -14,6 +15,8 @@ const commit = readCommit();
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 for (const [stage, settings] of Object.entries(stageSettings)) {
   new GatewayStage(app, stage, { settings, bundlesRoot, commit, deployment });
+  const unheld = describeUnheld(stage, settings);
+  if (unheld !== undefined) process.stderr.write(`${unheld}\n`);
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 // cdk runs the app before it reads its own arguments: without a stage it would only report that it found no stack.

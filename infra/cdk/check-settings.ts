@@ -83,11 +83,24 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Accoun
       `stage ${stage} belongs to ${is({ account: account ?? 'any', region: region ?? 'any' })} (stage-settings.ts); this shell is in ${is(shell)}`,
     );
   }
-  const adopted = [settings.adopt?.keyArn, settings.adopt?.secretArn].filter((arn) => arn != null);
+  const { adopt, encryptionKeyArn } = settings;
+  const adopted = [adopt?.keyArn, adopt?.secretArn].filter((arn) => arn != null);
   const foreign = adopted.find((arn) => !isIn(placeOf(arn), shell));
   if (foreign !== undefined) {
     throw new Error(`stage ${stage} adopts what is in ${is(placeOf(foreign))}; this shell is in ${is(shell)}`);
   }
+  if (encryptionKeyArn !== undefined && placeOf(encryptionKeyArn).region !== shell.region) {
+    throw new Error(`stage ${stage}: the key of encryptionKeyArn is not in ${shell.region}, the region of this shell`);
+  }
+}
+
+/** Settings of billing by the request that do not hold beside provisioned capacity, as a line; undefined where all hold. */
+export function describeUnheld(stage: string, settings: StageSettings): string | undefined {
+  const onDemandOnly = ['tableReadsPerSecondMax', 'tableWritesPerSecondMax', 'tableWarmWritesPerSecond'] as const;
+  const unheld = onDemandOnly.filter((name) => settings.tableCapacity !== undefined && settings[name] !== null);
+  return unheld.length === 0
+    ? undefined
+    : `stage ${stage}: beside tableCapacity these do not hold: ${unheld.join(', ')}`;
 }
 
 /** Throws one Error that names every invalid field. */

@@ -5,6 +5,7 @@ import { Alias, type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { brand, tableNames, unrecoveredTables } from '../../shared/foundation/constants/index.ts';
+import { encryptedWith } from './constructs/encryption-key.ts';
 import { GatewayTable } from './constructs/gateway-table.ts';
 import { spillBucket } from './constructs/spill-bucket.ts';
 import { connectionKeyAlias, dataStackName, providerSecretName } from './resource-names.ts';
@@ -32,9 +33,9 @@ export class DataStack extends Stack {
       const { tableName } = new GatewayTable(this, `Table-${table}${suffix}`, props);
       new CfnOutput(this, `Table${table}`, { value: tableName });
     }
-    const bucket = spillBucket(this, stage, importsIn, removalPolicy);
+    const bucket = spillBucket(this, { stage, settings }, importsIn, removalPolicy);
     const connectionKey = this.#connectionKey(stage, settings.adopt?.keyArn, removalPolicy);
-    const providerCredentials = this.#providerCredentials(stage, settings.adopt?.secretArn, removalPolicy);
+    const providerCredentials = this.#providerCredentials(stage, settings, removalPolicy);
     new CfnOutput(this, 'ProviderSecretArn', { value: providerCredentials.secretArn });
     new CfnOutput(this, 'ConnectionKeyArn', { value: connectionKey.keyArn });
     new CfnOutput(this, 'SpillBucketName', { value: bucket.bucketName });
@@ -59,17 +60,15 @@ export class DataStack extends Stack {
     });
   }
 
-  #providerCredentials(
-    stage: string,
-    adoptedArn: string | null | undefined,
-    removalPolicy: RemovalPolicy,
-  ): SecretReference {
+  #providerCredentials(stage: string, settings: StageSettings, removalPolicy: RemovalPolicy): SecretReference {
+    const adoptedArn = settings.adopt?.secretArn;
     if (adoptedArn != null) return Secret.fromSecretCompleteArn(this, 'ProviderCredentials', adoptedArn);
     const secret = new Secret(this, 'ProviderCredentials', {
       secretName: providerSecretName(stage),
       description: `${brand} ${stage}: provider credentials, a JSON object of names and keys`,
       // Empty at first; the operator adds credentials, and a deployment does not write the value again.
       secretStringValue: SecretValue.unsafePlainText('{}'),
+      ...encryptedWith(this, settings),
       removalPolicy,
     });
     Validations.of(secret).acknowledge({

@@ -22,6 +22,12 @@ export const tableSuffixOutput = 'TableSuffix';
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
 
+/** Rights on the key that encrypts a table, bucket or secret, which each of its callers needs. */
+export const encryptionKeyActions = [
+  ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
+  ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
+] as const;
+
 /** Alias of the key with which the command line encrypts. Functions get the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
 

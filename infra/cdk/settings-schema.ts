@@ -78,6 +78,15 @@ export const settingsShape = z.strictObject({
    * added. Default: none, so that another port is not reached.
    */
   providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
+  /**
+   * Who may read the metrics of each task, at port 9464 without a key: ranges of addresses, and security groups of the tasks' network or
+   * one that is peered with it. Default: none.
+   */
+  metricsFrom: z
+    .array(text(shapes.metricsReader, 'a range of addresses, such as 10.0.0.0/16, or the id of a security group'))
+    .min(1, must('a list of at least one'))
+    .readonly()
+    .optional(),
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
@@ -116,6 +125,19 @@ export const settingsShape = z.strictObject({
   deletionProtection: switchedOn(),
   /** CloudFormation refuses to delete the data stack. Takes effect after the first successful deployment. */
   terminationProtection: switchedOn(),
+  /**
+   * Key of yours that encrypts tables, bucket, secrets and log groups. Its policy must let this account's roles and CloudWatch Logs
+   * use it: guides/encryption.md. Default: keys of AWS.
+   */
+  encryptionKeyArn: text(shapes.keyArn, 'the ARN of a KMS key').optional(),
+  /**
+   * Provisioned write units per second of each table, between which it is scaled, in place of billing by the request; read units
+   * are scaled from 1 to max. The limits of billing by the request do not hold beside it. Default: by the request.
+   */
+  tableCapacity: z
+    .strictObject({ min: wholeNumber(1, 40_000), max: wholeNumber(1, 40_000) })
+    .refine(({ min, max }) => min <= max, must('no larger in its min than in its max'))
+    .optional(),
   /**
    * Suffix of restored tables on which the stage works in place of its own: `gw-<stage>-<table><suffix>`, for tables
    * with recovery. The next deployment adopts them; the former ones stay. See guides/restoring.md. Default: its own

@@ -22,6 +22,8 @@ export const shapes = {
   domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
   vpcId: /^vpc-[0-9a-f]{8,17}$/,
   subnetId: /^subnet-[0-9a-f]{8,17}$/,
+  /** Not every address: they read without a key. */
+  metricsReader: /^(sg-[0-9a-f]{8,17}|(\d{1,3}\.){3}\d{1,3}\/([89]|[12]\d|3[0-2]))$/,
   zone: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}(-[a-z]+-\d)?[a-z]$/,
   zoneId: /^[a-z]{2,5}\d+-az\d$/,
   tableSuffix: /^[A-Za-z0-9_-]{1,40}$/,

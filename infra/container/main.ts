@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { bundleAdapters, createComposition, warmGateway } from '../../shared/composition/index.ts';
-import { containerPort, containerStop, rootPaths } from '../../shared/foundation/constants/index.ts';
+import {
+  containerKeepAliveMs,
+  containerPort,
+  containerStop,
+  rootPaths,
+} from '../../shared/foundation/constants/index.ts';
 import {
   readContainerEnvironment,
   readEnvironment,
@@ -15,18 +20,20 @@ import { collectGarbage } from '../../shared/foundation/heap/index.ts';
 import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
-import { createCallMetrics, metricsText } from '../metrics/index.ts';
+import { createCallMetrics, metricsAlone, readAlone } from '../metrics/index.ts';
 import { reportCallsInFlight } from './calls-in-flight.ts';
 import { createWholeGateway } from './routes.ts';
 
 const environment = readEnvironment();
-const { hasConsole, port = containerPort } = readContainerEnvironment();
+const { hasConsole, port = containerPort, metricsPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
 const { stage, version, logLevel: level } = environment;
-const metrics = createCallMetrics();
-const log = metrics.counted(createLog({ clock: systemClock, stage, version, level, write: lines.add }));
+// Calls are counted where a scraper may read the counts.
+const metrics = metricsPort === undefined ? undefined : createCallMetrics();
+const written = createLog({ clock: systemClock, stage, version, level, write: lines.add });
+const log = metrics?.counted(written) ?? written;
 const composition = createComposition({ environment, log, collectGarbage, ...bundleAdapters(environment, log) });
-metrics.watch(composition);
+metrics?.watch(composition);
 guardProcess(log);
 // A process that ends by a fault of ours says why.
 process.on('exit', lines.flush);
@@ -35,15 +42,22 @@ process.on('exit', lines.flush);
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole
-  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment(), async () =>
-      metricsText([await metrics.read()]),
-    )
+  ? createWholeGateway(composition, { page, describeApi }, readSignInEnvironment())
   : createGateway(composition, describeApi);
-const server = createNodeServer(gateway, composition, { anyHost: true, closing: containerStop });
+const server = createNodeServer(gateway, composition, {
+  ...{ anyHost: true, closing: containerStop },
+  keepAliveTimeoutMs: containerKeepAliveMs,
+});
+const metricsServer = metrics && createNodeServer(metricsAlone(readAlone(metrics)), composition, { anyHost: true });
 const report = reportCallsInFlight(composition, server.inFlight);
 
+const everyAddress = '0.0.0.0';
 void warmGateway(composition)
-  .then(() => server.listen(port, '0.0.0.0'))
+  .then(async () => {
+    const taken = await metricsServer?.listen(metricsPort ?? 0, everyAddress);
+    if (taken !== undefined) log.info({ event: 'metrics_listening', port: taken });
+    return server.listen(port, everyAddress);
+  })
   .then((taken) => log.info({ event: 'listening', port: taken }))
   .catch((cause: unknown) => {
     log.error({ event: 'server_failed' }, cause);
@@ -54,6 +68,7 @@ async function stop(): Promise<void> {
   log.info({ event: 'stopping' });
   lines.flush();
   await server.close();
+  await metricsServer?.close();
   report.stop();
   await Promise.all([composition.telemetry?.close(), composition.alerts.close()]);
   await composition.transport.close();

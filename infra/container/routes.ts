@@ -5,9 +5,10 @@ import type { ConsolePage } from '../../functions/operator/console/page-folder.t
 import { createOperatorGateway, isOperatorPath } from '../../functions/operator/routes.ts';
 import { createSignIn } from '../../functions/operator/sign-in/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
+import { metricsEndpoint } from '../../shared/foundation/constants/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import { createMetricsGateway, metricsPath, type ReadMetrics } from '../metrics/index.ts';
+import { createMetricsGateway, type ReadMetrics } from '../metrics/index.ts';
 
 export interface BuiltFiles {
   readonly page: ConsolePage;
@@ -27,7 +28,7 @@ export function createWholeGateway(
   const operator = createOperatorGateway(operators, page);
   const metrics = readMetrics && createMetricsGateway(operators, readMetrics);
   return (request, context) => {
-    if (metrics !== undefined && request.path === metricsPath) return metrics(request, context);
+    if (metrics !== undefined && request.path === metricsEndpoint.path) return metrics(request, context);
     return (isOperatorPath(request.path) ? operator : chat)(request, context);
   };
 }

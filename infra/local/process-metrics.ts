@@ -3,7 +3,13 @@
 import cluster, { type Worker } from 'node:cluster';
 import { fail } from '../../shared/errors/index.ts';
 import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
-import { type CallMetrics, type MetricValues, metricsText, type ReadMetrics, sumOfCounts } from '../metrics/index.ts';
+import {
+  type CallMetrics,
+  createMetricsText,
+  type MetricValues,
+  type ReadMetrics,
+  sumOfCounts,
+} from '../metrics/index.ts';
 import type { Stop } from './open-composition.ts';
 
 /** To a process and back. Its `id` is of the question. */
@@ -20,6 +26,7 @@ const isOfMetrics = (message: unknown): message is MetricsMessage =>
 
 /** In the main process, before it starts the others. */
 export function sumProcessMetrics(started: Stop[]): ReadMetrics {
+  const textOf = createMetricsText();
   const lastOf = new Map<Worker, MetricValues>();
   let ended: MetricValues = [];
   let ending = Promise.resolve();
@@ -52,7 +59,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   async function read(): Promise<string> {
     await Promise.all([...lastOf.keys()].map((worker) => asked.ask((id) => send(worker, { metrics: 'wanted', id }))));
     await ending;
-    return metricsText([ended, ...lastOf.values()]);
+    return textOf([ended, ...lastOf.values()]);
   }
   return read;
 }

@@ -3,11 +3,11 @@
 import { join } from 'node:path';
 import type { Composition } from '../../shared/composition/index.ts';
 import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
-import { basePaths } from '../../shared/foundation/constants/index.ts';
+import { basePaths, metricsEndpoint } from '../../shared/foundation/constants/index.ts';
 import { readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
-import { metricsAlone, metricsPath, metricsText } from '../metrics/index.ts';
+import { metricsAlone, readAlone } from '../metrics/index.ts';
 import { readConfigFile } from './config-file.ts';
 import { configure } from './configure-store.ts';
 import { consoleLine } from './console-line.ts';
@@ -53,7 +53,7 @@ export async function startLocalGateway(
     later.push(...readTelemetryEnvironment().notes.map((note) => `note: ${note}`));
     const opened = count === 1 ? options : withOwnFolder(options, started);
     const { composition, metrics } = await openComposition(opened, started);
-    const readMetrics = count === 1 ? async () => metricsText([await metrics.read()]) : sumProcessMetrics(started);
+    const readMetrics = count === 1 ? readAlone(metrics) : sumProcessMetrics(started);
     if (options.dynamodb !== undefined) await checkSealedKeys(composition, options);
     const { keyTexts, simulator, isDemo } = await configure({ composition, say, later, started }, file);
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
@@ -73,7 +73,7 @@ export async function startLocalGateway(
         '--metrics-port',
       );
       started.push(() => server.close());
-      say(`metrics ${new URL(metricsPath, baseUrl(metricsHost, taken))}`);
+      say(`metrics ${new URL(metricsEndpoint.path, baseUrl(metricsHost, taken))}`);
     }
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);

@@ -45,29 +45,39 @@ export function createCallMetrics(): CallMetrics {
 
   /** Undefined where it is counted already, as almost every call is. */
   function count(fields: LogFields): Promise<void> | undefined {
-    const { event, 'gen_ai.response.model': served } = fields;
+    const { event, failed_control: control, 'gen_ai.response.model': served } = fields;
     if (series === undefined) return loading.then(() => count(fields));
+    if (control !== undefined) {
+      series.failedControls.inc({ control });
+      return undefined;
+    }
     if (event !== 'attempt_failed' && served === undefined) return countUnserved(series, fields);
     if (event === 'attempt_failed') countFailure(series, fields);
     else countCall(series, fields, String(served));
     return undefined;
   }
 
+  function countOrLog(log: Log, fields: LogFields): void {
+    const notCounted = (cause: unknown) => log.error({ event: 'call_not_counted' }, cause);
+    try {
+      const later = count(fields);
+      if (later === undefined) return;
+      const counted = later.catch(notCounted).finally(() => counting.delete(counted));
+      counting.add(counted);
+    } catch (cause) {
+      notCounted(cause);
+    }
+  }
+
   return {
     counted: (log) => ({
-      error: log.error,
+      error(fields, cause) {
+        log.error(fields, cause);
+        if (fields.failed_control !== undefined) countOrLog(log, fields);
+      },
       info(fields, metrics) {
         log.info(fields, metrics);
-        const notCounted = (cause: unknown) => log.error({ event: 'call_not_counted' }, cause);
-        if (fields.event !== 'attempt_failed' && !isOfCall(fields)) return;
-        try {
-          const later = count(fields);
-          if (later === undefined) return;
-          const counted = later.catch(notCounted).finally(() => counting.delete(counted));
-          counting.add(counted);
-        } catch (cause) {
-          notCounted(cause);
-        }
+        if (fields.event === 'attempt_failed' || isOfCall(fields)) countOrLog(log, fields);
       },
     }),
     watch(composition) {
@@ -102,12 +112,24 @@ function countCall(series: Series, fields: LogFields, model: string): void {
   for (const [kind, value] of Object.entries(tokens)) {
     if (Number(value) > 0) series.tokens.inc({ kind, ...labels }, Number(value));
   }
-  const { cost_usd: cost, is_byok: isByok, total_ms: totalMs, first_byte_ms: firstMs, gateway_ms: gatewayMs } = fields;
-  if (Number(cost) > 0) series.cost.inc({ payer: isByok === true ? 'client' : 'workspace', ...labels }, Number(cost));
+  const { cost_usd: cost, total_ms: totalMs, first_byte_ms: firstMs, gateway_ms: gatewayMs } = fields;
+  if (Number(cost) > 0) series.cost.inc({ payer: payerOf(fields), ...labels }, Number(cost));
+  countWorkspace(series, fields);
   if (totalMs !== undefined) series.duration.observe(labels, Number(totalMs) / 1_000);
   if (firstMs !== undefined) series.firstOutput.observe(labels, Number(firstMs) / 1_000);
   if (gatewayMs !== undefined) series.gatewayTime.observe(Number(gatewayMs) / 1_000);
 }
+
+/** A call without a known key has none. */
+function countWorkspace({ workspaceCalls, workspaceCost, workspaceLabel }: Series, fields: LogFields): void {
+  const { workspace_id: id, cost_usd: cost } = fields;
+  if (id === undefined) return;
+  const workspace = workspaceLabel(String(id));
+  workspaceCalls.inc({ outcome: outcomeOf(fields).outcome, workspace });
+  if (Number(cost) > 0) workspaceCost.inc({ payer: payerOf(fields), workspace }, Number(cost));
+}
+
+const payerOf = ({ is_byok: isByok }: LogFields): string => (isByok === true ? 'client' : 'workspace');
 
 /** The log names the code of an error as the outcome of its call. */
 function outcomeOf(fields: LogFields): { readonly outcome: string; readonly code: string } {

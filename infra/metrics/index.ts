@@ -1,12 +1,25 @@
+import type { CallMetrics } from './call-metrics.ts';
 import type { MetricValues } from './prometheus.ts';
+import type { ReadMetrics } from './serve-metrics.ts';
 
 export { type CallMetrics, createCallMetrics } from './call-metrics.ts';
-export { createMetricsGateway, metricsAlone, metricsPath, type ReadMetrics } from './serve-metrics.ts';
+export { createMetricsGateway, metricsAlone, type ReadMetrics } from './serve-metrics.ts';
 export type { MetricValues };
 
-/** Of several processes, as one sum. */
-export const metricsText = async (processes: readonly MetricValues[]): Promise<string> =>
-  (await import('./prometheus.ts')).metricsText(processes);
+/** Writes those of several processes as one sum. */
+export function createMetricsText(): (processes: readonly MetricValues[]) => Promise<string> {
+  let loading: Promise<(processes: readonly MetricValues[]) => Promise<string>> | undefined;
+  return async (processes) => {
+    loading ??= import('./prometheus.ts').then((loaded) => loaded.createMetricsText());
+    return (await loading)(processes);
+  };
+}
+
+/** Of a process that serves alone. */
+export function readAlone(metrics: CallMetrics): ReadMetrics {
+  const textOf = createMetricsText();
+  return async () => textOf([await metrics.read()]);
+}
 
 /** Of what only rises: the counts of processes that have ended. */
 export const sumOfCounts = async (processes: readonly MetricValues[]): Promise<MetricValues> =>

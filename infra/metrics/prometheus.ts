@@ -8,6 +8,22 @@ const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 3
 const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60];
 const gatewayBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 
+/** Workspaces that one process counts apart, and that a sum shows: a scraper keeps a series for each. */
+const countedWorkspacesMax = 2_000;
+const shownWorkspacesMax = 200;
+
+/** The label of all other workspaces together. No workspace can have this id. */
+const otherWorkspaces = '(other)';
+
+/** Names a workspace as a label: the first ones by their ids, the others as one, so that no series ever falls. */
+function nameFirst(namesMax: number) {
+  const first = new Set<string>();
+  return (workspace: string): string => {
+    if (first.size < namesMax && workspace !== otherWorkspaces) first.add(workspace);
+    return first.has(workspace) ? workspace : otherWorkspaces;
+  };
+}
+
 export function createSeries() {
   const registry = new Registry();
   const registers = [registry];
@@ -15,6 +31,8 @@ export function createSeries() {
   const perModel = { labelNames: served, registers };
   return {
     read: () => registry.getMetricsAsJSON(),
+    /** Label of a workspace. */
+    workspaceLabel: nameFirst(countedWorkspacesMax),
     calls: new Counter({
       ...{ name: 'gw_calls_total', help: 'Calls of clients that ended, by outcome and error code' },
       ...{ labelNames: ['outcome', 'code', ...served] as const, registers },
@@ -27,9 +45,21 @@ export function createSeries() {
       ...{ name: 'gw_cost_usd_total', help: 'Cost in USD; payer client: by a key of the client at its provider' },
       ...{ labelNames: ['payer', ...served] as const, registers },
     }),
+    workspaceCalls: new Counter({
+      ...{ name: 'gw_workspace_calls_total', help: 'Calls of a workspace that ended, by outcome' },
+      ...{ labelNames: ['outcome', 'workspace'] as const, registers },
+    }),
+    workspaceCost: new Counter({
+      ...{ name: 'gw_workspace_cost_usd_total', help: 'Cost of a workspace in USD; payer as in gw_cost_usd_total' },
+      ...{ labelNames: ['payer', 'workspace'] as const, registers },
+    }),
     failures: new Counter({
       ...{ name: 'gw_provider_failures_total', help: 'Attempts at a provider that failed, by cause' },
       ...{ labelNames: ['cause', ...served] as const, registers },
+    }),
+    failedControls: new Counter({
+      ...{ name: 'gw_failed_controls_total', help: 'Controls that failed while their call went on' },
+      ...{ labelNames: ['control'] as const, registers },
     }),
     duration: new Histogram({
       ...{ name: 'gw_call_duration_seconds', help: 'From the arrival of a call to its last byte and its charge' },
@@ -58,7 +88,18 @@ export function createSeries() {
 
 export type Series = ReturnType<typeof createSeries>;
 
-export const metricsText = (processes: readonly MetricValues[]): Promise<string> => sumOf(processes).metrics();
+/** Writes sums of processes, always with the same workspaces by their ids. */
+export function createMetricsText(): (processes: readonly MetricValues[]) => Promise<string> {
+  const labelOf = nameFirst(shownWorkspacesMax);
+  const shown = ({ labels, ...value }: MetricValues[number]['values'][number]) =>
+    labels.workspace === undefined
+      ? { ...value, labels }
+      : { ...value, labels: { ...labels, workspace: labelOf(String(labels.workspace)) } };
+  return (processes) =>
+    sumOf(
+      processes.map((metrics) => metrics.map((metric) => ({ ...metric, values: metric.values.map(shown) }))),
+    ).metrics();
+}
 
 /** Sums what only rises: the counts of a process that has ended. */
 export async function sumOfCounts(processes: readonly MetricValues[]): Promise<MetricValues> {

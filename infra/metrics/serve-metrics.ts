@@ -4,10 +4,9 @@ import type { OperatorDependencies } from '../../functions/operator/dependencies
 import { requireInAll } from '../../functions/operator/request/allowed.ts';
 import { identifyOperator } from '../../functions/operator/request/identify-operator.ts';
 import { errorCatalogue, okStatus } from '../../shared/errors/index.ts';
+import { metricsEndpoint } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter } from '../../shared/protocol/router/index.ts';
-
-export const metricsPath = '/metrics';
 
 export type ReadMetrics = () => Promise<string>;
 
@@ -22,7 +21,7 @@ export const createMetricsGateway = (deps: OperatorDependencies, read: ReadMetri
   createRouter(
     {
       root: {
-        [metricsPath]: {
+        [metricsEndpoint.path]: {
           async GET(request, scope) {
             requireInAll(await identifyOperator(deps, request, scope), 'viewer');
             return { status: okStatus, headers, body: await read() };
@@ -39,7 +38,8 @@ export const metricsAlone =
   (read: ReadMetrics): Gateway =>
   async ({ method, path }, { refusal }) => {
     if (refusal !== undefined) return plain(refusal.entry.status, refusal.message);
-    if (path !== metricsPath || method !== 'GET') return plain(errorCatalogue.not_found.status, `GET ${metricsPath}`);
+    if (path !== metricsEndpoint.path || method !== 'GET')
+      return plain(errorCatalogue.not_found.status, `GET ${metricsEndpoint.path}`);
     return read().then(
       (body) => ({ status: okStatus, headers, body }),
       () => plain(errorCatalogue.RATE_LIMITER_UNAVAILABLE.status, 'no metrics'),

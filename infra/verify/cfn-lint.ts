@@ -23,6 +23,15 @@ const account = '111122223333';
 const tasks = { compute: 'container', console: true, consoleSharesTaskRole: true } as const;
 type Variant = readonly [overrides: Partial<StageSettings>, deployment?: ThisDeployment];
 
+const vpcIn = (region: string) => ({
+  id: 'vpc-0123456789abcdef0',
+  subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+  availabilityZones: [`${region}a`, `${region}b`],
+});
+const ownKey = (region: string) => ({
+  encryptionKeyArn: `arn:aws:kms:${region}:${account}:key/11111111-2222-3333-4444-555555555555`,
+});
+
 /** Replaces fields of `prod`, with options of a deployment beside them. */
 const variantsIn = (region: string): readonly Variant[] => [
   [{ console: true, sign_in: { issuer: 'https://id.example.com', client_id: 'gw' } }],
@@ -40,14 +49,12 @@ const variantsIn = (region: string): readonly Variant[] => [
   [
     {
       ...tasks,
-      vpc: {
-        id: 'vpc-0123456789abcdef0',
-        subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
-        availabilityZones: [`${region}a`, `${region}b`],
-      },
+      vpc: vpcIn(region),
     },
   ],
   [{ ...tasks, canary: null }],
+  [{ ...tasks, ...ownKey(region), metricsFrom: ['10.0.0.0/16', 'sg-0123456789abcdef0'], vpc: vpcIn(region) }],
+  [{ console: true, ...ownKey(region), tableCapacity: { min: 10, max: 4_000 } }],
   [{ console: true, canary: null, tableSuffix: '-then' }],
   [{ tableSuffix: '-then' }, { importsIn: `${account}/${region}`, isImportingRestored: true, isAtOnce: true }],
   [tasks, { alsoRuns: 'functions' }],

@@ -51,7 +51,7 @@ import { createTableReaders, type TableReaders, type TableReadersOptions } from 
 const busyGatherMs = 50;
 /** Delay of counts that no caller waits for: they are read every half minute. */
 const statisticsGatherMs = 1_000;
-/** Sampling in a function, which has one call at a time: figures of a thousand calls are as good from a hundred. */
+/** Sampling in a deployed stage, where a call that comes alone would write its counts alone: figures of a thousand calls are as good from a hundred. */
 const callsPerSample = 10;
 
 /** All dependencies of a process that serves calls: the only list of them. The stages of a call pick from it. */
@@ -147,7 +147,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
       randomness,
       onFailure: logFailure('statistics_lost'),
       gathering: { clock, gatherMs: () => (gathersStatistics() ? statisticsGatherMs : 0) },
-      callsPerSample: isFunction ? callsPerSample : 1,
+      callsPerSample: isFunction || environment.stageConcurrency !== undefined ? callsPerSample : 1,
     }),
   };
 }

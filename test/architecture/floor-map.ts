@@ -11,7 +11,7 @@ export interface Floor {
 const ground = 'The ground floor imports nothing above it: move what needs more to a folder above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
 const stage =
-  'A stage imports shared folders, stages.ts and provider-call.ts; what two stages share is a type there or a rule below.';
+  'A stage imports shared folders, stages.ts, provider-call.ts and the exit; what two stages share is a type there or a rule below.';
 const clientInterface = 'What the interface of a client is: no stage, no store, no other interface.';
 const gateway = 'functions/gateway';
 const operator = 'functions/operator';
@@ -46,14 +46,24 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/store': rules },
   { 'shared/storage/sqlite-store': 'The port to the store on a file: knows no caller.' },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
-  { 'shared/protocol/conversation': 'Runs in browsers too: knows texts and nothing of the gateway.' },
-  { 'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.' },
+  {
+    'shared/protocol/conversation': 'Runs in browsers too: knows texts and nothing of the gateway.',
+    'shared/protocol/event-folds': 'Runs in browsers too: knows values and nothing of the gateway.',
+    'shared/protocol/description': 'Words of schemas and operations: describes nothing itself.',
+  },
+  {
+    'shared/protocol/server-sent-events': 'Runs in browsers too: knows bytes and nothing of the gateway.',
+    'shared/protocol/playground': 'Runs in browsers too: a draft and its code, independent of interfaces.',
+  },
   {
     'shared/protocol/json-schema': rules,
     'shared/protocol/memory-budget': 'What a process keeps: knows no request and no answer.',
     'shared/protocol/wire': 'Wire shapes know no store and no provider.',
   },
-  { 'shared/protocol/forms': 'Forms and their files: knows no interface.' },
+  {
+    'shared/protocol/forms': 'Forms and their files: knows no interface.',
+    'shared/protocol/hub': 'A call and its answer between two formats: knows no interface and no provider.',
+  },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
     'shared/protocol/interfaces/chat-completions': clientInterface,
@@ -68,6 +78,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
+  {
+    'shared/protocol/interface-list': 'Which interfaces there are, and where they are asked: no rules of its own.',
+    'shared/protocol/interface-pages': 'Runs in browsers too: the files of interfaces that know texts alone.',
+  },
   {
     'shared/accounting/holds': rules,
     'shared/accounting/idempotency': rules,
@@ -123,6 +137,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/composition': 'Puts real dependencies together; no rules of its own.' },
   { [`${gateway}/provider-call.ts`]: 'Types only.' },
   { [`${gateway}/stages.ts`]: 'Types only.', [`${gateway}/dependencies.ts`]: 'Types only.' },
+  { [`${gateway}/exit`]: 'The one exit of answers: asks the guardrails of a call, and knows no stage.' },
   {
     [`${gateway}/admission`]: stage,
     [`${gateway}/provider`]: stage,
@@ -265,8 +280,9 @@ export const powerHomes: readonly PowerHome[] = [
     homes: ['shared/configuration/gateway-file/', 'infra/'],
   },
   {
+    // `provider` has the types of all of them, and no code that is used here.
     power: 'the provider packages of the AI SDK',
-    sign: /(from|import\() ?'@ai-sdk\//,
+    sign: /(from|import\() ?'@ai-sdk\/(?!provider')/,
     homes: ['shared/routing/formats/hub/'],
   },
   { power: 'tokens of identity providers', sign: /from 'jose'/, homes: [`${operator}/sign-in/`] },
@@ -307,7 +323,7 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/cli/main.ts',
       'infra/container/main.ts',
       // In code that is shown, to be run elsewhere.
-      `${inBrowser}connection/playground/`,
+      'shared/protocol/playground/',
       ...['local', 'cdk', 'bench', 'build', 'verify', 'model-list', 'openapi'].map((room) => `infra/${room}/`),
     ],
   },

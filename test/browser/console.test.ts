@@ -92,11 +92,11 @@ if (typeof browser === 'string') {
     it.each([
       ['overview', 'Overview', []],
       ['calls', 'Calls', []],
-      ['workspaces', 'Workspaces', ['Make a workspace', 'Credit of workspace other']],
-      ['keys', 'Keys', ['Make a key', `Rotate key ${hostile}`, `Revoke key ${hostile}`]],
+      ['workspaces', 'Workspaces', ['Make a workspace', 'Credit of workspace other', 'Change workspace team']],
+      ['keys', 'Keys', ['Make a key', `Rotate key ${hostile} of other`, `Revoke key ${hostile} of other`]],
       ['operators', 'Operators', ['Make an operator key', 'Revoke operator key ada']],
-      ['models', 'Models and providers', ['Details of listed/gpt-5.4']],
-      ['functions', 'Functions', ['Make a function']],
+      ['models', 'Models and providers', ['Details of listed/gpt-5.4', 'Disable provider acme']],
+      ['functions', 'Functions', ['Make a function', 'disable label']],
       ['configuration', 'Configuration', []],
       ['playground', 'Playground', []],
     ])(
@@ -121,7 +121,7 @@ if (typeof browser === 'string') {
             const cells = all('table[role] tbody td');
             return {
               edges: [...new Set(['header strong', 'h1'].map((one) => Math.round(box(document.querySelector(one)).left)))],
-              heights: [...new Set(all('button, select, input:not([type=checkbox])').map((one) => box(one).height))],
+              heights: [...new Set(all('button:not(.sort, .fold), select, input:not([type=checkbox])').map((one) => box(one).height))],
               alone: all('.filters').flatMap((of) => [...lines(of).values()])
                 .filter((line, at, every) => every.length > 1 && line.length === 1 && !line[0].matches('.actions')),
               ragged: all('.totals').filter((of) => Math.abs(box(of.lastElementChild).right - box(of).right) > 1),
@@ -176,7 +176,7 @@ if (typeof browser === 'string') {
         'tabular-nums',
       );
       for (const [view, first, other] of [
-        ['keys', 'Make a key', 'Revoke key first'],
+        ['keys', 'Make a key', 'Revoke key first of team'],
         ['models', 'Refresh', 'Disable provider acme'],
         ['functions', 'Make a function', 'disable label'],
       ] as const) {
@@ -232,8 +232,7 @@ if (typeof browser === 'string') {
       await page.getByText('Values of Calls by day').click();
       expect(await page.locator('details[open] tbody tr').count()).toBe(8);
       // By the values of a tag, whose name is in the address too.
-      await page.getByLabel('Group by tag').fill('team');
-      await page.keyboard.press('Enter');
+      await page.getByLabel('Group by tag').selectOption('team');
       await page.waitForURL(/tag=team/);
       await page.reload();
       const byTag = page.getByRole('table', { name: 'Calls by tag team' });
@@ -262,6 +261,7 @@ if (typeof browser === 'string') {
       await expectRows(page, 1);
       await page.goBack();
       await expectRows(page, 5);
+      await page.getByText('More filters').click();
       await page.getByLabel('Code').fill('unknown_model');
       await page.keyboard.press('Enter');
       await expectRows(page, 1);
@@ -300,11 +300,15 @@ if (typeof browser === 'string') {
       await expectRows(page, 1);
       expect(await rows(page).first().textContent()).toContain('globex status_500 → acme');
       await rows(page).first().getByRole('link').click();
-      const attempts = page.getByRole('list', { name: 'Attempts in their order' }).getByRole('listitem');
-      await attempts.nth(1).waitFor();
+      const attempts = page.getByRole('list', { name: 'Parts of the call in their order' }).getByRole('listitem');
+      await attempts.nth(3).waitFor();
       const texts = await attempts.allTextContents();
-      expect(texts[0]).toMatch(/^globex ✗ status_500 [\d,]+ ms.*server_error/);
-      expect(texts[1]).toMatch(/^acme ✓ ok [\d,]+ ms/);
+      expect(texts).toEqual([
+        expect.stringMatching(/^admission [\d,]+ ms$/),
+        expect.stringMatching(/^globex ✗ status_500 [\d,]+ ms.*server_error/),
+        expect.stringMatching(/^acme ✓ ok [\d,]+ ms/),
+        expect.stringMatching(/^settlement [\d,]+ ms$/),
+      ]);
       expect(await page.locator('.facts').textContent()).toContain('Tagsteam=search');
       expect(await findBarriers()).toEqual([]);
       await page.getByLabel('Views').getByRole('link', { name: 'Calls' }).click();
@@ -355,15 +359,18 @@ if (typeof browser === 'string') {
       await page.clock.resume();
       await settle(page);
       await expectRows(page, 2);
-      const attempts = page.getByRole('list', { name: 'Attempts in their order' }).getByRole('listitem');
+      const attempts = page.getByRole('list', { name: 'Parts of the call in their order' }).getByRole('listitem');
       await rows(page).nth(0).getByRole('link').first().click();
-      await attempts.first().waitFor();
-      expect(await attempts.first().textContent()).toMatch(/^acme ✓ ok .*First output after [\d.,]+ m?s/);
+      await attempts.nth(2).waitFor();
+      expect(await attempts.nth(1).textContent()).toMatch(/^acme ✓ ok .*First output after [\d.,]+ m?s/);
       expect(await page.locator('.first-output').count()).toBe(1);
+      await expectPartsInPlace(page);
       await page.goBack();
       await rows(page).nth(1).getByRole('link').first().click();
-      await attempts.nth(1).waitFor();
-      const reasons = await attempts.allTextContents();
+      await attempts.nth(3).waitFor();
+      await expectPartsInPlace(page);
+      const reasons = (await attempts.allTextContents()).slice(1, -1);
+      expect(reasons.length).toBeGreaterThan(1);
       for (const reason of reasons) expect(reason).toMatch(/The answer does not match the schema: \/.+/);
       expect(await findBarriers()).toEqual([]);
     });
@@ -456,7 +463,7 @@ if (typeof browser === 'string') {
       await served.gateway.settled();
       await show(page, 'view=calls&model=quoting%2Frefused');
       await rows(page).first().getByRole('link').first().click();
-      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
       const callAddress = new URL(page.url()).search.slice(1);
       const views = {
         'view=overview&tag=team': [hostile, hostileTag],
@@ -507,7 +514,7 @@ if (typeof browser === 'string') {
       await page.getByLabel('Workspace').selectOption('team');
       await page.getByLabel('Name').fill(`${hostile} ci`);
       await page.getByLabel('Spend limit in USD').fill('2.50');
-      await page.getByLabel('Tags').fill('team=search, feature=rerank');
+      await page.getByLabel('Tags', { exact: true }).fill('team=search, feature=rerank');
       await page.keyboard.press('Enter');
       const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
       expect((await callOf('acme/echo', made)).status).toBe(200);
@@ -525,10 +532,10 @@ if (typeof browser === 'string') {
       await row.getByRole('button', { name: 'Change' }).click();
       await page.getByLabel('Requests per minute').fill('1');
       // A name given twice would lose one of its values.
-      await page.getByLabel('Tags').fill('team=ads, team=search');
+      await page.getByLabel('Tags', { exact: true }).fill('team=ads, team=search');
       await page.getByRole('button', { name: 'Save' }).click();
       expect(await page.locator('input:invalid').getAttribute('name')).toBe('tags');
-      await page.getByLabel('Tags').fill('team=ads');
+      await page.getByLabel('Tags', { exact: true }).fill('team=ads');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect((await served.gateway.keyItem(made)).requests_per_minute).toBe(1);
@@ -536,7 +543,9 @@ if (typeof browser === 'string') {
       expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'ads' });
 
       await row.getByRole('button', { name: 'Revoke' }).click();
-      await page.getByRole('dialog').waitFor();
+      // It says who loses what.
+      await page.getByRole('heading', { name: `Revoke key ${hostile} ci of team?` }).waitFor();
+      await page.getByRole('list', { name: 'Who called it' }).getByText(`${hostile} ci of team: 1 call`).waitFor();
       await page.keyboard.press('Escape');
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect((await served.gateway.keyItem(made)).status).toBe('active');
@@ -568,7 +577,9 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Make an operator key' }).click();
       await page.getByLabel('Name').fill(`${hostile} eve`);
       await page.getByLabel('Role').selectOption('editor');
-      await page.getByLabel('Workspaces').fill('other');
+      await page.getByLabel('Add to Workspaces').selectOption('other');
+      expect(await page.getByLabel('Workspaces', { exact: true }).inputValue()).toBe('other');
+      await page.getByLabel('Name').focus();
       await page.keyboard.press('Enter');
       const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
       const secret = made.slice(-49, -6);
@@ -648,7 +659,7 @@ if (typeof browser === 'string') {
           return key === undefined ? ((await workspaceStore.read('full')) ?? {}) : writtenKey(key);
         };
         const { page } = await open(`view=${view}`);
-        await page.getByRole('button', { name: /^Change (workspace|key) full$/ }).click();
+        await page.getByRole('button', { name: /^Change (workspace full|key full of team)$/ }).click();
         const dialog = page.getByRole('dialog');
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.getByText('must change something').waitFor();
@@ -670,11 +681,26 @@ if (typeof browser === 'string') {
       },
     );
 
-    it('switches a provider off and on, and says what nobody serves then', async () => {
+    it('asks before it switches a provider off, saying which models have no provider then and whose calls it ends, and switches it on', async () => {
       const { page, findBarriers } = await open('view=models');
+      const statusOf = async () =>
+        (await served.gateway.composition.catalogues.read())?.providers.find(({ id }) => id === 'globex')?.status;
+      const dialog = page.getByRole('dialog');
       await page.getByRole('button', { name: 'Disable provider globex' }).click();
-      await page.getByRole('status').getByText('globex/failing').waitFor();
+      await dialog.getByRole('list', { name: 'Models without a provider' }).getByText('globex/failing').waitFor();
+      await dialog
+        .getByRole('list', { name: 'Who called it' })
+        .getByText(/^first of team: \d+ calls$/)
+        .waitFor();
+      expect(await dialog.getByText('both/fallback').count()).toBe(0);
       expect(await findBarriers()).toEqual([]);
+      await dialog.getByRole('button', { name: 'Keep it' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await statusOf()).toBe('enabled');
+      await page.getByRole('button', { name: 'Disable provider globex' }).click();
+      await dialog.getByRole('button', { name: 'Disable' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await statusOf()).toBe('disabled');
       await page.getByRole('button', { name: 'Enable provider globex' }).click();
       await page.getByRole('button', { name: 'Disable provider globex' }).waitFor();
     });
@@ -732,19 +758,31 @@ if (typeof browser === 'string') {
 
     it('shows how each provider does, that it cools, and what is used of its limits', async () => {
       for (const _call of [1, 2]) await (await callOf('globex/failing')).text();
-      const { page } = await open('view=models');
-      const row = (provider: string, model: string) =>
-        page
-          .getByRole('row')
-          .filter({ hasText: `Provider ${provider}` })
-          .filter({ hasText: model });
-      await row('acme', 'acme/echo')
-        .getByText(/^\d+ of 1,000 requests per minute$/)
-        .waitFor();
-      expect(await row('acme', 'acme/echo').textContent()).toContain('serving');
-      expect(await row('globex', 'globex/failing').textContent()).toMatch(
+      const { page, findBarriers, isTooWide } = await open('view=models');
+      const providers = page.getByRole('table', { name: 'Providers', exact: true });
+      const globex = providers.getByRole('row').filter({ hasText: 'Provider globex' }).first();
+      expect(await globex.textContent()).toMatch(/failing at (both\/fallback, )?globex\/failing/);
+      expect(await page.getByText('cooling for').count()).toBe(0);
+      const healthOf = async (provider: string) => {
+        await page.getByRole('button', { name: `Models at ${provider}` }).click();
+        return page.getByRole('table', { name: `Health of ${provider} at its models` }).locator('tbody tr');
+      };
+      // Failing models come first.
+      const atGlobex = await healthOf('globex');
+      expect(await atGlobex.first().textContent()).toContain('failing');
+      expect(await atGlobex.filter({ hasText: 'globex/failing' }).textContent()).toMatch(
         /failing.*cooling for team: calls to it failed/,
       );
+      const atAcme = await healthOf('acme');
+      const echo = atAcme.filter({ hasText: 'acme/echo' });
+      await echo.getByText(/^\d+ of 1,000 requests per minute$/).waitFor();
+      expect(await echo.textContent()).toContain('serving');
+      expect(await findBarriers()).toEqual([]);
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await isTooWide()).toBe(false);
+      await page.setViewportSize({ width: 1200, height: 800 });
+      await page.getByRole('button', { name: 'Models at globex' }).click();
+      await atGlobex.first().waitFor({ state: 'detached' });
     });
 
     it('shows all that is stored of a model, and takes the model list over where that differs', async () => {
@@ -783,6 +821,9 @@ if (typeof browser === 'string') {
       const { page } = await open('view=functions');
       const codeOf = async () => ((await (await callOf('gw/function/label')).json()) as { error?: string }).error;
       await page.getByRole('button', { name: 'disable label' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('It was not called in the last 24 hours.').waitFor();
+      await dialog.getByRole('button', { name: 'Disable' }).click();
       await page.getByRole('button', { name: 'enable label' }).click();
       await page.getByRole('button', { name: 'disable label' }).waitFor();
       await page.getByLabel('Revision of label').selectOption('r2');
@@ -798,7 +839,7 @@ if (typeof browser === 'string') {
       for (const view of ['functions', 'function&workspace=team&id=label', 'workspaces', 'keys', 'models']) {
         await show(viewer, `view=${view}`);
         await settle(viewer);
-        const names = await viewer.locator('main').getByRole('button').allTextContents();
+        const names = await viewer.locator('main button:not(.sort, .fold)').allTextContents();
         expect([view, names.filter((name) => !['Refresh', 'Credit', 'Details'].includes(name))]).toEqual([view, []]);
       }
     });
@@ -873,8 +914,8 @@ if (typeof browser === 'string') {
       const { page, findBarriers, isTooWide } = await open('view=functions');
       await page.getByRole('link', { name: 'gw/function/label' }).click();
       const text = page.locator('.compared');
-      await page.getByLabel('Revision', { exact: true }).or(page.locator('select')).first().selectOption('r1');
-      await page.locator('select').nth(1).selectOption('r2');
+      await page.locator('.filters select').first().selectOption('r1');
+      await page.locator('.filters select').nth(1).selectOption('r2');
       await text.getByText('+ ').first().waitFor();
       await page.waitForURL(/left=r1.*right=r2|right=r2.*left=r1/);
       expect(await text.locator('.removed').textContent()).toContain('r1: {{input}}');
@@ -930,7 +971,7 @@ if (typeof browser === 'string') {
       expect([(await revisions())?.get('r5')?.state, await active()]).toEqual(['draft', 'r4']);
       await publishToServe('r6', true);
       await page.getByText('r6 (serving)').waitFor();
-      await page.locator('select').nth(1).selectOption('r4');
+      await page.locator('.filters select').nth(1).selectOption('r4');
       await text.getByText(hostile).waitFor();
       expect(await page.locator('img').count()).toBe(0);
       await page.setViewportSize({ width: 360, height: 800 });
@@ -953,7 +994,7 @@ if (typeof browser === 'string') {
       await page.getByLabel('API key').fill(served.gateway.key);
       await page.locator('textarea[name=prompt]').fill(hostile);
       await page.getByRole('button', { name: 'Send' }).click();
-      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
       expect(await page.locator('.answer').textContent()).toContain('simulated by the provider acme');
       expect(await totalsOf(page)).toMatchObject({ Cost: expect.stringMatching(/^\$0\.0/), Provider: 'acme' });
       expect(served.gateway.simulator.calls.at(-1)?.body).toMatchObject({ stream: true });
@@ -1048,7 +1089,7 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Send' }).click();
       const answer = page.locator('p.answer');
       await answer.getByText('00:00:00,000 -->').waitFor();
-      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
       const [call, ...others] = served.gateway.simulator.calls.slice(before);
       const sent = { file_name: "it's.wav", type: 'audio/wav', bytes: file.buffer.length };
       expect(call?.body).toEqual({ model: expect.any(String), prompt: hostile, response_format: 'srt', file: sent });
@@ -1161,7 +1202,7 @@ if (typeof browser === 'string') {
       while ((await page.getByLabel('Base URL').inputValue()) !== gateway.url);
       await page.getByLabel('API key').fill(gateway.key);
       await page.getByRole('button', { name: 'Send' }).click();
-      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
       expect(new Set(window.faults)).toEqual(new Set([`request to ${gateway.url}/chat/completions`]));
       await window.close();
     });
@@ -1225,3 +1266,23 @@ const isInView = `(element) => {
   const places = [[left + 8, top + 4], [right - 8, top + 4], [left + 8, bottom - 4], [right - 8, bottom - 4], [(left + right) / 2, (top + bottom) / 2]];
   return places.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
 }`;
+
+/** Whether each bar of a time line is in its track, in the order of the starts, and the first output in its attempt. */
+async function expectPartsInPlace(page: Page): Promise<void> {
+  const { lefts, outside, output } = await look<{ lefts: number[]; outside: number; output: boolean | undefined }>(
+    page,
+    `
+    const box = (one) => one.getBoundingClientRect();
+    const bars = [...document.querySelectorAll('.time-line .bar')];
+    const isInside = (one) => box(one).left >= box(one.parentElement).left - 1 && box(one).right <= box(one.parentElement).right + 1;
+    const mark = document.querySelector('.first-output');
+    return {
+      lefts: bars.map((one) => box(one).left),
+      outside: bars.filter((one) => !isInside(one)).length,
+      output: mark === null ? undefined : isInside(mark) && box(mark).left >= box(mark.parentElement.querySelector('.bar')).left - 1,
+    };`,
+  );
+  expect(lefts.length).toBeGreaterThan(2);
+  expect([...lefts].sort((one, other) => one - other)).toEqual(lefts);
+  expect([outside, output ?? true]).toEqual([0, true]);
+}

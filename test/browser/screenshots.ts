@@ -98,7 +98,7 @@ const { page } = await openWindow(browser, origin);
 await page.goto(`/console#key=${operatorKey}`);
 await page.goto('/console?view=calls&model=initech%2Fflaky');
 await page.getByRole('row').filter({ hasText: '→' }).getByRole('link').first().click();
-await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
 const callAddress = page.url();
 const tableViews = ['overview', 'calls', 'workspaces', 'keys', 'models', 'functions', 'configuration'];
 const addresses = {
@@ -111,11 +111,13 @@ const dialogs = [
   ['workspaces', 'Credit of workspace team'],
   ['workspaces', 'Change workspace ads'],
   ['models', 'Details of acme/large'],
+  ['models', 'Disable provider acme'],
+  ['keys', 'Revoke key first of team'],
   ['functions', 'Make a function'],
 ] as const;
 const settled = () => page.locator('body:not(:has([aria-busy=true]))').waitFor();
 for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [1200, 390]) {
+  for (const width of [1280, 390]) {
     const path = (name: string) => join(folder, `${name}-${colorScheme}-${width}.png`);
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
@@ -141,7 +143,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByLabel('API key').fill(gateway.key);
     await page.locator('textarea[name=prompt]').fill('Which provider are you?');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+    await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
     await page.screenshot({ path: path('playground'), fullPage: true });
     const signedOut = await openWindow(browser, origin);
     await signedOut.page.emulateMedia({ colorScheme });
@@ -160,7 +162,7 @@ await page.locator('canvas').first().waitFor();
 await page.screenshot({ path: join(folder, 'small-overview.png') });
 await page.emulateMedia({ colorScheme: 'dark' });
 await page.goto(callAddress);
-await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
 await page.screenshot({ path: join(folder, 'small-call.png') });
 await browser.close();
 await server.close();

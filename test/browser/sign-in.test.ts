@@ -25,6 +25,7 @@ if (typeof browser === 'string') {
       provider = await startRealProvider(['editors']);
       gateway = await startHarness({
         models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+        workspace: { member_keys: { max: 2, rpm: 30, spend_limit_usd: '20', expires_in: '30d' } },
         access: [
           { group: 'editors', role: 'member', workspaces: ['team'] },
           { email: 'vera@example.com', role: 'viewer', workspaces: ['team'] },
@@ -110,6 +111,31 @@ if (typeof browser === 'string') {
         .first()
         .waitFor();
       await expectReadable();
+    });
+
+    it('and the form of a key has the limits that hold for them, and the number of keys that are left', async () => {
+      const page = await open('?view=keys');
+      await signIn(page, 'mia@example.com');
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('You may make 2 more of 2 keys in workspace team.').waitFor();
+      const placeholderOf = (label: string) => dialog.getByLabel(label, { exact: true }).getAttribute('placeholder');
+      expect(await placeholderOf('Requests per minute')).toBe('30 (the most)');
+      expect(await placeholderOf('Spend limit in USD')).toBe('20 (the most)');
+      expect(await placeholderOf('Tokens per minute')).toBe('no limit');
+      await dialog.getByLabel('Expires (30d from now at the latest)').waitFor();
+      await expectReadable();
+      await dialog.getByLabel('Name').fill('of-mia');
+      await dialog.getByLabel('Requests per minute').fill('31');
+      await dialog.getByRole('button', { name: 'Make the key' }).click();
+      expect(await page.locator('input:invalid').getAttribute('name')).toBe('rpm');
+      await dialog.getByLabel('Requests per minute').fill('');
+      await dialog.getByRole('button', { name: 'Make the key' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'of-mia' });
+      await row.getByText('30 per minute').waitFor();
+      await row.getByText('$20.00').waitFor();
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await dialog.getByText('You may make 1 more of 2 keys').waitFor();
     });
 
     it('and no answer is taken that this tab did not ask for, or whose token is of another sign-in', async () => {

@@ -1,5 +1,5 @@
-// AWS as the command line meets it: DynamoDB is the embedded one behind a proxy, STS, KMS and Secrets Manager answer what the
-// command line asks them. Every call is noted with the resource that it names.
+// AWS as the command line meets it: DynamoDB is the embedded one behind a proxy, STS, KMS, Secrets Manager and S3 answer what
+// the command line asks them. Every call is noted with the resource that it names.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 interface AwsCall {
   /** As an IAM policy writes it: `dynamodb:GetItem`. */
   readonly action: string;
-  /** The table, the secret, the alias of the key; empty for STS. */
+  /** The table, the secret, the alias of the key, bucket and key of an object; empty for STS. */
   readonly resource: string;
   /** The access key and the region that it is signed for: `local eu-west-1`. */
   readonly signedBy: string;
@@ -21,6 +21,8 @@ export interface AwsServices {
   readonly secrets: Map<string, string>;
   /** Every text that was written to a secret. */
   readonly secretWrites: string[];
+  /** By bucket and key, as `bucket/key`. */
+  readonly objects: Map<string, Uint8Array>;
   /** Variables that sign a shell in and send its AWS calls here. */
   readonly variables: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -40,6 +42,7 @@ export async function startAwsServices(dynamodbUrl: string): Promise<AwsServices
   const calls: AwsCall[] = [];
   const secrets = new Map<string, string>();
   const secretWrites: string[] = [];
+  const objects = new Map<string, Uint8Array>();
   const answers: Readonly<Record<string, (body: Body) => object>> = {
     'secretsmanager:GetSecretValue': ({ SecretId = '' }) =>
       secrets.has(SecretId) ? { SecretString: secrets.get(SecretId) } : { __type: 'ResourceNotFoundException' },
@@ -59,6 +62,12 @@ export async function startAwsServices(dynamodbUrl: string): Promise<AwsServices
     const [, accessKey, region] = /Credential=([^/]+)\/\d+\/([^/]+)\//.exec(request.headers.authorization ?? '') ?? [];
     const signedBy = `${accessKey} ${region}`;
     const [family = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+    if (request.method === 'GET') {
+      const resource = new URL(request.url ?? '', url).pathname.slice(1);
+      calls.push({ action: 's3:GetObject', resource, signedBy });
+      const object = objects.get(resource);
+      return response.writeHead(object === undefined ? 404 : 200).end(object);
+    }
     if (family === '') {
       calls.push({ action: 'sts:GetCallerIdentity', resource: '', signedBy });
       return response.writeHead(200, { 'content-type': 'text/xml' }).end(callerIdentity);
@@ -84,12 +93,16 @@ export async function startAwsServices(dynamodbUrl: string): Promise<AwsServices
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const endpoints = ['DYNAMODB', 'SECRETS_MANAGER', 'STS', 'KMS'].map((name) => [`AWS_ENDPOINT_URL_${name}`, url]);
+  const endpoints = ['DYNAMODB', 'SECRETS_MANAGER', 'STS', 'KMS', 'S3'].map((name) => [
+    `AWS_ENDPOINT_URL_${name}`,
+    url,
+  ]);
   return {
     url,
     calls,
     secrets,
     secretWrites,
+    objects,
     variables: {
       ...Object.fromEntries(endpoints),
       AWS_ACCESS_KEY_ID: 'local',

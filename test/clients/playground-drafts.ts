@@ -1,11 +1,8 @@
 // Drafts of the playground, and a gateway for them: each interface, whole and as a stream, and a function.
-import type { Draft } from '../../functions/operator/page/connection/playground/draft.ts';
-import {
-  type InterfaceName,
-  interfaceNames,
-  interfaces,
-} from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
+
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
+import { type InterfaceName, interfaceNames, interfaces } from '../../shared/protocol/interface-pages/index.ts';
+import type { Draft } from '../../shared/protocol/playground/index.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { startHarness } from '../support/harness.ts';
 

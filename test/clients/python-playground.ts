@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sentFile } from '../../functions/operator/page/connection/playground/draft.ts';
-import {
-  type InterfaceName,
-  interfaces,
-} from '../../functions/operator/page/connection/playground/playground-interfaces.ts';
 import { runCommand } from '../../infra/verify/verify-step.ts';
+import { type InterfaceName, interfaces } from '../../shared/protocol/interface-pages/index.ts';
+import { sentFile } from '../../shared/protocol/playground/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { audio, drafts, hostile, startPlaygroundGateway } from './playground-drafts.ts';
 import { virtualEnvironment } from './python-environment.ts';

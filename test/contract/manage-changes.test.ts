@@ -159,11 +159,24 @@ describe('changes that come at the same moment', () => {
 });
 
 describe('providers', () => {
+  it('are not switched by a dry run, which names the models without another provider', async () => {
+    const statusOf = async () =>
+      (await ada.get('/providers')).body.data.find(({ id }: { id: string }) => id === 'globex').status;
+    const dry = await ada.send('POST', '/providers/globex/disable?dry_run=true');
+    expect(dry.body.data).toEqual({ id: 'globex', status: 'disabled', models_without_provider: ['acme/other'] });
+    expect(await statusOf()).toBe('enabled');
+    expect((await ada.send('POST', '/providers/globex/disable?dry_run=perhaps')).status).toBe(400);
+    expect(await statusOf()).toBe('enabled');
+  });
+
   it('are switched off and on; the models that nobody serves then are named', async () => {
     const off = await ada.send('POST', '/providers/globex/disable');
     expect(off.body.data).toEqual({ id: 'globex', status: 'disabled', models_without_provider: ['acme/other'] });
     const shown = (await ada.get('/providers')).body.data.find(({ id }: { id: string }) => id === 'globex');
     expect(shown.status).toBe('disabled');
+    await ada.send('POST', '/providers/globex/enable?dry_run=true');
+    const [same] = (await ada.get('/providers?search=globex')).body.data;
+    expect(same.status).toBe('disabled');
     const on = await ada.send('POST', '/providers/globex/enable');
     expect(await differencesOf(operationOf('POST', '/v1/manage/providers/{id}/enable'), on.response)).toEqual([]);
     expect((await ada.send('POST', '/providers/none/disable')).status).toBe(404);

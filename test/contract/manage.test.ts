@@ -224,10 +224,10 @@ describe('the description of the interface', () => {
 });
 
 describe('the overview', () => {
-  it('adds up the calls that have a record, in total, over the time, and by model, provider and key', async () => {
+  it('adds up the calls that have a record, in total, over the time, and by workspace, model, provider and key, with the names of their tags', async () => {
     const { status, body } = await ada.get('/overview?since=2h');
     expect(status).toBe(200);
-    const { totals, series, by_model, by_provider, by_key, is_complete, interval } = body.data;
+    const { totals, series, by_model, by_provider, by_workspace, by_key, tag_names, is_complete, interval } = body.data;
     const records = [...(await gateway.records()), ...(await gateway.records('other'))];
     const failed = records.filter(({ outcome }) => outcome === 'no_available_provider').length;
     const refused = records.filter(({ outcome }) => outcome === 'unknown_model').length;
@@ -253,6 +253,13 @@ describe('the overview', () => {
       expect.objectContaining({ provider: 'globex', attempts: 2, failed_attempts: 2 }),
     );
     expect(by_key).toContainEqual(expect.objectContaining({ name: hostile, workspace: 'other', calls: 1 }));
+    const callsOf = (workspace: string) => records.filter((record) => record.workspace === workspace).length;
+    expect(
+      Object.fromEntries(by_workspace.map((one: { workspace: string; calls: number }) => [one.workspace, one.calls])),
+    ).toEqual({ team: callsOf('team'), other: callsOf('other') });
+    const dearest = by_workspace.map(({ cost_usd }: { cost_usd: string }) => Number(cost_usd));
+    expect(dearest).toEqual(dearest.toSorted((one: number, other: number) => other - one));
+    expect(tag_names).toEqual(expect.arrayContaining(['team']));
     expect(body.data).not.toHaveProperty('by_tag');
     const { by_tag } = (await ada.get('/overview?since=2h&tag=team')).body.data;
     expect(by_tag.map(({ value, calls, failed }: Record<string, unknown>) => [value, calls, failed])).toEqual(

@@ -355,7 +355,9 @@ const member = fc.oneof(
     'require_parameters',
     'other',
   ).map((provider) => ({ provider })),
-  objectOf('prompt', 'completion').map((max_price) => ({ provider: { max_price } })),
+  objectOf('prompt', 'completion', 'request', 'image', 'second', 'character', 'token').map((max_price) => ({
+    provider: { max_price },
+  })),
   objectOf('enabled', 'ttl', 'refresh', 'namespace').map((cache) => ({ cache })),
   objectOf('slug', 'version').map((preset) => ({ preset })),
   objectOf('effort', 'max_tokens', 'exclude', 'summary').map((reasoning) => ({ reasoning })),

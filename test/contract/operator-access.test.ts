@@ -77,6 +77,7 @@ type Who = keyof typeof people;
 /** Status by who asks; `-` where the request before made another answer impossible. In the order of `people`. */
 const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly statuses: string }>> = {
   'GET /session': { statuses: '403 200 200 200 200 200 200' },
+  'GET /choices': { statuses: '403 200 200 200 200 200 200' },
   'GET /overview': { statuses: '403 200 200 200 200 200 200' },
   'GET /calls': { statuses: '403 200 200 200 200 200 200' },
   'GET /calls/{id}': { statuses: '403 404 200 200 200 200 200' },
@@ -287,6 +288,40 @@ describe('keys of a member', () => {
     expect(rotated.body.data).toMatchObject({ name: 'laptop', state: 'active', owner: 'mia.two@example.com' });
     const states = (await mia.get('/keys')).body.data.map(({ state }: { state: string }) => state).toSorted();
     expect(states).toEqual(['active', 'ending', 'revoked']);
+  });
+
+  it('come with their bounds and how many are left, and with ids to choose from that the person may use', async () => {
+    const { workspaceStore } = gateway.composition;
+    await workspaceStore.write({ id: 'other', models: ['globex/failing'] });
+    const mia = await person({ email: 'mia.three@example.com', groups: ['staff'] });
+    const choicesOf = async (who: OperatorRequests) => (await who.get('/choices')).body.data;
+    const bounds = { concurrency: null, ...memberKeys };
+    expect(await choicesOf(mia)).toEqual({
+      models: ['acme/echo', 'globex/failing'],
+      providers: [],
+      guardrails: [],
+      tag_names: [],
+      member_keys: [
+        { workspace: 'closed', bounds: null, left: 0 },
+        { workspace: 'team', bounds: expect.objectContaining(bounds), left: 2 },
+      ],
+    });
+    const made = await mia.send('POST', '/keys', { workspace: 'team', name: 'one', tags: { 'of-mia': 'yes' } });
+    const after = await choicesOf(mia);
+    expect([after.member_keys[1].left, after.tag_names]).toEqual([1, ['of-mia']]);
+    // Tags of keys are shown to those who see the keys.
+    expect((await choicesOf(await person(people.member))).tag_names).toEqual([]);
+    const editor = await choicesOf(await person(people.editor));
+    expect([editor.tag_names, editor.member_keys, editor.providers.length > 0]).toEqual([['of-mia'], [], true]);
+    await mia.send('PATCH', `/keys/${made.body.data.public_id}`, { status: 'revoked' });
+    expect((await choicesOf(mia)).member_keys[1].left).toBe(2);
+    // A person of one narrow workspace is offered its models alone.
+    const rules = await gateway.composition.access.read();
+    await gateway.composition.access.write([...rules, { group: 'narrow', role: 'member', workspaces: ['other'] }]);
+    const narrow = await person({ email: 'nora@example.com', groups: ['narrow'] });
+    expect((await choicesOf(narrow)).models).toEqual(['globex/failing']);
+    await gateway.composition.access.write(rules);
+    await workspaceStore.write({ id: 'other', models: 'all' });
   });
 
   it('are made by no member where the workspace does not say so, and by none without an e-mail in the name of another', async () => {

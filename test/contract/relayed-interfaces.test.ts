@@ -28,10 +28,6 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
         'acme/full': [{ provider: 'acme', upstream: `usage:${fullCall.length}:0`, more }],
         'acme/free': [{ provider: 'acme', upstream: 'echo', more: free }],
         'acme/members': [{ provider: 'acme', upstream: 'unknown-members', more }],
-        'acme/failing': [
-          { provider: 'acme', upstream: 'error-500', more },
-          { provider: 'globex', upstream: 'echo', more },
-        ],
         'zen/chat': [{ provider: 'zen', upstream: 'echo' }],
       },
       providers: { zen: { apis: ['chat-completions'] } },
@@ -112,30 +108,6 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: 0n });
     expect(await expectBalancedBooks(gateway)).toBe(before);
     expect((await gateway.post(free, as(poor))).status).toBe(200);
-  });
-
-  it('falls back, replays and caches like a chat completion', async () => {
-    const fallback = await gateway.post(hello('acme/failing'));
-    expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
-    const once = { 'idempotency-key': 'once' };
-    const first = await (await gateway.post(hello('acme/echo'), once)).text();
-    gateway.simulator.clear();
-    const again = await gateway.post(hello('acme/echo'), once);
-    expect([await again.text(), again.headers.get('idempotent-replayed')]).toEqual([first, 'true']);
-    const other = await gateway.post(hello('acme/free'), once);
-    expect(await other.json()).toMatchObject({ error: 'idempotency_conflict' });
-    expect(gateway.simulator.calls).toEqual([]);
-    const outcomes: (string | null)[] = [];
-    const texts = new Set<string>();
-    for (const _time of [1, 2]) {
-      const response = await gateway.post(hello('acme/echo', { cache: {} }));
-      const answer = (await response.json()) as Json;
-      texts.add(JSON.stringify({ ...answer, usage: undefined }));
-      outcomes.push(response.headers.get('x-gw-cache'));
-      await gateway.settled();
-    }
-    expect(outcomes).toEqual(['MISS', 'HIT']);
-    expect(texts.size).toBe(1);
   });
 
   it('is named by the list of models, for the models that serve it alone', async () => {

@@ -352,10 +352,20 @@ describe('an alert of a provider', () => {
   });
 });
 
+/** Their lines are among those of the harness. */
+const withLoggedAlerts: GatewayOptions['replace'] = ({ store, clock, randomness, log, credit, cooldowns }) => ({
+  alerts: createAlerts({
+    ...{ store, clock, randomness, log, credit, cooldowns },
+    isFunction: false,
+    persist: async (write) => void (await write()),
+  }),
+});
+
 describe('a receiver that does not take an alert', () => {
   it('is asked three times in all by a process that lives, with one id, and the mark says so', async () => {
     const clock = laterClock(() => 0, isPause);
-    const { harness, spend, received } = await start({ clock }, [{ status: 500, body: 'no' }]);
+    const options = { clock, replace: withLoggedAlerts };
+    const { harness, spend, received } = await start(options, [{ status: 500, body: 'no' }]);
     await spend([600]);
     await eventually(() => received().length === 3);
     expect(new Set(received().map(({ id }) => id)).size).toBe(1);
@@ -366,6 +376,9 @@ describe('a receiver that does not take an alert', () => {
     expect(received()).toHaveLength(3);
     expect(await marksOf(harness)).toMatchObject({ percent: 50, tries: 3 });
     expect(harness.logLines.join()).not.toContain('/hook');
+    // A try that is followed by another one has lost nothing yet.
+    const failed = harness.logLines.filter((line) => line.includes('"alert_failed"'));
+    expect(failed.map((line) => line.includes('"failed_control":"alert"'))).toEqual([false, false, true]);
   });
 
   it('has it by the second try, and is left alone then', async () => {
@@ -424,19 +437,7 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('is not there: a variable that is not set, or is no URL, costs a log line and no mark', async () => {
-    const replace: GatewayOptions['replace'] = ({ store, clock, randomness, log, credit, cooldowns }) => ({
-      alerts: createAlerts({
-        store,
-        clock,
-        randomness,
-        log,
-        credit,
-        cooldowns,
-        isFunction: false,
-        persist: async () => {},
-      }),
-    });
-    const { harness, spend, received } = await start({ replace });
+    const { harness, spend, received } = await start({ replace: withLoggedAlerts });
     const url = String(process.env[urlName]);
     delete process.env[urlName];
     await spend([600, 100]);
@@ -446,6 +447,7 @@ describe('a receiver that does not take an alert', () => {
     const logged = harness.logLines.filter((line) => line.includes('alerts_not_sent'));
     expect(logged).toHaveLength(1);
     expect(logged[0]).toContain('is not set');
+    expect(logged[0]).toContain('"failed_control":"alert"');
     process.env[urlName] = url;
     await spend([100]);
     await eventually(() => received().length === 1);

@@ -323,6 +323,11 @@ describe('the record of a call', () => {
       firstOutputMs: 0,
       totalMs: 0,
       gatewayMs: 0,
+      timeLine: [
+        { part: 'admission', startMs: 0, ms: 0 },
+        { part: 'attempt', at: 0, startMs: 0, ms: 0 },
+        { part: 'settlement', startMs: 0, ms: 0 },
+      ],
     });
   });
 

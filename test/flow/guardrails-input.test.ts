@@ -45,7 +45,7 @@ const places = (
       tool_choice: 'none',
       metadata: { ticket: 'not a prompt' },
     },
-    ['S', `A ${word}`, '{"q":"B"}', 'C', 'D', 'E'],
+    ['S', 'U', `A ${word}`, 'look', '{"q":"B"}', 'C', 'look', 'D', 'q', 'E', 'q'],
   ],
   [
     'Messages',
@@ -66,7 +66,7 @@ const places = (
       ],
       tools: [{ name: 'look', description: 'D', input_schema: { type: 'object' } }],
     },
-    ['S', `A ${word}`, 'F', '{"q":"B"}', 'C', 'D'],
+    ['S', `A ${word}`, 'F', 'look', '{"q":"B"}', 'C', 'look', 'D'],
   ],
   [
     'Responses',
@@ -81,7 +81,7 @@ const places = (
       ],
       tools: [{ type: 'function', name: 'look', description: 'D', parameters: { type: 'object' }, strict: false }],
     },
-    ['S', `A ${word}`, '{"q":"B"}', 'C', 'D'],
+    ['S', `A ${word}`, 'look', '{"q":"B"}', 'C', 'look', 'D'],
   ],
   ['Embeddings', '/embeddings', { input: ['S', `A ${word}`] }, ['S', `A ${word}`]],
 ];
@@ -313,12 +313,16 @@ describe('guardrails on input', () => {
       const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
       expect(logged).toHaveLength(1);
       expect(logged[0]).toContain('"guardrail":"words"');
+      expect(logged[0]).not.toContain('failed_control');
     });
 
     it.each(failures)('one that %s lets pass where the file says so', async (_name, answering) => {
       second.answer(answering);
+      const lines = harness.logLines.length;
       expect((await harness.post(hello('acme/echo'), by(keys.other))).status).toBe(200);
       expect(sent()).toHaveLength(1);
+      const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
+      expect(logged).toEqual([expect.stringContaining('"failed_control":"guardrail"')]);
     });
   });
 

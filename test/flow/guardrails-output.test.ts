@@ -31,30 +31,10 @@ const wholeOf: Readonly<Record<string, (answer: never) => { readonly text: strin
   }),
 };
 
-const blockedEnds: Readonly<Record<string, string>> = {
-  'chat-completions': 'content_filter',
-  messages: 'refusal',
-  responses: 'content_filter',
-};
-
 const eventsIn = (text: string): Json[] =>
   dataLines(text)
     .filter((line) => line !== '[DONE]')
     .map((line) => JSON.parse(line) as Json);
-
-/** Why a stream ended, as its last events say. */
-function endOf(id: string, text: string): unknown {
-  const events = eventsIn(text);
-  if (id === 'chat-completions') {
-    const reasons = events.flatMap(({ choices }) =>
-      (choices as { finish_reason: string | null }[]).map((one) => one.finish_reason),
-    );
-    return reasons.findLast((reason) => reason !== null);
-  }
-  if (id === 'messages')
-    return (events.find(({ type }) => type === 'message_delta')?.delta as Json | undefined)?.stop_reason;
-  return wholeOf.responses?.(events.at(-1)?.response as never).end;
-}
 
 describe('guardrails on output', () => {
   const keys = { hasty: newKey(), lenient: newKey(), plain: newKey() };
@@ -116,8 +96,6 @@ describe('guardrails on output', () => {
   describe.each(ways)('%s of %s', (_name, model, { id, path, hello: ask, contentOf }) => {
     const post = async (more: Json = {}, key?: string) =>
       (await harness.postTo(path, ask(model, more), key === undefined ? {} : by(key))).text();
-    const wordIn = (text: string): string => text.split(' ').find((word) => word.length > 4) ?? text;
-    const wholeText = async () => wholeOf[id]?.(JSON.parse(await post({}, keys.plain)) as never).text ?? '';
 
     it('leave JSON and streams as they are where they pass', async () => {
       const events = (text: string) => eventsIn(text).length;
@@ -128,48 +106,6 @@ describe('guardrails on output', () => {
       expect(events(checked)).toBe(events(unchecked));
       expect(guardrail.questions.length).toBeGreaterThan(2);
       expect(new Set(guardrail.questions.map(({ direction }) => direction))).toEqual(new Set(['output']));
-    });
-
-    it('put their message in the place of JSON that is blocked, and the provider is paid', async () => {
-      const word = wordIn(await wholeText());
-      guardrail.answer(({ texts }) =>
-        texts.some((text) => text.includes(word)) ? { action: 'block', message: 'Not this.' } : { action: 'pass' },
-      );
-      const before = await harness.credit();
-      const text = await post();
-      expect(wholeOf[id]?.(JSON.parse(text) as never)).toEqual({ text: 'Not this.', end: blockedEnds[id] });
-      expect(text).not.toContain(word);
-      await harness.settled();
-      expect((await harness.credit()).spent).toBeGreaterThan(before.spent);
-    });
-
-    it('end a stream that is blocked with their message, and let nothing of its window out', async () => {
-      const whole = await wholeText();
-      const word =
-        whole
-          .slice(60)
-          .split(' ')
-          .find((one) => one.length > 4) ?? '';
-      expect(word).not.toBe('');
-      guardrail.answer(({ texts }) =>
-        texts.some((text) => text.includes(word)) ? { action: 'block', message: 'Not this.' } : { action: 'pass' },
-      );
-      const text = await post({ stream: true });
-      const content = contentOf(text);
-      expect(content).toContain('Not this.');
-      expect(content).not.toContain(word);
-      expect(whole.startsWith(content.slice(0, content.indexOf('Not this.')))).toBe(true);
-      expect(endOf(id, text)).toBe(blockedEnds[id]);
-    });
-
-    it('mask a word in JSON and in a stream, across chunks', async () => {
-      const whole = await wholeText();
-      const word = wordIn(whole.slice(60));
-      guardrail.answer(({ texts }) => ({ action: 'mask', texts: texts.map((text) => text.replaceAll(word, '#')) }));
-      const json = wholeOf[id]?.(JSON.parse(await post()) as never).text;
-      expect(json).toBe(whole.replaceAll(word, '#'));
-      const text = await post({ stream: true });
-      expect(text).not.toContain(word);
     });
 
     it('block where they fail, or let pass where the file says so', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { readOptions } from '../../infra/local/start-options.ts';
+import { createCallMetrics, createMetricsText, type MetricValues } from '../../infra/metrics/index.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { createOperatorStore } from '../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -41,6 +42,8 @@ async function untilCounted(address: string, calls: number): Promise<void> {
 }
 
 const key = newKey();
+const laxKey = newKey();
+const strictKey = newKey();
 let simulator: Simulator;
 beforeAll(async () => {
   simulator = await startSimulator({ paceMs: 0 });
@@ -51,7 +54,16 @@ function writeFile(): string {
   const path = join(temporaryFolder(), 'gateway.yaml');
   const route = (upstream: string) => [{ provider: 'acme', upstream }];
   const models = { 'acme/echo': route('echo'), 'acme/limited': route('error-429:rate_limit_exceeded:600') };
-  writeFileSync(path, gatewayFileText({ models }, simulator.urlOf, key));
+  // Nobody listens there.
+  const guardrails = ['pass', 'block'].map((on_failure) => ({
+    ...{ id: on_failure, kind: 'http', url: 'http://127.0.0.1:9/', on_failure, on: ['input'] },
+  }));
+  const keys = [
+    { name: 'lax', key: laxKey, guardrails: ['pass'] },
+    { name: 'strict', key: strictKey, guardrails: ['block'] },
+  ];
+  const moreWorkspaces = [{ id: 'guarded', credit_usd: '1', keys }];
+  writeFileSync(path, gatewayFileText({ models, guardrails, moreWorkspaces }, simulator.urlOf, key));
   return path;
 }
 
@@ -89,7 +101,9 @@ describe('the metrics of a process', () => {
     expect(await call(gateway.url, 'acme/limited')).toBe(429);
     expect(await call(gateway.url, 'words of a client')).toBe(400);
     expect(await call(gateway.url, 'acme/echo', {}, 'Bearer sk-gw-of-nobody')).toBe(401);
-    await untilCounted(ownPort, 5);
+    expect(await call(gateway.url, 'acme/echo', {}, `Bearer ${laxKey}`)).toBe(200);
+    expect(await call(gateway.url, 'acme/echo', {}, `Bearer ${strictKey}`)).toBe(503);
+    await untilCounted(ownPort, 7);
   });
   afterAll(() => gateway?.stop());
 
@@ -110,12 +124,17 @@ describe('the metrics of a process', () => {
     const calls = [...samples].filter(([sample]) => sample.startsWith('gw_calls_total{'));
     const served = 'provider="acme",model="acme/echo"';
     expect(Object.fromEntries(calls)).toEqual({
-      [`gw_calls_total{outcome="ok",code="",${served}}`]: 2,
+      [`gw_calls_total{outcome="ok",code="",${served}}`]: 3,
+      'gw_calls_total{outcome="failed",code="RATE_LIMITER_UNAVAILABLE",provider="",model="acme/echo"}': 1,
       'gw_calls_total{outcome="failed",code="rate_limited",provider="",model="acme/limited"}': 1,
       'gw_calls_total{outcome="refused",code="unknown_model",provider="",model=""}': 1,
       'gw_calls_total{outcome="refused",code="UNAUTHORIZED",provider="",model=""}': 1,
     });
-    expect(samples.get(`gw_call_duration_seconds_count{${served}}`)).toBe(2);
+    // The guardrail that blocks on failure failed nothing in silence: its client got a 503.
+    expect([...samples].filter(([sample]) => sample.startsWith('gw_failed_controls_total'))).toEqual([
+      ['gw_failed_controls_total{control="guardrail"}', 1],
+    ]);
+    expect(samples.get(`gw_call_duration_seconds_count{${served}}`)).toBe(3);
     expect(samples.get(`gw_first_output_seconds_count{${served}}`)).toBeGreaterThan(0);
     expect(samples.get(`gw_tokens_total{kind="input",${served}}`)).toBeGreaterThan(0);
     expect(samples.get(`gw_tokens_total{kind="output",${served}}`)).toBeGreaterThan(0);
@@ -127,7 +146,15 @@ describe('the metrics of a process', () => {
     expect(samples.get('gw_calls_in_flight')).toBe(0);
     expect(samples.get('gw_kept_bytes')).toBeGreaterThanOrEqual(0);
     expect(text).not.toContain('words of a client');
-    expect(text).not.toContain('team');
+    const byWorkspace = [...samples].filter(([sample]) => sample.startsWith('gw_workspace_'));
+    expect(Object.fromEntries(byWorkspace)).toEqual({
+      'gw_workspace_calls_total{outcome="ok",workspace="team"}': 2,
+      'gw_workspace_calls_total{outcome="failed",workspace="team"}': 1,
+      'gw_workspace_calls_total{outcome="refused",workspace="team"}': 1,
+      'gw_workspace_cost_usd_total{payer="workspace",workspace="team"}': samples.get(
+        `gw_cost_usd_total{payer="workspace",${served}}`,
+      ),
+    });
   });
 
   it('are for operators that may read every workspace', async () => {
@@ -141,7 +168,7 @@ describe('the metrics of a process', () => {
   it('are on a port of their own without a key, to who names this machine, and nothing else is', async () => {
     const response = await fetch(ownPort);
     expect(response.status).toBe(200);
-    expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(5);
+    expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(7);
     for (const path of ['/', '/health', '/v1/models', '/v1/manage/keys', '/console', '/metrics/x']) {
       expect((await fetch(new URL(path, ownPort))).status).toBe(404);
     }
@@ -151,12 +178,34 @@ describe('the metrics of a process', () => {
     expect([foreign.status, foreign.body]).toEqual([400, expect.not.stringContaining('gw_')]);
   });
 
-  it('have every name that the dashboard asks for', async () => {
-    const dashboard = readFileSync(join(projectRoot, 'infra/metrics/grafana/gateway.json'), 'utf8');
-    const asked = new Set([...dashboard.matchAll(/\bgw_\w+/g)].map(([name]) => name.replace(/_bucket$/, '')));
+  it('have every name and label that a query of the dashboard asks for, and none that no panel shows', async () => {
+    const { panels } = JSON.parse(readFileSync(join(projectRoot, 'infra/metrics/grafana/gateway.json'), 'utf8')) as {
+      panels: { title: string; gridPos: { x: number; y: number }; targets: { expr: string; legendFormat: string }[] }[];
+    };
     const text = await (await fetch(ownPort)).text();
-    expect(asked.size).toBeGreaterThan(0);
+    const ofScraper = ['job', 'instance'];
+    const labelsOf = (name: string) =>
+      [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} `, 'gm'))].flatMap(([, labels = '']) =>
+        [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label),
+      );
+    const asked = new Set<string>();
+    for (const { title, targets } of panels) {
+      expect([title, targets.length > 0]).toEqual([title, true]);
+      for (const { expr, legendFormat } of targets) {
+        const [, name = ''] = /\b(gw_\w+)/.exec(expr) ?? [];
+        asked.add(name.replace(/_bucket$/, ''));
+        const words = [
+          ...(/\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(/, */) ?? []),
+          ...[...expr.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, label = '']) => label),
+          ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label),
+        ];
+        const known = new Set([...ofScraper, ...labelsOf(name)]);
+        expect([title, words.filter((word) => !known.has(word))]).toEqual([title, []]);
+      }
+    }
     expect(asked).toEqual(new Set(namesIn(text)));
+    const places = panels.map(({ gridPos: { x, y } }) => `${x} ${y}`);
+    expect(new Set(places).size).toBe(panels.length);
   });
 });
 
@@ -190,6 +239,44 @@ describe('the metrics of several processes', () => {
     } finally {
       await gateway.stop();
     }
+  });
+});
+
+describe('the metrics of many workspaces', () => {
+  /** Of a process, in which these workspaces made a call each. */
+  async function countsOf(workspaces: readonly string[]): Promise<MetricValues> {
+    const metrics = createCallMetrics();
+    const log = metrics.counted({ info() {}, error() {} });
+    for (const workspace_id of workspaces) {
+      log.info({
+        ...{ event: 'request', method: 'POST', route: '/v1/chat/completions', outcome: 'ok', workspace_id },
+        ...{ 'gen_ai.provider.name': 'acme', 'gen_ai.response.model': 'acme/echo', cost_usd: '0.5' },
+      });
+    }
+    return metrics.read();
+  }
+  const names = (from: number, to: number) => Array.from({ length: to - from }, (_one, at) => `w${from + at}`);
+  const callsBy = (text: string) =>
+    new Map(
+      [...samplesIn(text)].flatMap(([sample, value]) => {
+        const [, workspace] = /^gw_workspace_calls_total\{outcome="ok",workspace="([^"]*)"\}/.exec(sample) ?? [];
+        return workspace === undefined ? [] : [[workspace, value] as const];
+      }),
+    );
+
+  it('are of the first 200 of the sum over processes, of all others as one, and no series falls', async () => {
+    const textOf = createMetricsText();
+    const first = await textOf([await countsOf(names(0, 150)), await countsOf(names(100, 250))]);
+    const calls = callsBy(first);
+    expect([...calls.keys()]).toEqual([...names(0, 200), '(other)']);
+    expect([calls.get('w0'), calls.get('w120'), calls.get('(other)')]).toEqual([1, 2, 50]);
+    const cost = samplesIn(first).get('gw_workspace_cost_usd_total{payer="workspace",workspace="(other)"}');
+    expect(cost).toBe(25);
+    // The process that counted the first ones has ended, and others come first.
+    const later = callsBy(await textOf([await countsOf(names(200, 300)), await countsOf(names(0, 250))]));
+    expect(new Set(later.keys())).toEqual(new Set(calls.keys()));
+    expect([later.get('w0'), later.get('(other)')]).toEqual([1, 150]);
+    expect(samplesIn(await textOf([])).size).toBe(0);
   });
 });
 

@@ -72,9 +72,11 @@ describe('the order of providers', () => {
     expect(await draw({ model: 'tokens' })).toBe('cheap');
   });
 
-  it('of images that have a price is not that of a bound of tokens, which no image reaches', async () => {
-    expect(await draw({ model: 'both' })).toBe('cheap');
-    expect(gateway.simulator.calls).toHaveLength(1);
+  it('of images that may be billed by tokens too is what the call reserves', async () => {
+    // 60,000 tokens of output at 2 USD a million, against an image for 0.08 USD.
+    expect(await draw({ model: 'both' })).toBe('dear');
+    expect(await draw({ model: 'both', provider: { sort: 'price' } })).toBe('dear');
+    expect(gateway.simulator.calls).toHaveLength(2);
   });
 
   it('of speech and transcriptions is that of characters and seconds', async () => {
@@ -94,7 +96,7 @@ describe('the order of providers', () => {
     expect(shown('image')).toMatchObject({ output_price_per_image: '0.02' });
     expect(shown('speech')).toMatchObject({ input_price_per_character: '0.00001' });
     expect(shown('transcript')).toMatchObject({ input_price_per_second: '0.0001' });
-    expect(shown('tokens')).toMatchObject({ input_price_per_million: '1' });
+    expect(shown('tokens')).toMatchObject({ input_price_per_million: '2' });
   });
 
   it('of reranking is that of the documents: tokens cost less for few of them, a request for many', async () => {

@@ -68,7 +68,7 @@ describe('a refusal', () => {
     const body = hello('acme/large', { provider: { max_price: { prompt: 1, completion: 2 } } });
     const message = await said(body, 402, 'price_cap_exceeded', poor);
     expect(message).toBe(
-      'No provider is available under provider.max_price: acme, the cheapest, costs 2.5 USD for a million tokens of prompt and 10 of completion.',
+      'No provider is available under provider.max_price: acme, the cheapest, costs 2.5 USD for a million tokens of prompt and 10 USD for a million tokens of completion. It needs at least provider.max_price.prompt 2.5, provider.max_price.completion 10.',
     );
   });
 

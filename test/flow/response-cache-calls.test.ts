@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { collectedStreamMaxBytes, requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { EventReader } from '../../shared/protocol/interfaces/index.ts';
+import type { EventReader } from '../../shared/protocol/wire/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';

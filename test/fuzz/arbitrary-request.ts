@@ -27,7 +27,7 @@ const provider = fc.record(
     sort: fc.constantFrom('price', 'latency', 'throughput', 'speed'),
     max_price: fc.oneof(
       fc.double({ min: 0, noNaN: true }),
-      fc.constant({ prompt: '1.5', completion: 2 }),
+      fc.constant({ prompt: '1.5', completion: 2, request: 1, character: '9' }),
       fc.constant('0'),
     ),
     only: fc.constantFrom('acme', 'globex', ['acme'], ['acme', 'globex'], 'unknown'),

@@ -154,16 +154,23 @@ describe('a new version', () => {
   };
 
   it('of every function takes a tenth of the calls for ten minutes where the stage retains, or as many as it says', () => {
-    for (const [canary, percent, minutes] of [
-      [undefined, 10, 10],
-      [{ percent: 25, minutes: 5 }, 25, 5],
+    for (const [canary, own] of [
+      [undefined, 'CodeDeployDefault.LambdaCanary10Percent10Minutes'],
+      [{ percent: 10, minutes: 30 }, 'CodeDeployDefault.LambdaCanary10Percent30Minutes'],
+      [{ percent: 25, minutes: 5 }, undefined],
     ] as const) {
       const { api, groups } = groupsOf(canary === undefined ? {} : { canary });
       expect(groups).toHaveLength(3);
-      for (const { Properties } of resourcesOf(api, 'AWS::CodeDeploy::DeploymentConfig')) {
+      const configs = resourcesOf(api, 'AWS::CodeDeploy::DeploymentConfig');
+      expect(configs).toHaveLength(own === undefined ? 3 : 0);
+      for (const { DeploymentConfigName } of groups) {
+        if (own !== undefined) expect(DeploymentConfigName).toBe(own);
+        else expect(configs.map(({ id }) => ({ Ref: id }))).toContainEqual(DeploymentConfigName);
+      }
+      for (const { Properties } of configs) {
         expect(Properties.TrafficRoutingConfig).toEqual({
           Type: 'TimeBasedCanary',
-          TimeBasedCanary: { CanaryInterval: minutes, CanaryPercentage: percent },
+          TimeBasedCanary: { CanaryInterval: 5, CanaryPercentage: 25 },
         });
       }
       const aliases = Object.values(api.findResources('AWS::Lambda::Alias')) as { UpdatePolicy?: object }[];

@@ -21,6 +21,7 @@ interface EdgeAnswer {
 }
 
 const signIn = { issuer: 'https://id.example.com', client_id: 'gw' };
+const withTasks = { console: true, consoleSharesTaskRole: true, compute: 'container' } as const;
 const doorOf = (overrides: object) => {
   const { api } = synthesizeStage('prod', { console: true, ...overrides });
   const [door, ...others] = resourcesOf(api, 'AWS::CloudFront::Function');
@@ -109,12 +110,34 @@ describe('before the operator function', () => {
     // It changes after the function of Lambda, whose files it knows.
     const [door] = resourcesOf(api, 'AWS::CloudFront::Function');
     expect(door?.DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/^OperatorLive/)]));
-    for (const overrides of [
-      {},
-      { console: true, edge: 'none' },
-      { console: true, consoleSharesTaskRole: true, compute: 'container' },
-    ] as const) {
+    for (const overrides of [{}, { console: true, edge: 'none' }] as const) {
       expect(resourcesOf(synthesizeStage('prod', overrides).api, 'AWS::CloudFront::Function')).toEqual([]);
+    }
+  });
+
+  it('metrics of a task are refused in front of tasks, with whatever credential, and nothing else is', () => {
+    const { api } = synthesizeStage('prod', withTasks);
+    const [distribution] = resourcesOf(api, 'AWS::CloudFront::Distribution');
+    const config = distribution?.Properties.DistributionConfig as {
+      readonly DefaultCacheBehavior: Readonly<Record<string, unknown>>;
+      readonly CacheBehaviors: readonly object[];
+      readonly Origins: readonly object[];
+    };
+    const { FunctionAssociations: none, ...default_ } = config.DefaultCacheBehavior;
+    expect(none).toBeUndefined();
+    expect(config.CacheBehaviors).toEqual([
+      {
+        ...default_,
+        PathPattern: '/metrics',
+        FunctionAssociations: [{ EventType: 'viewer-request', FunctionARN: expect.anything() }],
+      },
+    ]);
+    // A second origin would be a second VPC origin of the same name.
+    expect(config.Origins).toHaveLength(1);
+    const askTasks = doorOf(withTasks);
+    for (const headers of [{}, bearer(key)]) {
+      for (const method of ['GET', 'POST'])
+        expect(askTasks('/metrics', headers, method)).toMatchObject({ statusCode: 404 });
     }
   });
 });

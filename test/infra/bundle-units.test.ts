@@ -1,4 +1,5 @@
 // Write units of calls through the uploaded bundle, under the variables of the template, by DynamoDB's count.
+import { dirname } from 'node:path';
 import { expect, it } from '#jest';
 import { writeUnitsPerCall, writeUnitsWithoutLimits } from '../../infra/bench/costs.ts';
 import { jsonBody } from '../../infra/bench/measuring-client.ts';
@@ -13,9 +14,12 @@ import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { startGatewayBackends } from '../support/gateway-backends.ts';
 import { applyGatewayText } from '../support/gateway-file.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
+import { startTask, taskContainerOf } from './task-process.ts';
 
 /** A call has ended when no request was made for so long. */
 const quietMs = 80;
+/** A task gathers statistics for a second. */
+const gatheredMs = 1_100;
 const countedCalls = 10;
 
 /** Those with a value of their own: what the template takes from other resources is nothing that limits or counts. */
@@ -31,35 +35,67 @@ function templateVariables(): Record<string, string> {
 }
 type Environment = { readonly Variables: Record<string, unknown> };
 
+/** A gateway on a store whose requests are counted, and how it is called. */
+interface CountedGateway {
+  readonly call: (key: string, body: string) => Promise<number>;
+  readonly stop: () => Promise<unknown>;
+}
+
+type StartCounted = (store: { readonly stage: string; readonly url: string }) => Promise<CountedGateway>;
+
+async function expectUnits(start: StartCounted, quietMs: number): Promise<void> {
+  const testStore = await startDynamoTestStore();
+  const backends = await startGatewayBackends(testStore);
+  const [provider, proxy] = await Promise.all([startProvider(), startStoreProxy(testStore.endpoint)]);
+  const keys = newKeys();
+  await applyGatewayText(backends.createComposition({ store: testStore.store }), gatewayFileText(provider.url, keys));
+  const gateway = await start({ stage: testStore.stage, url: proxy.url });
+  const units: number[] = [];
+  const unlimited = { key: keys.unlimited, body: jsonBody(models.unlimited) };
+  for (const { key, body } of [limitedCall(keys.limited), unlimited]) {
+    const written: StoreRequest[] = [];
+    // The first two read what the others know.
+    for (let n = -2; n < countedCalls; n += 1) {
+      expect(await gateway.call(key, String(body))).toBe(200);
+      const requests = await proxy.takeRequests(quietMs);
+      if (n >= 0) written.push(...requests);
+    }
+    units.push(costOf(written, countedCalls).writeUnits);
+  }
+  await gateway.stop();
+  proxy.stop();
+  provider.stop();
+  await backends.stop();
+  const [everyLimit = NaN, noLimits = NaN] = units;
+  expect([everyLimit > 8, everyLimit <= writeUnitsPerCall, everyLimit <= 9.2]).toEqual([true, true, true]);
+  expect([noLimits >= 5, noLimits <= writeUnitsWithoutLimits, noLimits <= 5.2]).toEqual([true, true, true]);
+}
+
 describeOnDynamo('a call of the uploaded bundle under the variables of the template of prod', () => {
   it('writes at most 9.2 units with every limit, and at most 5.2 by a key without limits', async () => {
     const variables = templateVariables();
     expect(variables).toMatchObject({ GW_STAGE_CONCURRENCY: '500', GW_KEY_REQUESTS_PER_MINUTE: '6000' });
-    const testStore = await startDynamoTestStore();
-    const backends = await startGatewayBackends(testStore);
-    const [provider, proxy] = await Promise.all([startProvider(), startStoreProxy(testStore.endpoint)]);
-    const keys = newKeys();
-    await applyGatewayText(backends.createComposition({ store: testStore.store }), gatewayFileText(provider.url, keys));
-    const env = { ...variables, ...lambdaEnvironment({ stage: testStore.stage, dynamodbUrl: proxy.url }) };
-    const gateway = await startBundledFunction(await builtBundle('gateway'), env);
-    const units: number[] = [];
-    const unlimited = { key: keys.unlimited, body: jsonBody(models.unlimited) };
-    for (const { key, body } of [limitedCall(keys.limited), unlimited]) {
-      const written: StoreRequest[] = [];
-      // The first two read what the others know.
-      for (let n = -2; n < countedCalls; n += 1) {
-        expect(await gateway.call(key, String(body))).toBe(200);
-        const requests = await proxy.takeRequests(quietMs);
-        if (n >= 0) written.push(...requests);
-      }
-      units.push(costOf(written, countedCalls).writeUnits);
-    }
-    gateway.kill();
-    proxy.stop();
-    provider.stop();
-    await backends.stop();
-    const [everyLimit = NaN, noLimits = NaN] = units;
-    expect([everyLimit > 8, everyLimit <= writeUnitsPerCall, everyLimit <= 9.2]).toEqual([true, true, true]);
-    expect([noLimits >= 5, noLimits <= writeUnitsWithoutLimits, noLimits <= 5.2]).toEqual([true, true, true]);
+    await expectUnits(async ({ stage, url }) => {
+      const env = { ...variables, ...lambdaEnvironment({ stage, dynamodbUrl: url }) };
+      const { call, kill } = await startBundledFunction(await builtBundle('gateway'), env);
+      return { call, stop: async () => kill() };
+    }, quietMs);
+  });
+
+  it('writes no more in a task that gets a call a second or fewer', async () => {
+    const container = taskContainerOf(synthesizeStage('prod', { compute: 'container' }).api.toJSON());
+    const folder = dirname(await builtBundle('container'));
+    await expectUnits(async ({ stage, url }) => {
+      const task = await startTask({ container, folder, storeUrl: url, stage });
+      return {
+        async call(key, body) {
+          const headers = { ...task.headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+          const response = await fetch(`${task.url}/chat/completions`, { method: 'POST', headers, body });
+          await response.text();
+          return response.status;
+        },
+        stop: task.stop,
+      };
+    }, gatheredMs);
   });
 });

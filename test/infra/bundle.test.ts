@@ -19,7 +19,7 @@ import { onDemand } from '../../infra/build/on-demand.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { ChangeFailed, createOperator } from '../../shared/configuration/administration/index.ts';
+import { ChangeFailed } from '../../shared/configuration/administration/index.ts';
 import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { builtBundles } from '../support/built-bundles.ts';
@@ -615,14 +615,13 @@ describeOnDynamo('the process of a task', () => {
     expect(await statusOf('/v1/models')).toBe(404);
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
-    // A scraper asks each task at its own address.
-    expect(await statusOf('/metrics')).toBe(401);
-    const { text: operatorKey } = await createOperator(harness.composition, 'scraper', {
-      role: 'viewer',
-      workspaces: 'all',
-    });
-    const scraped = await fetch(`${task.origin}/metrics`, { headers: { authorization: `Bearer ${operatorKey}` } });
+    // Scrapers ask each task at a port of its own, which serves nothing else; whom the edge sends gets another one each time.
+    expect(await statusOf('/metrics', task.headers)).toBe(404);
+    const scraped = await fetch(`${task.metricsOrigin}/metrics`);
     expect([scraped.status, await scraped.text()]).toEqual([200, expect.stringContaining('\ngw_calls_in_flight 0\n')]);
+    for (const path of ['/health', '/v1/models', '/console']) {
+      expect([path, (await fetch(task.metricsOrigin + path, { headers: task.headers })).status]).toEqual([path, 404]);
+    }
     const { consoleFile, ...keyless } = rootPaths;
     const page = (await readdir(join(output, 'container', 'page'))).map((name) => consoleFile.replace('**', name));
     for (const path of [...Object.values(keyless), ...page]) {

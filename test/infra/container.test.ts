@@ -10,12 +10,9 @@ import {
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { zonesByRegion } from '../../infra/cdk/zones.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
+import { containerKeepAliveMs, containerStop, containerStopSeconds } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
-// Plain JavaScript that Lambda runs as it is: by path, as it has no types.
-const source = new URL('../../infra/cdk/constructs/custom-resource/index.mjs', import.meta.url).href;
-const { answer } = (await import(source)) as { answer: (event: object, outside: object) => Promise<void> };
 const account = '111122223333';
 const certificateArn = `arn:aws:acm:eu-west-1:${account}:certificate/3f1c0b1e`;
 const privateWay = { edge: 'none', customDomain: { domainNames: ['llm.example.com'], certificateArn } } as const;
@@ -184,6 +181,25 @@ describe('a stage with tasks', () => {
     });
   });
 
+  it('waits for an image of more than a minute in front of tasks, and each part longer than the one behind it', () => {
+    const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
+    const config = distribution?.Properties.DistributionConfig as { readonly Origins: readonly Origin[] } | undefined;
+    interface Origin {
+      readonly ResponseCompletionTimeout: number;
+      readonly VpcOriginConfig: { readonly OriginReadTimeout: number };
+    }
+    const [origin] = config?.Origins ?? [];
+    const attributes = only(stage, 'AWS::ElasticLoadBalancingV2::LoadBalancer').LoadBalancerAttributes as unknown as {
+      readonly Key: string;
+      readonly Value: string;
+    }[];
+    const idleSeconds = Number(attributes.find(({ Key }) => Key === 'idle_timeout.timeout_seconds')?.Value);
+    const [readSeconds, wholeSeconds] = [origin?.VpcOriginConfig.OriginReadTimeout, origin?.ResponseCompletionTimeout];
+    expect([readSeconds, idleSeconds, wholeSeconds]).toEqual([115, 117, 130]);
+    // A task that closes first would cut the next request of its load balancer.
+    expect(containerKeepAliveMs).toBeGreaterThan(idleSeconds * 1_000);
+  });
+
   it('gives a task no new call for longer than any call takes before it is told to stop', () => {
     const delayOf = (one: SynthesizedStage) =>
       (
@@ -192,7 +208,7 @@ describe('a stage with tasks', () => {
           Value: string;
         }[]
       ).find(({ Key }) => Key === 'deregistration_delay.timeout_seconds')?.Value;
-    expect([delayOf(stage), delayOf(withTasks({ streamBudgetSeconds: 840 }))]).toEqual(['70', '855']);
+    expect([delayOf(stage), delayOf(withTasks({ streamBudgetSeconds: 840 }))]).toEqual(['125', '855']);
     expect(only(stage, 'AWS::ElasticLoadBalancingV2::TargetGroup')).toMatchObject({ HealthCheckPath: '/health' });
   });
 
@@ -217,7 +233,9 @@ describe('a stage with tasks', () => {
         expect.objectContaining({
           FromPort: 80,
           ToPort: 80,
-          SourcePrefixListId: { 'Fn::GetAtt': [expect.stringContaining('OriginFacing'), 'PrefixListId'] },
+          SourcePrefixListId: {
+            'Fn::GetAtt': [expect.stringContaining('OriginFacing'), 'PrefixLists.0.PrefixListId'],
+          },
         }),
         expect.objectContaining({
           FromPort: 8_080,
@@ -226,6 +244,44 @@ describe('a stage with tasks', () => {
         }),
       ]),
     );
+  });
+
+  it('finds the addresses of CloudFront by one call of AWS, whose function may do nothing else', () => {
+    const [list, ...others] = resourcesOf(stage.api, 'Custom::OriginFacingList');
+    expect(others).toEqual([]);
+    const { action, parameters } = JSON.parse(String(list?.Properties.Update)) as Record<string, unknown>;
+    expect({ action, parameters, onCreate: list?.Properties.Create }).toEqual({
+      action: 'describeManagedPrefixLists',
+      parameters: {
+        Filters: [{ Name: 'prefix-list-name', Values: ['com.amazonaws.global.cloudfront.origin-facing'] }],
+      },
+      onCreate: list?.Properties.Update,
+    });
+    const rights = resourcesOf(stage.api, 'AWS::IAM::Policy').filter(({ id }) => id.includes('OriginFacing'));
+    expect(rights.map(({ Properties }) => (Properties.PolicyDocument as { Statement: object[] }).Statement)).toEqual([
+      [{ Action: 'ec2:DescribeManagedPrefixLists', Effect: 'Allow', Resource: '*' }],
+    ]);
+    expect(list?.DependsOn).toEqual(rights.map(({ id }) => id));
+  });
+
+  it('lets scrapers that the settings name reach the metrics of each task, and nothing else of it', () => {
+    const metricsFrom = ['10.9.0.0/16', 'sg-0123456789abcdef0'];
+    const scraped = withTasks({ metricsFrom });
+    expect(variablesOf(scraped).GW_METRICS_PORT).toBe('9464');
+    expect(variablesOf(stage)).not.toHaveProperty('GW_METRICS_PORT');
+    expect(containerOf(scraped).PortMappings).toMatchObject([{ ContainerPort: 8_080 }, { ContainerPort: 9_464 }]);
+    const inTo = ({ api }: SynthesizedStage) =>
+      resourcesOf(api, 'AWS::EC2::SecurityGroup').flatMap(({ id, Properties }) =>
+        ((Properties.SecurityGroupIngress ?? []) as object[]).map((rule) => ({ id, ...rule })),
+      );
+    const ports = { FromPort: 9_464, ToPort: 9_464, IpProtocol: 'tcp' };
+    expect(inTo(stage)).toEqual([]);
+    expect(inTo(scraped)).toMatchObject([
+      { id: expect.stringMatching(/^ContainerTaskAccess/), CidrIp: '10.9.0.0/16', ...ports },
+      { id: expect.stringMatching(/^ContainerTaskAccess/), SourceSecurityGroupId: 'sg-0123456789abcdef0', ...ports },
+    ]);
+    expect(resourcesOf(scraped.api, 'AWS::EC2::SecurityGroupIngress')).toHaveLength(2);
+    expect(scraped.findings).toEqual([]);
   });
 
   it('lets the load balancer call its tasks alone, and tasks the ports alone that the settings lead to', () => {
@@ -273,10 +329,10 @@ describe('a stage with tasks', () => {
   it('is called by the distribution through a VPC origin, at the same base URL, once its tasks serve', () => {
     const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
     const config = distribution?.Properties.DistributionConfig as { CacheBehaviors?: unknown; Origins: object[] };
-    expect(config.CacheBehaviors).toBeUndefined();
+    expect(config.CacheBehaviors).toMatchObject([{ PathPattern: '/metrics' }]);
     expect(config.Origins).toMatchObject([
       {
-        VpcOriginConfig: { VpcOriginId: { 'Fn::GetAtt': [expect.any(String), 'Id'] }, OriginReadTimeout: 60 },
+        VpcOriginConfig: { VpcOriginId: { 'Fn::GetAtt': [expect.any(String), 'Id'] }, OriginReadTimeout: 115 },
         OriginCustomHeaders: [{ HeaderName: 'x-gw-origin-secret' }],
       },
     ]);
@@ -392,40 +448,5 @@ describe('a stage that moves', () => {
       JSON.stringify(resourcesOf(api, 'AWS::CloudFront::Distribution').map(({ Properties }) => Properties));
     expect(originsOf(moving)).toBe(originsOf(synthesizeStage('prod', { compute: to })));
     expect(moving.findings).toEqual([]);
-  });
-});
-
-describe('the function that finds the addresses of CloudFront', () => {
-  const ids = { StackId: 's', RequestId: 'r', LogicalResourceId: 'List', ResponseURL: 'url' };
-  const event = { ...ids, ResourceType: 'Custom::OriginFacingList', RequestType: 'Create' };
-  const ask = async (readLists: () => Promise<unknown>, more = {}) => {
-    const told: Record<string, unknown>[] = [];
-    let paused = 0;
-    const pause = async () => {
-      paused += 1;
-    };
-    const put = async (_url: string, body: string) => void told.push(JSON.parse(body));
-    await answer({ ...event, ...more }, { readLists, put, pause });
-    return { told: told[0], paused };
-  };
-  const refused = Object.assign(new Error('no'), { name: 'UnauthorizedOperation' });
-
-  it('tells the id of the list, and waits for its own permission', async () => {
-    let tries = 0;
-    const lists = async () => {
-      tries += 1;
-      if (tries < 3) throw refused;
-      return [{ PrefixListId: 'pl-1' }];
-    };
-    const { told, paused } = await ask(lists);
-    expect([told, paused]).toEqual([expect.objectContaining({ Status: 'SUCCESS', Data: { PrefixListId: 'pl-1' } }), 2]);
-  });
-
-  it.each([
-    ['is none', async () => [], 'this region has no list'],
-    ['cannot be read', () => Promise.reject(refused), 'UnauthorizedOperation'],
-  ])('always answers, also where there %s', async (_case, lists, reason) => {
-    expect((await ask(lists)).told).toMatchObject({ Status: 'FAILED', Reason: expect.stringContaining(reason) });
-    expect((await ask(lists, { RequestType: 'Delete' })).told).toMatchObject({ Status: 'SUCCESS' });
   });
 });

@@ -21,6 +21,14 @@ import {
   writeUnitsPerCall,
   writeUnitsWithoutLimits,
 } from '../../infra/bench/costs.ts';
+import {
+  liteLlmMonth,
+  liteLlmSetups,
+  usedShare,
+  wholeMonth,
+  writesOnDemandMonth,
+  writesProvisionedMonth,
+} from '../../infra/bench/month-costs.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundation/constants/index.ts';
@@ -121,6 +129,11 @@ describe('the price of a month', () => {
       expect(deploying).toContain(`$${text}`);
   });
 
+  it('of the console is that of the alarms that it adds', () => {
+    const more = partsOf('prod', { console: true }).alarmMetrics - prod.alarmMetrics;
+    expect(deploying).toContain(`the alarms of the console cost $${usd(more * usdPrices.perAlarmMetricMonth)} a month`);
+  });
+
   it('of warm throughput is that of the write units above what every table has', () => {
     const raised = resourcesOf(synthesizeStage('prod').data, 'AWS::DynamoDB::GlobalTable').flatMap(({ Properties }) => {
       const { WarmThroughput: warm } = Properties as { WarmThroughput?: { WriteUnitsPerSecond: number } };
@@ -137,6 +150,42 @@ describe('the price of a month', () => {
     expect(page).toContain(`$${idleDev} a month (\`dev\`) or $${idleProd} (\`prod\``);
     const { description } = JSON.parse(read('package.json')) as { description: string };
     expect(description).toContain(`costs $${idleDev} to $${idleProd} a month`);
+  });
+});
+
+describe('the price of a month beside LiteLLM', () => {
+  const month = read('infra/cdk/guides/month.md');
+  const kind = { seconds: 10, answerBytes: jsonAnswerBytes, promptBytes, cpuMs: taskCpuMs.json };
+
+  it('is the arithmetic of the page at each load', () => {
+    for (const [callsPerSecond, setup] of Object.entries(liteLlmSetups).map(
+      ([rate, one]) => [Number(rate), one] as const,
+    )) {
+      const load = { ...kind, callsPerSecond };
+      const figures = [...Object.values(wholeMonth(load)), liteLlmMonth(load, setup)].map(whole);
+      const line = month.split('\n').find((one) => one.split('|')[1]?.trim() === whole(callsPerSecond)) ?? '';
+      expect(
+        line
+          .split('|')
+          .slice(2, -1)
+          .map((cell) => cell.trim()),
+      ).toEqual(figures);
+    }
+    const busy = { ...kind, callsPerSecond: 1_000 };
+    const { 'tasks, on demand': onDemand, 'tasks, provisioned': provisioned } = wholeMonth(busy);
+    expect(month).toContain(
+      `of the $${whole(onDemand)} writes are $${whole(writesOnDemandMonth(busy))}, of the $${whole(provisioned)} $${whole(writesProvisionedMonth(busy))}.`,
+    );
+    expect(month).toContain(`capacity of which ${usedShare * 100} % is used`);
+    expect(month).toContain(`${writeUnitsWithoutLimits} of ${writeUnitsPerCall}.`);
+  });
+
+  it('assumes the use of capacity at which auto scaling holds a table', () => {
+    const [table] = resourcesOf(
+      synthesizeStage('prod', { tableCapacity: { min: 1, max: 2 } }).data,
+      'AWS::DynamoDB::GlobalTable',
+    );
+    expect(JSON.stringify(table?.Properties)).toContain(`"TargetValue":${usedShare * 100}`);
   });
 });
 

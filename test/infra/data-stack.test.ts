@@ -98,8 +98,10 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
           ['content-30d-', 30],
           ['content-90d-', 90],
           ['content-365d-', 365],
+          // An object of any other name, as a former release wrote them, goes after the last of these.
+          [undefined, 366],
         ].map(([Prefix, ExpirationInDays]) => ({
-          ...{ Status: 'Enabled', Prefix, ExpirationInDays },
+          ...{ Status: 'Enabled', ...(Prefix === undefined ? {} : { Prefix }), ExpirationInDays },
           AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
         })),
       },
@@ -161,6 +163,115 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
 
   it('leaves no security finding without a reason', () => {
     expect(findings).toEqual([]);
+  });
+});
+
+const encryptionKeyArn = 'arn:aws:kms:eu-west-1:123456789012:key/5c1f6c6e-0b1e';
+describe('a stage with a key of its owner', () => {
+  const own = { account: '123456789012', region: 'eu-west-1', console: true } as const;
+  const functions = synthesizeStage('prod', { ...own, encryptionKeyArn });
+  const tasks = synthesizeStage('prod', {
+    ...{ ...own, encryptionKeyArn, consoleSharesTaskRole: true },
+    compute: 'container',
+  });
+
+  it('encrypts every table, the bucket, every secret and every log group with it', () => {
+    for (const { Properties } of resourcesOf(functions.data, 'AWS::DynamoDB::GlobalTable')) {
+      expect(Properties.SSESpecification).toEqual({ SSEEnabled: true, SSEType: 'KMS' });
+      expect(Properties.Replicas).toMatchObject([{ SSESpecification: { KMSMasterKeyId: encryptionKeyArn } }]);
+    }
+    functions.data.hasResourceProperties('AWS::S3::Bucket', {
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          {
+            BucketKeyEnabled: true,
+            ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: encryptionKeyArn },
+          },
+        ],
+      },
+    });
+    const keysOf = (type: string) =>
+      [functions, tasks].flatMap(({ api, data }) =>
+        [...resourcesOf(data, type), ...resourcesOf(api, type)].map(({ Properties }) => Properties.KmsKeyId),
+      );
+    for (const type of ['AWS::SecretsManager::Secret', 'AWS::Logs::LogGroup']) {
+      expect(keysOf(type).length).toBeGreaterThan(3);
+      expect(new Set(keysOf(type))).toEqual(new Set([encryptionKeyArn]));
+    }
+    expect([...functions.findings, ...tasks.findings]).toEqual([]);
+  });
+
+  it('lets each role use it through the services that encrypt with it, and in no other way', () => {
+    const rights = [functions, tasks].flatMap(({ api }) =>
+      resourcesOf(api, 'AWS::IAM::Policy').flatMap(({ id, Properties }) =>
+        (
+          Properties.PolicyDocument as { Statement: { Resource: unknown; Action: unknown; Condition?: unknown }[] }
+        ).Statement.filter(({ Resource }) => Resource === encryptionKeyArn).map(({ Action, Condition }) => ({
+          role: id.replace(/(Task)?Role.*/, ''),
+          Action,
+          Condition,
+        })),
+      ),
+    );
+    const called = ['ChatCompletions', 'Models', 'Operator', 'ContainerTask'];
+    expect(rights.map(({ role }) => role)).toEqual(expect.arrayContaining(called));
+    for (const { Action, Condition } of rights) {
+      expect(Action).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey']));
+      expect(JSON.stringify(Action)).not.toContain('*');
+      const region = { Ref: 'AWS::Region' };
+      const via = ['dynamodb', 's3', 'secretsmanager'].map((name) => ({
+        'Fn::Join': ['', [`${name}.`, region, '.', { Ref: 'AWS::URLSuffix' }]],
+      }));
+      expect(Condition).toEqual({ StringEquals: { 'kms:ViaService': via } });
+    }
+  });
+
+  it('changes nothing of a stage without it', () => {
+    const text = JSON.stringify([
+      synthesizeStage('prod', own).api.toJSON(),
+      synthesizeStage('prod', own).data.toJSON(),
+    ]);
+    expect(text).not.toMatch(/KmsKeyId|ViaService|SSEType/);
+  });
+});
+
+describe('a stage with provisioned tables', () => {
+  const tableCapacity = { min: 20, max: 4_000 };
+  const provisioned = synthesizeStage('prod', { tableCapacity });
+  const tables = resourcesOf(provisioned.data, 'AWS::DynamoDB::GlobalTable').map(({ Properties }) => Properties);
+
+  it('scales the writes of every table between the two, and its reads from 1 on, with no limit of billing by the request', () => {
+    expect(tables).toHaveLength(tableNames.length);
+    for (const table of tables) {
+      const scaled = (MinCapacity: number) => ({
+        ...{ MinCapacity, MaxCapacity: 4_000, SeedCapacity: 20 },
+        TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 },
+      });
+      expect(table).toMatchObject({
+        BillingMode: 'PROVISIONED',
+        WriteProvisionedThroughputSettings: { WriteCapacityAutoScalingSettings: scaled(20) },
+        Replicas: [{ ReadProvisionedThroughputSettings: { ReadCapacityAutoScalingSettings: scaled(1) } }],
+      });
+      expect(JSON.stringify(table)).not.toMatch(/OnDemandThroughput|WarmThroughput/);
+    }
+    expect(provisioned.findings).toEqual([]);
+  });
+
+  it('keeps every other property of its tables, so that a stage may change how it is billed', () => {
+    const rest = (one: Readonly<Record<string, unknown>>) => {
+      const {
+        BillingMode,
+        WarmThroughput,
+        WriteOnDemandThroughputSettings,
+        WriteProvisionedThroughputSettings,
+        ...same
+      } = one as Record<string, unknown> & { Replicas: readonly Record<string, unknown>[] };
+      const [replica] = same.Replicas as [Record<string, unknown>];
+      const { ReadOnDemandThroughputSettings, ReadProvisionedThroughputSettings, ...sameReplica } = replica;
+      return { ...same, Replicas: [sameReplica] };
+    };
+    const usual = resourcesOf(synthesizeStage('prod').data, 'AWS::DynamoDB::GlobalTable');
+    expect(tables.map(rest)).toEqual(usual.map(({ Properties }) => rest(Properties)));
   });
 });
 

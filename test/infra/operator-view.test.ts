@@ -105,27 +105,39 @@ describe('failed answers', () => {
   });
 });
 
-describe.each([{}, { compute: 'container' }] as const)('refusals of a stage that is too small, with %j', (compute) => {
-  const stage = synthesizeStage('prod', compute);
-  const patternOf = (name: string) =>
-    resourcesOf(stage.api, 'AWS::Logs::MetricFilter')
-      .map(({ Properties }) => Properties as { FilterPattern: string; MetricTransformations: { MetricName: string }[] })
-      .filter(({ MetricTransformations }) => MetricTransformations[0]?.MetricName === name)
-      .map(({ FilterPattern }) => FilterPattern);
+describe.each([{}, { compute: 'container' }] as const)(
+  'failures that an operator is to hear of, with %j',
+  (compute) => {
+    const stage = synthesizeStage('prod', compute);
+    const patternOf = (name: string) =>
+      resourcesOf(stage.api, 'AWS::Logs::MetricFilter')
+        .map(
+          ({ Properties }) => Properties as { FilterPattern: string; MetricTransformations: { MetricName: string }[] },
+        )
+        .filter(({ MetricTransformations }) => MetricTransformations[0]?.MetricName === name)
+        .map(({ FilterPattern }) => FilterPattern);
 
-  it('count in one metric whatever is exhausted, and not as a store that does not answer', () => {
-    expect(patternOf('RefusedAtMaximum')).toEqual(['{ $.event = "request" && $.exhausted = "*" }']);
-    expect(patternOf('StoreUnavailable')).toEqual(['{ $.event = "request" && $.unanswered IS TRUE }']);
-  });
+    it('refusals of a stage that is too small count in one metric whatever is exhausted, and not as a store that does not answer', () => {
+      expect(patternOf('RefusedAtMaximum')).toEqual(['{ $.event = "request" && $.exhausted = "*" }']);
+      expect(patternOf('StoreUnavailable')).toEqual(['{ $.event = "request" && $.unanswered IS TRUE }']);
+    });
 
-  it('ring an alarm that says for each of them what to raise', () => {
-    const alarms = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsRefusedAtMaximum'));
-    expect(alarms.map(({ Properties }) => Properties.MetricName)).toEqual(['RefusedAtMaximum']);
-    const { AlarmDescription: text = '' } = alarms[0]?.Properties ?? {};
-    expect(stageResources.filter((resource) => !text.includes(`${resource}: raise `))).toEqual([]);
-    expect(text.length).toBeLessThanOrEqual(1_024);
-  });
-});
+    it('controls that failed count in one metric, and each of them rings', () => {
+      expect(patternOf('FailedControls')).toEqual(['{ $.failed_control = "*" }']);
+      const [own, ...others] = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsFailedControls'));
+      expect(others).toEqual([]);
+      expect(own?.Properties).toMatchObject({ MetricName: 'FailedControls', Threshold: 0, EvaluationPeriods: 1 });
+    });
+
+    it('refusals ring an alarm that says for each of them what to raise', () => {
+      const alarms = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsRefusedAtMaximum'));
+      expect(alarms.map(({ Properties }) => Properties.MetricName)).toEqual(['RefusedAtMaximum']);
+      const { AlarmDescription: text = '' } = alarms[0]?.Properties ?? {};
+      expect(stageResources.filter((resource) => !text.includes(`${resource}: raise `))).toEqual([]);
+      expect(text.length).toBeLessThanOrEqual(1_024);
+    });
+  },
+);
 
 describe('settlements', () => {
   it('that failed, came too late or did not end are counted in the lines of the function that settles, and no other failure is', () => {
@@ -215,6 +227,7 @@ describe('alarms', () => {
       'DistributionErrors',
       'DistributionWatch',
       'FailedAnswers',
+      'FailedControls',
       'FailedSettlements',
       'FewCallsFail',
       'GatewayTime',
@@ -305,7 +318,7 @@ describe('alarms', () => {
   it('that count are not raised by five calls, whatever they count', () => {
     const ratios = [
       ...['FailedAnswers', 'FewCallsFail', 'GatewayTime', 'DistributionErrors'],
-      ...['AccountConcurrency', 'FailedSettlements', 'DistributionWatch'],
+      ...['AccountConcurrency', 'FailedSettlements', 'FailedControls', 'DistributionWatch'],
     ];
     const counting = alarms.filter(({ id }) => !ratios.some((name) => id.startsWith(`Alarms${name}`)));
     expect(counting).toHaveLength(alarms.length - ratios.length);
@@ -363,6 +376,27 @@ describe('alarms', () => {
     for (const resource of Object.values(watched.api.findResources('AWS::CloudWatch::Alarm'))) {
       expect(resource.Condition).toBeUndefined();
     }
+  });
+
+  it('read the metrics of the distribution themselves in the region where CloudFront writes, without a function that copies them', () => {
+    const there = synthesizeStage('prod', { account: '111122223333', region: 'us-east-1' });
+    there.api.resourceCountIs('AWS::Events::Rule', 0);
+    const own = alarmsOf(there).filter(({ id }) => id.includes('Distribution'));
+    expect(own.map(({ id }) => id)).toEqual([expect.stringMatching(/^AlarmsDistributionErrors/)]);
+    const [{ Properties } = { Properties: {} as AlarmProperties }] = own;
+    expect(Properties).toMatchObject({ Threshold: 5, EvaluationPeriods: 3, DatapointsToAlarm: 2 });
+    const metrics = (Properties.Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
+    expect(metrics).toMatchObject(
+      ['5xxErrorRate', 'Requests'].map((MetricName) => ({ Namespace: 'AWS/CloudFront', MetricName })),
+    );
+    // Of five failures, of six, and where nothing came.
+    expect(alarmValue(Properties, { percent: 50, requests: 10 })).toBe(0);
+    expect(alarmValue(Properties, { percent: 50, requests: 12 })).toBe(50);
+    // An alarm reads no metric of another region.
+    const elsewhere = synthesizeStage('prod', { account: '111122223333', region: 'eu-west-1' });
+    elsewhere.api.resourceCountIs('AWS::Events::Rule', 1);
+    expect(JSON.stringify(alarmsOf(elsewhere))).not.toContain('AWS/CloudFront');
+    expect([...there.findings, ...elsewhere.findings]).toEqual([]);
   });
 
   it('exist in every stage that retains, with or without an address; an address adds a subscription', () => {

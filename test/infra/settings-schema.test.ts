@@ -1,5 +1,5 @@
 import { describe, expect, it } from '#jest';
-import { checkPlace, checkSettings } from '../../infra/cdk/check-settings.ts';
+import { checkPlace, checkSettings, describeUnheld } from '../../infra/cdk/check-settings.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
@@ -34,6 +34,9 @@ describe('the settings of a stage', () => {
     }
     const privateWay = { edge: 'none', customDomain: { domainNames, certificateArn: regionalCertificate }, vpc };
     expect(check({ compute: 'container', ...privateWay })).not.toThrow();
+    const metricsFrom = ['10.83.0.0/16', '192.0.2.7/32', 'sg-0123456789abcdef0'];
+    expect(check({ compute: 'container', metricsFrom })).not.toThrow();
+    expect(check({ encryptionKeyArn: keyArn, tableCapacity: { min: 5, max: 5 } })).not.toThrow();
     for (const console of [true, false, undefined]) expect(check({ console })).not.toThrow();
     expect(check({ compute: 'container', console: true, consoleSharesTaskRole: true })).not.toThrow();
     expect(check({ compute: 'container', console: false, providerPorts: [8_000] })).not.toThrow();
@@ -55,6 +58,13 @@ describe('the settings of a stage', () => {
       { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/gw/3f1c0b1e' },
       'webAclArn must be the ARN of a web ACL of scope CLOUDFRONT in us-east-1',
     ],
+    ...['0.0.0.0/0', '10.0.0.0/7', '10.0.0.1', 'sg-x'].map((from): [Record<string, unknown>, string] => [
+      { metricsFrom: [from] },
+      'metricsFrom[0] must be a range of addresses',
+    ]),
+    [{ encryptionKeyArn: 'alias/mine' }, 'encryptionKeyArn must be the ARN of a KMS key'],
+    [{ tableCapacity: { min: 6, max: 5 } }, 'tableCapacity must be no larger in its min than in its max'],
+    [{ tableCapacity: { min: 0, max: 5 } }, 'tableCapacity.min must be a whole number from 1 to 40000'],
     [{ edge: 'none', webAclArn }, "webAclArn needs edge: 'cloudfront'"],
     [
       { edge: 'none', customDomain: { domainNames, certificateArn } },
@@ -154,6 +164,24 @@ describe('the settings of a stage', () => {
     expect(() => checkPlace('prod', split, { account: '123456789012', region: 'eu-west-1' })).toThrow(
       'stage prod adopts what is in account 123456789012, region eu-north-1',
     );
+  });
+
+  it('take a key for encryption of any account, and of the region alone in which the stage is', () => {
+    const settings = { ...(stageSettings.prod as StageSettings), encryptionKeyArn: keyArn };
+    expect(() => checkPlace('prod', settings, { account: '1', region: 'eu-west-1' })).not.toThrow();
+    expect(() => checkPlace('prod', settings, { account: '1', region: 'eu-west-2' })).toThrow(
+      'stage prod: the key of encryptionKeyArn is not in eu-west-2, the region of this shell',
+    );
+  });
+
+  it('that do not hold beside provisioned capacity are named in a line, and only there', () => {
+    const prod = stageSettings.prod as StageSettings;
+    expect(describeUnheld('prod', prod)).toBeUndefined();
+    const tableCapacity = { min: 1, max: 2 };
+    expect(describeUnheld('prod', { ...prod, tableCapacity, tableReadsPerSecondMax: 9 })).toBe(
+      'stage prod: beside tableCapacity these do not hold: tableReadsPerSecondMax, tableWarmWritesPerSecond',
+    );
+    expect(describeUnheld('prod', { ...prod, tableCapacity, tableWarmWritesPerSecond: null })).toBeUndefined();
   });
 
   it('name every field that is wrong at once', () => {

@@ -53,7 +53,7 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
       GW_SPILL_BUCKET: `gw-${stage}-spill`,
       AWS_REGION: 'eu-west-1',
       // Replacements on this machine for AWS and for a fixed port.
-      ...{ GW_STAGE: stage, GW_PORT: '0', AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` },
+      ...{ GW_STAGE: stage, GW_PORT: '0', GW_METRICS_PORT: '0', AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` },
       ...{ AWS_ENDPOINT_URL_DYNAMODB: storeUrl, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -73,9 +73,11 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
   const ended = once(child, 'close').finally(() => elsewhere.close());
   void ended.then(() => listening.reject(new Error(`the task did not start: ${JSON.stringify(lines)}`)));
   const origin = `http://127.0.0.1:${await listening.promise}`;
+  const metricsPort = lines.find(({ event }) => event === 'metrics_listening')?.port;
   return {
     name: 'task',
     origin,
+    metricsOrigin: `http://127.0.0.1:${metricsPort}`,
     url: `${origin}/v1`,
     /** Of what comes through the edge. */
     headers: { [headerNames.originSecret]: originSecret },

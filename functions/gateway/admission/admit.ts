@@ -10,7 +10,8 @@ import { refuseModels } from './key-models.ts';
 import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
-type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
+/** Its key is as the store has it. */
+type Admitted<Planned> = Planned & Omit<AdmittedCall, Exclude<keyof IdentifiedCall, 'key'>>;
 
 export interface Admitting<Planned> {
   readonly admissionTime: TimeBudget;
@@ -59,13 +60,13 @@ export async function admit<Planned extends PlannedCall>(
   if ('ready' in reserved) return reserved;
   if (passed instanceof GatewayError) throw passed;
   const { holdings, plan, key = call.key } = reserved;
-  const left: Planned = plan === undefined ? { ...passed, key } : { ...passed, key, plan };
-  return { ...left, owner, claims, admissionTime, holdings, guard, bill: openBill() };
+  const left: Planned = plan === undefined ? passed : { ...passed, plan };
+  return { ...left, owner, claims, admissionTime, holdings, guard, bill: openBill(), key };
 }
 
 /** Few calls have some. */
 const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
-  (await import('./check-input.ts')).openCallGuard(deps, call, ids);
+  (await import('./check-input.ts')).openCallGuard(deps, { ...call, isStream: call.request.stream }, ids);
 
 const routedOf = (planned: PlannedCall | GatewayError): RoutedCall | undefined =>
   planned instanceof GatewayError || !('plan' in planned) ? undefined : planned;

@@ -95,6 +95,7 @@ const storedHeaders: readonly string[] = [
   headerNames.model,
   headerNames.provider,
   headerNames.cost,
+  headerNames.leftOut,
 ];
 
 /** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */
@@ -113,7 +114,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   let unstored: (() => Promise<void>) | undefined;
 
   const logFailure = (error: unknown) =>
-    log.error({ event: 'result_not_stored', correlation_id: scope.correlationId }, error);
+    log.error({ event: 'result_not_stored', failed_control: 'result', correlation_id: scope.correlationId }, error);
 
   async function store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> {
     if (key === undefined) return;

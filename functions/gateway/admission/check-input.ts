@@ -1,9 +1,9 @@
 // The guardrails of a call, and the check of its input. Loaded with the first call that has some.
-import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
-import { answerJson, readAgain, rescanned } from '../../../shared/protocol/interfaces/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { readAgain, rescanned } from '../../../shared/protocol/interfaces/index.ts';
+import { type JsonObject, jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { type FailedCheck, type GuardedRequest, openGuard } from '../../../shared/routing/guardrails/index.ts';
 import type { EventBatch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -11,65 +11,74 @@ import type { OpenStream } from '../provider-call.ts';
 import type { CallGuard, GuardedCall, IdentifiedCall, MaskedRequest } from '../stages.ts';
 import { documentsOf } from './guardrails-of-call.ts';
 
+/** The parts of a call that its guardrails are opened with. */
+export type GuardedReading = Pick<
+  IdentifiedCall,
+  'scope' | 'clientInterface' | 'deadline' | 'streamDeadline' | 'catalogue'
+> & { readonly isStream: boolean };
+
 /** `ids`: of its guardrails. */
 export async function openCallGuard(
   { clock, log, transport, credentials }: GatewayDependencies,
-  call: IdentifiedCall,
+  call: GuardedReading,
   ids: readonly string[],
 ): Promise<CallGuard> {
-  const { scope, clientInterface, deadline, streamDeadline, request } = call;
+  const { scope, clientInterface, deadline, streamDeadline, isStream } = call;
   const { correlationId, clientGone, memory, details } = scope;
   const guardrails = documentsOf(call, ids);
   const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
   details.guardrailChecks = [];
+  /** A client that left ends the check too. */
+  const letsPass = (id: string) => call.catalogue.guardrails.get(id)?.on_failure === 'pass' && !clientGone.aborted;
   const guard = await openGuard({
     ...{ guardrails, clock, transport, credentials, deadline, clientGone, memory },
-    outputDeadline: request.stream ? streamDeadline : deadline,
-    interfaceId: clientInterface.id,
+    outputDeadline: isStream ? streamDeadline : deadline,
+    grammar: await clientInterface.grammar(),
     callId: correlationId,
     note: (check) => void details.guardrailChecks?.push(check),
-    onFailure: (guardrail, direction, cause) =>
-      log.error({ event: 'guardrail_failed', correlation_id: correlationId, guardrail, direction }, cause),
+    onFailure: (guardrail, direction, cause) => {
+      const fields = { event: 'guardrail_failed', correlation_id: correlationId, guardrail, direction };
+      log.error({ ...fields, ...(letsPass(guardrail) ? { failed_control: 'guardrail' } : {}) }, cause);
+    },
   });
+  // Its calls are checked, or not made.
+  const missingMessage = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
+  const missingGuardrail = () => fail('RATE_LIMITER_UNAVAILABLE', { message: missingMessage });
   return {
     guardrails,
     async checkInput(checked) {
-      if (missing === undefined) return goOn(checked, await guard.checkRequest(textOf(checked)));
-      // Its calls are checked, or not made.
-      const message = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
-      return fail('RATE_LIMITER_UNAVAILABLE', { message });
+      if (missing !== undefined) return missingGuardrail();
+      return goOn(checked, await guard.checkRequest(textOf(checked)));
     },
-    async checkOutput(provided) {
-      if (provided.kind === 'stream') {
-        const { stream } = provided;
-        let refusal: GatewayError | undefined;
-        const events = eventsOf(stream);
-        const rest = guard.checkStream(events, {
-          reader: clientInterface.openEventReader(request.size().choices),
-          onFailed: (failed) => {
-            refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
-          },
-        });
-        // Bytes of audio have no texts, and their type is that of their first piece.
-        if (rest === events) return provided;
-        const first = rest.next();
-        await settledWithin(clock, keepAliveCommentMs, first);
-        return { ...provided, stream: { ...stream, opening: [], rest: resumed(first, rest), refusal } };
-      }
-      const { answer } = provided;
-      const { text, isPlain } = answer;
-      const checked = await guard.checkAnswer(isPlain ? await rescanned(JSON.stringify({ text })) : answer.json);
+    async checkStream(stream, choices) {
+      let refusal: GatewayError | undefined;
+      let isBlocked = false;
+      const events = eventsOf(stream);
+      const rest = guard.checkStream(events, {
+        reader: clientInterface.openEventReader(choices),
+        onBlocked: () => {
+          isBlocked = true;
+        },
+        onFailed: (failed) => {
+          refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
+        },
+      });
+      // Bytes of audio have no texts, and their type is that of their first piece.
+      if (rest === events) return stream;
+      const first = rest.next();
+      await settledWithin(clock, keepAliveCommentMs, first);
+      return { ...stream, opening: [], rest: resumed(first, rest), refusal, isBlocked: () => isBlocked };
+    },
+    async checkAnswer({ text, isPlain, json }) {
+      if (missing !== undefined) return missingGuardrail();
+      const checked = await guard.checkAnswer(isPlain ? await rescanned(JSON.stringify({ text })) : json);
       if (checked.kind === 'failed') return guardrailUnavailable(checked);
-      if (checked.text === undefined) return provided;
-      const finishReasons = checked.isBlocked ? ['content_filter'] : answer.finishReasons;
+      const { masked, isBlocked } = checked;
+      if (masked === undefined) return { dropped: [] };
       const left = isPlain
-        ? { text: (JSON.parse(checked.text) as { text: string }).text }
-        : { text: checked.text, json: await rescanned(checked.text) };
-      return { ...provided, answer: { ...answer, ...left, finishReasons } };
-    },
-    async checkText(text) {
-      const checked = await guard.checkAnswer(answerJson(text));
-      return checked.kind === 'failed' ? guardrailUnavailable(checked) : (checked.text ?? text);
+        ? { text: (JSON.parse(masked.text) as { text: string }).text }
+        : { text: masked.text, json: await rescanned(masked.text) };
+      return { ...left, ...(isBlocked && { finishReasons: ['content_filter'] }), dropped: masked.dropped };
     },
   };
 }
@@ -113,16 +122,26 @@ async function goOn(
     case 'failed':
       return guardrailUnavailable(checked);
     case 'passed': {
-      if (checked.text === undefined) return undefined;
-      // The parts of a form are sent as they came.
-      if (request.form !== undefined) {
-        const message = 'A guardrail masks texts of the request, and in a form they cannot be masked.';
-        return fail('invalid_request', { reason: 'content_policy_violation', message, param: promptMember });
-      }
+      const { masked } = checked;
+      if (masked === undefined) return undefined;
       const { dropsIdleMembers } = scope.baseUrlRules;
-      return readAgain(clientInterface, checked.text, { memory: scope.memory, dropsIdleMembers, passedOn });
+      const form = request.form?.withTexts(textsIn(masked.text));
+      const reading = { memory: scope.memory, dropsIdleMembers, passedOn, form };
+      const again = await readAgain(clientInterface, masked.text, reading);
+      if (again instanceof GatewayError || masked.dropped.length === 0) return again;
+      return { ...again, request: { ...again.request, leftOut: masked.dropped } };
     }
   }
+}
+
+/** The fields of a form that are texts, by their names. */
+function textsIn(body: string): ReadonlyMap<string, readonly string[]> {
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  return new Map(
+    Object.entries(JSON.parse(body) as JsonObject).flatMap(([name, value]): (readonly [string, string[]])[] =>
+      isText(value) ? [[name, [value]]] : Array.isArray(value) && value.every(isText) ? [[name, value]] : [],
+    ),
+  );
 }
 
 const guardrailUnavailable = ({ guardrail, cause }: FailedCheck) =>

@@ -7,8 +7,7 @@ import {
 } from '../../../shared/accounting/response-cache/index.ts';
 import type { GuardrailDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
-import type { EventText } from '../../../shared/protocol/wire/index.ts';
+import type { AnswerEvent, EventText } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallClaims, ReadCachedContent, RoutedCall } from '../stages.ts';
 import type { Reservation, ReservationResult } from './reservation.ts';

@@ -46,7 +46,7 @@ export function reservationsOf(
   // An answer stored under them may be the result.
   const first = names.length === 0 ? [] : [names];
   if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
-  const checked = [reserveKey(deps, { ...call, advise: noAdvice })];
+  const checked = [reserveKey(deps, keyOf(call, noAdvice))];
   const make = async () => {
     const passed = await guarded.checkInput();
     if (!(passed instanceof GatewayError)) return holdRounds(deps, passed, owner);
@@ -79,7 +79,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
   enterUnderWay(deps, call);
   const advise = adviceFor(call);
   const { keyDefault: defaultConcurrency } = limits;
-  const key = { ...call, advise, defaultConcurrency };
+  const key = { ...keyOf(call, advise), defaultConcurrency };
   const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
   const tokens = reserveTokens(deps, call);
   const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
@@ -106,9 +106,14 @@ function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
 
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
 export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
-  [reserveKey(deps, { ...call, advise: noAdvice }), ...reserveNames(deps, call, owner)].filter(
-    (one) => one !== undefined,
-  );
+  [reserveKey(deps, keyOf(call, noAdvice)), ...reserveNames(deps, call, owner)].filter((one) => one !== undefined);
+
+const keyOf = ({ credential, key, asksFunction }: IdentifiedCall, advise: Advise) => ({
+  credential,
+  key,
+  asksFunction,
+  advise,
+});
 
 const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: string) => [
   reserveIdempotencyKey(deps, call, owner),
@@ -140,16 +145,14 @@ const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservat
   // Counts taken without an answer expire with their window.
 });
 
-async function admitFirst(
-  { limiter, clock }: GatewayDependencies,
-  { plan, byok, request, size }: RoutedCall,
-): Promise<ReservationResult> {
+async function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
+  const { plan, byok } = call;
   const [candidate] = plan;
   const startedAtMs = clock.nowMs();
   if (byok?.sourceOf(candidate) !== undefined) {
     return { holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } };
   }
-  const admission = await askLimits(limiter, candidate, { request, size });
+  const admission = await askLimits(limiter, candidate, call);
   if (admission.kind === 'limited') return {};
   const { permit } = admission;
   return {

@@ -1,12 +1,13 @@
 // Calls one candidate in its format, and delays a stream until its first output. Failures are values; only a bug
 // throws.
 import { traceparentOf } from '../../../shared/foundation/telemetry/index.ts';
-import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { JsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import { callCandidate, type NoAnswer, type ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { OpenStream, ProviderCall, ReleaseMemory } from '../provider-call.ts';
-import { createSend, type SendOptions } from './create-send.ts';
+import type { OpenStream, ReleaseMemory } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
+import { type AttemptRules, createSend } from './create-send.ts';
 import { openStream, readBrokenCall } from './open-stream.ts';
 
 type Answer = { readonly reachedVia: ReachedVia } & (
@@ -21,13 +22,12 @@ export async function attemptCandidate(
   deps: GatewayDependencies,
   call: ProviderCall,
   { candidate, spanId, startedAtMs }: AdmittedCandidate,
-  options: SendOptions,
+  rules: Omit<AttemptRules, 'traceparent'>,
 ): Promise<AttemptOutcome> {
-  const { request, signals, times } = call;
+  const { trace, correlation } = call.scope;
   // Where telemetry is on, the provider's spans belong to the span of this attempt.
-  const traceparent = signals.trace && spanId ? traceparentOf(signals.trace, spanId) : signals.traceparent;
-  const traced = { ...call, signals: { ...signals, traceparent } };
-  const { send, openPart, pause, connection } = createSend(deps, traced, candidate, options);
+  const traceparent = trace && spanId ? traceparentOf(trace, spanId) : correlation.traceparent;
+  const { send, openPart, pause, connection } = createSend(deps, call, candidate, { ...rules, traceparent });
   const { watch, memory } = connection;
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
     watch.abort();
@@ -36,9 +36,7 @@ export async function attemptCandidate(
   };
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
-    const { correlationId } = signals;
-    const asked = { ...request, request: request.asked, correlationId, createdSeconds, openPart, pause };
-    const called = await callCandidate(asked, candidate, send);
+    const called = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds });
     if (called.kind === 'failure') {
       const refusedAnswer = called.failure.refusedAnswer ?? connection.refused?.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
@@ -47,7 +45,7 @@ export async function attemptCandidate(
     if (called.kind === 'json') return { ...called, release: memory.release, answeredAtMs: deps.clock.nowMs() };
     const stream = await openStream(deps, called, connection);
     if ('kind' in stream) return failed(stream.failure);
-    watch.extend(times.streamDeadline);
+    watch.extend(call.streamDeadline);
     return { kind: 'stream', stream, reachedVia: called.reachedVia, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));

@@ -7,7 +7,7 @@ import { type CandidateFormat, chooseFormat } from '../../../shared/routing/form
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
 import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
 import type { PreparedCall } from './prepare-call.ts';
 
@@ -26,17 +26,14 @@ export async function attemptOnMemory(
   admitted: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const { asked, clientInterface } = call.request;
-  const format = chooseFormat(admitted.candidate, asked);
+  const format = chooseFormat(admitted.candidate, call.request);
   const isTranslated = format?.kind !== 'relay';
   const memory = await openSentMemory(call, isTranslated);
   if ('failure' in memory) return { kind: 'failure', ...memory };
   let outcome: AttemptOutcome | undefined;
   try {
     outcome = await attemptCandidate(deps, call, admitted, {
-      isStream: asked.stream,
-      answerMaxBytes: () => clientInterface.answerMaxBytes(asked),
-      requestText: () => asked.text().text,
+      answerMaxBytes: () => call.clientInterface.answerMaxBytes(call.request),
       silenceLimitMs,
       isTranslated,
       onPrepared: call.content && ((prepared) => keepSent(call, admitted.candidate, format, prepared)),
@@ -51,16 +48,16 @@ export async function attemptOnMemory(
 
 /** The client's own body is kept already. That of a function's model call is not the client's. */
 function keepSent(
-  { content, keptBody, request }: ProviderCall,
+  { content, asksFunction, request }: ProviderCall,
   candidate: Candidate,
   format: CandidateFormat | undefined,
   { body, secrets }: PreparedCall,
 ): void {
   const named = { provider: candidate.provider.id, model: candidate.model.id };
-  const api = format === undefined || format.kind === 'relay' ? request.asked.interfaceId : format.api;
+  const api = format === undefined || format.kind === 'relay' ? request.interfaceId : format.api;
   // Files are bytes, and relayed.
   const text = typeof body === 'string' ? body : '';
-  content?.sent({ ...named, format: api, body: text, secrets }, format?.kind !== 'relay' || keptBody === undefined);
+  content?.sent({ ...named, format: api, body: text, secrets }, format?.kind !== 'relay' || asksFunction);
 }
 
 interface SentMemory {
@@ -71,21 +68,21 @@ interface SentMemory {
   end(): void;
 }
 
-/** A failure: there is none. */
+/** Returns a failure when there is no memory for the request. */
 async function openSentMemory(
-  { memory, request, keptBody }: Pick<ProviderCall, 'memory' | 'request' | 'keptBody'>,
+  { scope, request, keptBody }: Pick<ProviderCall, 'scope' | 'request' | 'keptBody'>,
   isTranslated: boolean,
 ): Promise<SentMemory | { readonly failure: AttemptFailure }> {
-  const part = memory.openPart();
+  const part = scope.memory.openPart();
   // A package writes files as base64.
-  const fileCharacters = Math.ceil(((request.asked.form?.byteLength ?? 0) * 4) / 3);
-  const characters = request.asked.text().text.length + (isTranslated ? fileCharacters : 0);
+  const fileCharacters = Math.ceil(((request.form?.byteLength ?? 0) * 4) / 3);
+  const characters = request.text().text.length + (isTranslated ? fileCharacters : 0);
   const keepForms = (forms: number) => part.keepOnly(isTranslated ? forms * characters : 0);
   const end = () => part.keepOnly(0);
   try {
     await part.reserve((isTranslated ? translatedForms : relayedForms) * characters);
-    if (isTranslated) await keptBody?.readValues();
-    else keptBody?.letGoValues();
+    if (isTranslated) await keptBody.readValues();
+    else keptBody.letGoValues();
   } catch (error) {
     end();
     if (error instanceof GatewayError) return { failure: noMemory(error) };
@@ -95,7 +92,7 @@ async function openSentMemory(
     sent() {
       keepForms(awaitedForms);
       // The package has values of its own.
-      keptBody?.letGoValues();
+      keptBody.letGoValues();
     },
     streams: () => keepForms(streamedForms),
     end,

@@ -10,7 +10,7 @@ import { type AdmittedCandidate, askLimits } from '../../../shared/routing/provi
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
 
 export interface CandidateQueue {
   /** Number of entries with candidates that were not called yet, or are to be called again. */
@@ -31,25 +31,23 @@ export interface CandidateQueue {
 /** Rounds of asking: each is one write per limited candidate, so many waiting calls must not multiply into many writes. */
 const roundsMax = 10;
 
-export function createCandidateQueue(
-  deps: GatewayDependencies,
-  { request, payment, signals, times }: ProviderCall,
-): CandidateQueue {
+export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCall): CandidateQueue {
   const { clock, limiter } = deps;
-  const candidates = [...request.plan];
-  let { firstCandidate: reserved } = payment;
+  const { scope, deadline } = call;
+  const candidates = [...call.plan];
+  let { firstCandidate: reserved } = call.holdings;
   let queuedMs = 0;
   /** A provider was called: from then on each wait for the store has its own time. */
   let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
-    if (payerOf(payment.byok, candidate) === 'client') {
+    if (payerOf(call.byok, candidate) === 'client') {
       return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     }
-    const asking = askLimits(limiter, candidate, { request: request.asked, size: request.size });
+    const asking = askLimits(limiter, candidate, call);
     // Never past the deadline.
-    const admissionTime = hasCalled ? startAdmissionTime(clock) : times.admissionTime;
-    const admission = await waitAtMost(clock, times.deadline.remainingMs(), admissionTime.wait(asking), () => {
+    const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
+    const admission = await waitAtMost(clock, deadline.remainingMs(), admissionTime.wait(asking), () => {
       throw fail('request_deadline_exceeded');
     });
     if (admission.kind === 'limited') return admission.retryAfterMs;
@@ -76,9 +74,9 @@ export function createCandidateQueue(
   }
 
   const traced = (admitted: AdmittedCandidate): AdmittedCandidate =>
-    signals.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
+    scope.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
 
-  const ends = [signals.clientGone, signals.stopped].filter((signal) => signal !== undefined);
+  const ends = [scope.clientGone, scope.cut].filter((signal) => signal !== undefined);
   const isCancelled = () => ends.some(({ aborted }) => aborted);
 
   return {
@@ -103,7 +101,7 @@ export function createCandidateQueue(
           hasCalled = true;
           return traced(admitted);
         }
-        const waitMs = nextTry(admitted, queuedMs, times.queueMs, times.deadline.remainingMs());
+        const waitMs = nextTry(admitted, queuedMs, call.catalogue.service.queue_ms, deadline.remainingMs());
         if (waitMs === undefined || round >= roundsMax || isCancelled()) {
           return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
         }

@@ -2,11 +2,11 @@
 // answer is charged, also one that no client sees.
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
-import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { JsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
+import { chargeAnswer } from './provider-attempts.ts';
 
 export type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
@@ -23,9 +23,11 @@ export interface OutputCheck {
   readonly lastMismatch: () => string | undefined;
 }
 
-export function createOutputCheck({ request, payment }: ProviderCall): OutputCheck {
-  const { size, skipsTruncated, schemaWork } = request;
-  const { schemaCheck } = request.asked;
+export function createOutputCheck(call: ProviderCall): OutputCheck {
+  const { schemaCheck } = call.request;
+  const { schemaWork, asksFunction, scope } = call;
+  // A result of a function satisfies its schema, whatever its client would take.
+  const skipsTruncated = !asksFunction && scope.baseUrlRules.skipsTruncated;
   let misses = 0;
   let lastMismatch: string | undefined;
 
@@ -40,9 +42,8 @@ export function createOutputCheck({ request, payment }: ProviderCall): OutputChe
 
   return {
     async check({ candidate }, answer) {
-      const { usage: reported, outputBytes, units } = answer;
-      const payer = payerOf(payment.byok, candidate);
-      const charge = payment.bill.charge({ candidate, reported, output: { outputBytes, units }, payer, size });
+      const { usage, outputBytes, units } = answer;
+      const charge = chargeAnswer(call, candidate, { usage, outputBytes, units });
       return { charge, verdict: await judge(answer) };
     },
     lastMismatch: () => lastMismatch,

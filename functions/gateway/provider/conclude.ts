@@ -4,7 +4,7 @@ import { fail, failRejected, type GatewayError, whereToLook } from '../../../sha
 import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
 import type { ByokSource } from '../../../shared/routing/planner/index.ts';
 import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
 
 const notFoundStatus = 404;
 
@@ -41,17 +41,17 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
-  const { seldomOffered } = call.request.clientInterface;
+  const { seldomOffered } = call.clientInterface;
   if (seldomOffered !== undefined && failures.length > 0 && failures.every(({ status }) => status === notFoundStatus)) {
     return fail('not_found', { message: `No provider of the model ${seldomOffered}.` });
   }
-  if (kind === 'client_gone' && call.signals.stopped?.aborted === true)
+  if (kind === 'client_gone' && call.scope.cut?.aborted === true)
     return fail('no_available_provider', { message: stoppedMessage });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(failures);
   return fail('no_available_provider', {
     isFinal,
-    message: `${why} ${whereToLook(call.signals.correlationId)}`,
+    message: `${why} ${whereToLook(call.scope.correlationId)}`,
     cause,
   });
 }
@@ -69,18 +69,21 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
 const bytesPerToken = 4;
 
 /** `reason` only where every provider named the same. The words are those of the first that said any. */
-function rejectedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
+function rejectedByAll(
+  { request, plan, size, clientInterface }: ProviderCall,
+  failures: readonly AttemptFailure[],
+): GatewayError {
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
   const quoted = failures.find(({ providerText }) => providerText?.forClient !== undefined);
   const said = quoted?.providerText?.forClient;
-  const json = request.asked.text();
+  const json = request.text();
   const agreed = others.length === 0 ? reason : undefined;
-  const contextTokens = Math.max(...request.plan.map(({ entry }) => entry.context_length));
-  const promptTokens = Math.ceil(request.size.textBytes / bytesPerToken) + (request.size.mediaTokens ?? 0);
+  const contextTokens = Math.max(...plan.map(({ entry }) => entry.context_length));
+  const promptTokens = Math.ceil(size.textBytes / bytesPerToken) + (size.mediaTokens ?? 0);
   const told = { said, reason: quoted === undefined ? agreed : quoted.reason, promptTokens, contextTokens };
-  const whole = request.clientInterface.repairWords?.(told);
+  const whole = clientInterface.repairWords?.(told);
   const text = whole ?? said;
-  const advice = quoted !== undefined && request.asked.stream ? adviceAfter(quoted) : undefined;
+  const advice = quoted !== undefined && request.stream ? adviceAfter(quoted) : undefined;
   const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined, advice };
   const { providerCode } = quoted ?? failures.find((failure) => failure.providerCode !== undefined) ?? {};
   if (failures.every(({ status }) => status === notFoundStatus)) {
@@ -92,7 +95,7 @@ function rejectedByAll({ request }: ProviderCall, failures: readonly AttemptFail
     namedParam: ownParam(quoted?.param, json),
     words,
     providerCode,
-    promptMember: request.asked.promptMember,
+    promptMember: request.promptMember,
     contextLength: contextTokens,
   });
 }
@@ -104,11 +107,11 @@ const adviceAfter = ({ param, providerText }: AttemptFailure): string | undefine
     : undefined;
 
 /** The first provider to be free again is the one worth waiting for. */
-function limitedByAll({ request }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
+function limitedByAll({ plan }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
   const retryAfterSeconds = Math.min(...waits);
   const isOwnLimit = failures.some(({ cause }) => cause === 'own_limit');
-  const limits = isOwnLimit ? [...new Set(request.plan.map(limitsText))].filter((text) => text !== undefined) : [];
+  const limits = isOwnLimit ? [...new Set(plan.map(limitsText))].filter((text) => text !== undefined) : [];
   const why =
     limits.length === 0 ? 'All eligible providers are rate limited' : `Limits are reached: ${limits.join('; ')}`;
   if (!Number.isFinite(retryAfterSeconds)) {

@@ -17,9 +17,8 @@ import {
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CalledCandidate, CallToSend } from '../provider-call.ts';
 import { type AnswerMemory, AnswerNotKept, openAnswerMemory, unkeptAnswer } from './answer-memory.ts';
-import { type PreparedCall, prepareCall } from './prepare-call.ts';
+import { type CalledCandidate, type CallToSend, type PreparedCall, prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
 /** State of one call, also before it is sent. */
@@ -44,11 +43,10 @@ export interface Sending {
   readonly connection: ProviderConnection;
 }
 
-export interface SendOptions {
-  readonly isStream: boolean;
+/** Holds for one attempt of a call. */
+export interface AttemptRules {
+  readonly traceparent: string | undefined;
   readonly answerMaxBytes: () => number;
-  /** Of the client: what a provider repeats of it in an error is masked. */
-  readonly requestText: () => string;
   /** Infinite for the last candidate, which need not leave time for another. */
   readonly silenceLimitMs: number;
   /** The candidate is called in another format than its client's. */
@@ -63,24 +61,24 @@ export function createSend(
   deps: GatewayDependencies,
   call: CallToSend,
   candidate: CalledCandidate,
-  options: SendOptions,
+  rules: AttemptRules,
 ): Sending {
   const { clock } = deps;
-  const { requestText } = options;
+  const requestText = () => call.request.text().text;
   const parts: AnswerMemory[] = [];
-  const connection = openConnection(deps, call, candidate, options, parts);
+  const connection = openConnection(deps, call, candidate, rules, parts);
   const { watch, silence, memory } = connection;
 
   /** Nothing keeps a sent body once it has left: the client's own text is there for another candidate. */
   async function start(request: CandidateRequest) {
-    const prepared = await prepareCall(deps, call, candidate, request);
+    const prepared = await prepareCall(deps, call, candidate, { ...request, traceparent: rules.traceparent });
     if ('failure' in prepared) return prepared;
     const { secrets, ...upstream } = prepared;
-    options.onPrepared?.(prepared);
+    rules.onPrepared?.(prepared);
     connection.isSent = true;
     silence.begin();
     const connectTimeoutMs = candidate.provider.connect_timeout_ms;
-    const onLeft = once(options.onSent);
+    const onLeft = once(rules.onSent);
     const sending = deps.transport
       .send({ ...upstream, connectTimeoutMs, signal: watch.signal, onSent: onLeft })
       .finally(onLeft);
@@ -105,7 +103,7 @@ export function createSend(
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
       connection.isAccepted = true;
-      const maxBytes = options.answerMaxBytes();
+      const maxBytes = rules.answerMaxBytes();
       return {
         kind: 'answer',
         contentType: String(answer.headers['content-type'] ?? ''),
@@ -131,7 +129,7 @@ export function createSend(
     return classified;
   };
   const openPart: OpenPart = () => {
-    const part = createSend(deps, call, candidate, { ...options, onSent: () => {} });
+    const part = createSend(deps, call, candidate, { ...rules, onSent: () => {} });
     const { memory: partMemory, watch: partWatch } = part.connection;
     watch.signal.addEventListener('abort', partWatch.abort, { once: true });
     connection.isSent = true;
@@ -143,17 +141,17 @@ export function createSend(
       refused: () => part.connection.refused,
     };
   };
-  return { send, openPart, pause: pauseOf(clock, call, options, watch), connection };
+  return { send, openPart, pause: pauseOf(clock, call, rules, watch), connection };
 }
 
 /** Other candidates keep the time that a silent one leaves them. */
 const pauseOf =
-  (clock: Clock, { times, signals }: CallToSend, { silenceLimitMs }: SendOptions, { signal }: Watch): Pause =>
+  (clock: Clock, { deadline, scope }: CallToSend, { silenceLimitMs }: AttemptRules, { signal }: Watch): Pause =>
   async (seconds) => {
     const waitMs = seconds * 1_000;
-    if (waitMs >= Math.min(times.deadline.remainingMs(), silenceLimitMs)) return false;
+    if (waitMs >= Math.min(deadline.remainingMs(), silenceLimitMs)) return false;
     await sleep(clock, waitMs, signal);
-    return !signal.aborted && !signals.clientGone.aborted;
+    return !signal.aborted && !scope.clientGone.aborted;
   };
 
 async function notingRefusal(
@@ -174,14 +172,15 @@ async function notingRefusal(
 
 function openConnection(
   { clock }: GatewayDependencies,
-  { signals, times, memory }: CallToSend,
+  { scope, deadline, request }: CallToSend,
   { provider }: CalledCandidate,
-  { silenceLimitMs: limitMs, isTranslated, isStream }: SendOptions,
+  { silenceLimitMs: limitMs, isTranslated }: AttemptRules,
   parts: readonly AnswerMemory[],
 ): ProviderConnection {
+  const { stream: isStream } = request;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
-  const { clientGone, stopped } = signals;
-  const watch = startWatch(clock, times.deadline, { clientGone, stopped, graceMs });
+  const { clientGone, cut: stopped, memory } = scope;
+  const watch = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
   const answerMemory = openAnswerMemory(memory, isTranslated);
   const release: AnswerMemory['release'] = (keptBytes = 0) => {

@@ -4,7 +4,7 @@ import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundat
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
 import { ConnectionBroken, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
-import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
+import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';

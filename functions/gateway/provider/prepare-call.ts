@@ -1,6 +1,7 @@
 // Prepares a provider call: credential, URL, headers and body.
 
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { encodeForm, type SentForm } from '../../../shared/protocol/forms/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
@@ -13,7 +14,17 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CalledCandidate, CallToSend } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
+
+/** A call, as far as sending needs it. */
+export interface CallToSend
+  extends Pick<ProviderCall, 'byok' | 'byokKey' | 'connections' | 'admissionTime' | 'deadline'> {
+  readonly scope: Pick<ProviderCall['scope'], 'correlationId' | 'clientGone' | 'cut' | 'memory'>;
+  /** Its text is masked where a provider repeats it in an error. */
+  readonly request: { readonly stream: boolean; readonly text: () => { readonly text: string } };
+}
+
+export type CalledCandidate = Pick<Candidate, 'provider'>;
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body' | 'method'> {
   /** Header values that are a credential, or were made with one. */
@@ -25,7 +36,7 @@ export async function prepareCall(
   deps: GatewayDependencies,
   call: CallToSend,
   candidate: CalledCandidate,
-  request: CandidateRequest,
+  request: CandidateRequest & Pick<HeaderParts, 'traceparent'>,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
   try {
     const credential = await findCredential(deps, call, candidate);
@@ -35,14 +46,11 @@ export async function prepareCall(
     url.hostname = request.hostname?.(url.hostname) ?? url.hostname;
     const { body, contentType } = encoded(request.body());
     const { method } = request;
-    const { traceparent } = call.signals;
-    const parts = { ...request, contentType, constant, credential: credential.headers, traceparent };
+    const parts = { ...request, contentType, constant, credential: credential.headers };
     const headers = upstreamHeaders(parts);
     const signing = credential.sign?.({ url, headers, body: inOnePiece(body), method });
     // A token endpoint is a part of its provider, with a time limit of its own.
-    const signed = await (credential.fetchesToken === true
-      ? signing
-      : signing && call.times.admissionTime.wait(signing));
+    const signed = await (credential.fetchesToken === true ? signing : signing && call.admissionTime.wait(signing));
     return { url, headers: signed ?? headers, body, method, secrets: secretsIn(signed, credential) };
   } catch (error) {
     if (error instanceof TokenUnavailable) {
@@ -55,7 +63,7 @@ export async function prepareCall(
       };
     }
     if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
-    const { correlationId } = call.signals;
+    const { correlationId } = call.scope;
     deps.log.error(
       { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
       error,
@@ -91,19 +99,19 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
  */
 async function findCredential(
   deps: GatewayDependencies,
-  { payment, times }: CallToSend,
+  { byok, byokKey, connections, admissionTime }: CallToSend,
   candidate: CalledCandidate,
 ): Promise<Credential | undefined> {
   const { provider } = candidate;
-  const source = payment.byok?.sourceOf(candidate);
+  const source = byok?.sourceOf(candidate);
   if (source === 'header') {
-    return payment.byokKey === undefined ? undefined : credentialWith(provider.auth, payment.byokKey);
+    return byokKey === undefined ? undefined : credentialWith(provider.auth, byokKey);
   }
   if (source === undefined) return deps.credentials.find(provider);
-  const connection = payment.connections.find((known) => known.provider === provider.id);
+  const connection = connections.find((known) => known.provider === provider.id);
   if (connection === undefined) return undefined;
   try {
-    return credentialWith(provider.auth, await times.admissionTime.wait(deps.connections.openKey(connection)));
+    return credentialWith(provider.auth, await admissionTime.wait(deps.connections.openKey(connection)));
   } catch (error) {
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';

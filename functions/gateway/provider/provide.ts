@@ -1,95 +1,112 @@
 // The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
 // output or never. What the loop did is its result, also where it failed.
-import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
-import type { Charge } from '../../../shared/routing/billing/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall, ProviderRun } from '../provider-call.ts';
+import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
+import type { AttemptOutcome } from './attempt-candidate.ts';
 import { type CandidateQueue, createCandidateQueue } from './candidate-queue.ts';
-import { createOutputCheck } from './check-output.ts';
+import { createOutputCheck, type OutputCheck } from './check-output.ts';
 import type { FailedAttempt } from './conclude.ts';
-import { type Attempts, callNext, openAttempts } from './provider-attempts.ts';
+import { type Attempts, callNext, chargeAnswer, openAttempts } from './provider-attempts.ts';
 
 export async function provide(deps: GatewayDependencies, call: ProviderCall): Promise<ProviderRun> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
-  const queue = createCandidateQueue(deps, call);
-  const attempts = openAttempts(deps, call);
-  const result = await callUntilAnswered(deps, call, queue, attempts).catch(
-    (error: unknown) => ({ kind: 'failed', error }) as const,
-  );
+  const loop = openLoop(deps, call);
+  const result = await callUntilAnswered(loop).catch((error: unknown) => ({ kind: 'failed', error }) as const);
   const upstreamMs = clock.nowMs() - startedAtMs;
+  const { queue, attempts } = loop;
   const { ended, count: attemptCount, firstOutputAtMs } = attempts;
   const left = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
   return { attempts: ended, attemptCount, ...left, upstreamMs, firstOutputAtMs, result };
 }
 
-async function callUntilAnswered(
-  deps: GatewayDependencies,
-  call: ProviderCall,
-  queue: CandidateQueue,
-  attempts: Attempts,
-): Promise<ProviderRun['result']> {
-  const { clock } = deps;
-  const { payment, signals, times } = call;
-  const output = createOutputCheck(call);
-  const failures: FailedAttempt[] = [];
-  while (queue.waiting() > 0 && !times.deadline.isOver() && !isCancelled(signals)) {
+/** The loop of one call: its candidates, and their attempts. */
+interface ProviderLoop {
+  readonly deps: GatewayDependencies;
+  readonly call: ProviderCall;
+  readonly queue: CandidateQueue;
+  readonly attempts: Attempts;
+  readonly output: OutputCheck;
+  readonly failures: FailedAttempt[];
+}
+
+const openLoop = (deps: GatewayDependencies, call: ProviderCall): ProviderLoop => ({
+  deps,
+  call,
+  queue: createCandidateQueue(deps, call),
+  attempts: openAttempts(deps, call),
+  output: createOutputCheck(call),
+  failures: [],
+});
+
+async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderRun['result']> {
+  const { deps, call, queue, attempts, output, failures } = loop;
+  while (mayCall(loop)) {
     const next = await queue.next();
     if ('retryAfterSeconds' in next) {
       failures.push({ kind: 'rate_limited', retryAfterSeconds: next.retryAfterSeconds, cause: 'own_limit' });
       break;
     }
     const { admitted, outcome } = await callNext(deps, call, { next, queue, attempts });
-    if (outcome.kind === 'failure') {
-      const { failure } = outcome;
-      const { candidate } = admitted;
-      failures.push({ ...failure, byok: payment.byok?.sourceOf(candidate), provider: candidate.provider.id });
-      queue.failed(admitted.candidate, failure);
-      const { refusedAnswer } = failure;
-      // It is paid for: another provider would be paid once more.
-      const charge = refusedAnswer && chargeRefused(call, admitted, refusedAnswer);
-      attempts.end(admitted, failure, clock.nowMs(), { charge });
-      // No memory would be refused again, after the same wait.
-      if (charge !== undefined || failure.refusal !== undefined) break;
-      continue;
-    }
-    attempts.firstOutputAtMs = outcome.answeredAtMs;
-    if (outcome.kind === 'stream') {
-      call.keptBody?.letGo();
-      // The attempt of a stream ends with the stream.
-      return { ...outcome, admitted };
-    }
-    const { answer, reachedVia, release } = outcome;
-    const { charge, verdict } = await output.check(admitted, answer);
-    const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
-    // Not the answer itself: an attempt lives until the call is settled.
-    const said = { model: answer.model, finishReasons: answer.finishReasons };
-    attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, said, schemaMismatch, reachedVia });
-    if (verdict.kind === 'accepted') {
-      call.keptBody?.letGo();
-      return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
-    }
-    release();
-    if (!verdict.mayBeAsked) break;
-    queue.again(admitted.candidate);
+    const after =
+      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : await accept(loop, admitted, outcome);
+    if (after === 'end') break;
+    if (after !== 'next') return after;
   }
-  const schemaMismatch = output.lastMismatch();
-  const details = { attempts: attempts.count, deadlineIsOver: times.deadline.isOver(), schemaMismatch };
+  const { count } = attempts;
+  const details = { attempts: count, deadlineIsOver: call.deadline.isOver(), schemaMismatch: output.lastMismatch() };
   // Loaded with the first call that no provider has answered.
   const { conclude } = await import('./conclude.ts');
   return { kind: 'failed', error: conclude(call, failures, details) };
 }
 
-function chargeRefused(
-  { request, payment }: ProviderCall,
-  { candidate }: AdmittedCandidate,
-  { usage: reported, ...output }: RefusedAnswer,
-): Charge {
-  const payer = payerOf(payment.byok, candidate);
-  return payment.bill.charge({ candidate, reported, output, payer, size: request.size });
+/** No candidate is called for a client that left, or for a call that was stopped. */
+const mayCall = ({ queue, call: { deadline, scope } }: ProviderLoop): boolean =>
+  queue.waiting() > 0 && !deadline.isOver() && !scope.clientGone.aborted && scope.cut?.aborted !== true;
+
+/** Whether another candidate is called after a failure. */
+function fallBack(
+  { deps, call, queue, attempts, failures }: ProviderLoop,
+  admitted: AdmittedCandidate,
+  failure: AttemptFailure,
+): 'next' | 'end' {
+  const { candidate } = admitted;
+  failures.push({ ...failure, byok: call.byok?.sourceOf(candidate), provider: candidate.provider.id });
+  queue.failed(candidate, failure);
+  const { refusedAnswer, refusal } = failure;
+  const charge = refusedAnswer && chargeAnswer(call, candidate, refusedAnswer);
+  attempts.end(admitted, failure, deps.clock.nowMs(), { charge });
+  // An answer that is paid for would be paid for once more; memory would be refused again, after the same wait.
+  return charge !== undefined || refusal !== undefined ? 'end' : 'next';
 }
 
-const isCancelled = ({ clientGone, stopped }: ProviderCall['signals']): boolean =>
-  clientGone.aborted || stopped?.aborted === true;
+/** Returns the answer. Where it fails its schema, whether the candidate is asked again. */
+async function accept(
+  { call, queue, attempts, output }: ProviderLoop,
+  admitted: AdmittedCandidate,
+  outcome: Exclude<AttemptOutcome, { readonly kind: 'failure' }>,
+): Promise<ProvidedAnswer | 'next' | 'end'> {
+  attempts.firstOutputAtMs = outcome.answeredAtMs;
+  if (outcome.kind === 'stream') {
+    call.keptBody.letGo();
+    // The attempt of a stream ends with the stream.
+    return { ...outcome, admitted };
+  }
+  const { answer, reachedVia, release } = outcome;
+  const { charge, verdict } = await output.check(admitted, answer);
+  const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
+  // Not the answer itself: an attempt lives until the call is settled.
+  const said = { model: answer.model, finishReasons: answer.finishReasons };
+  attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, said, schemaMismatch, reachedVia });
+  if (verdict.kind === 'accepted') {
+    call.keptBody.letGo();
+    return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
+  }
+  release();
+  if (!verdict.mayBeAsked) return 'end';
+  queue.again(admitted.candidate);
+  return 'next';
+}

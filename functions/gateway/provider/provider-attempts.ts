@@ -1,7 +1,11 @@
 // The provider calls of a request: each is counted, and ended ones are kept for its settlement.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import type { JsonAnswer, RefusedAnswer } from '../../../shared/protocol/wire/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../provider-call.ts';
+import type { ProviderCall } from '../stages.ts';
 import { attemptOnMemory } from './attempt-on-memory.ts';
 import type { CandidateQueue } from './candidate-queue.ts';
 import { silenceLimitMs } from './silence.ts';
@@ -15,7 +19,7 @@ interface Calling {
 /** Where the call went to a socket that had died: once more. */
 export async function callNext(deps: GatewayDependencies, call: ProviderCall, { next, queue, attempts }: Calling) {
   let admitted = next;
-  const silenceMs = silenceLimitMs(call.times.deadline.remainingMs(), queue.waiting());
+  const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
   let outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
     // Counted twice, because the provider may have seen both. Permit and statistics are those of the second.
@@ -26,6 +30,15 @@ export async function callNext(deps: GatewayDependencies, call: ProviderCall, { 
   }
   if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attempts.count += 1;
   return { admitted, outcome };
+}
+
+/** Charges what a provider has finished, also where no client sees it. */
+export function chargeAnswer(
+  { bill, byok, size }: ProviderCall,
+  candidate: Candidate,
+  { usage: reported, ...output }: Pick<JsonAnswer, 'usage' | 'outputBytes' | 'units'> | RefusedAnswer,
+): Charge {
+  return bill.charge({ candidate, reported, output, payer: payerOf(byok, candidate), size });
 }
 
 /** Attempts of the loop so far. */
@@ -41,9 +54,9 @@ export interface Attempts {
   ): void;
 }
 
-export function openAttempts(deps: GatewayDependencies, { request, payment, signals }: ProviderCall): Attempts {
+export function openAttempts(deps: GatewayDependencies, { clientInterface, workspace, scope }: ProviderCall): Attempts {
   const ended: Attempt[] = [];
-  const identity = { workspace: payment.workspace, callId: signals.correlationId };
+  const identity = { workspace: workspace.id, callId: scope.correlationId };
   return {
     ended,
     count: 0,
@@ -53,7 +66,7 @@ export function openAttempts(deps: GatewayDependencies, { request, payment, sign
       const tokens = usage === undefined ? 0 : usage.promptTokens + usage.completionTokens;
       const one = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens, ...answered };
       ended.push(one);
-      if (request.clientInterface.seldomOffered === undefined) reportAttempt(deps, one, identity);
+      if (clientInterface.seldomOffered === undefined) reportAttempt(deps, one, identity);
     },
   };
 }

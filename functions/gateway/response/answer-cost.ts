@@ -1,8 +1,7 @@
 // The price of an answer, as a client gets it.
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { formatUsd, toUsdNumber } from '../../../shared/foundation/money/index.ts';
-import type { AnswerCost } from '../../../shared/protocol/interfaces/index.ts';
-import type { UsageReport } from '../../../shared/protocol/wire/index.ts';
+import type { AnswerCost, UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
 import type { AdmittedPlain } from '../stages.ts';

@@ -3,14 +3,9 @@
 import { storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
-import type {
-  AnswerCost,
-  AnswerEvent,
-  EventDetails,
-  StreamSchemaCheck,
-  StreamWriter,
-} from '../../../shared/protocol/interfaces/index.ts';
+import type { StreamSchemaCheck, StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+import type { AnswerCost, AnswerEvent, EventDetails } from '../../../shared/protocol/wire/index.ts';
 import {
   brokenStreamMessages,
   laterReport,
@@ -134,7 +129,6 @@ async function* relay(
     for (const event of events) {
       countEvent(relayed, event.details, clock);
       options.onEvent?.(event);
-      options.schemaCheck?.add(event);
       const line = writer.event(event);
       if (event.details.isLast) lastEvent += line;
       else lines += line;
@@ -160,7 +154,7 @@ async function* relay(
       return;
     }
     stream.finish();
-    const mismatch = await options.schemaCheck?.mismatch();
+    const mismatch = stream.isBlocked?.() === true ? undefined : await options.schemaCheck?.mismatch();
     if (mismatch !== undefined) {
       relayed.end = 'schema_mismatch';
       relayed.schemaMismatch = mismatch;

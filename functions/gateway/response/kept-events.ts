@@ -1,11 +1,12 @@
 // The events of a stream as the response cache keeps them.
 import type { CachedAnswer, KeptEvents } from '../../../shared/accounting/response-cache/index.ts';
-import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
+import type { ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { answerStatus } from '../exit/exit.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
 export interface EventKeeper {
@@ -41,6 +42,7 @@ export function keepEvents(isKept: boolean): EventKeeper {
 export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
   { holdings: { cache } }: AdmittedPlain,
+  { leftOut }: Pick<ReachedVia, 'leftOut'>,
   { candidate: { provider, model }, usage }: Charge,
   readContent: () => CachedAnswer['content'] | undefined,
 ): (() => Promise<void>) | undefined {
@@ -50,12 +52,13 @@ export function cacheWriter(
   if (content === undefined) return undefined;
   const headers = content.kind === 'json' ? jsonHeaders : streamHeaders;
   const answer = {
-    status: okStatus,
+    status: answerStatus,
     contentType: headers['content-type'],
     provider: provider.id,
     model: model.id,
     usage,
     content,
+    leftOut: leftOut.length === 0 ? undefined : leftOut,
   };
   return () =>
     responseCache.write(store.keyOf(model.id), answer, { ttlSeconds: store.ttlSeconds, nowMs: clock.nowMs() });

@@ -3,7 +3,7 @@
 import { accountOf } from '../../../shared/configuration/catalogue/index.ts';
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
-import type { AnswerDetails } from '../../../shared/protocol/interfaces/index.ts';
+import type { AnswerDetails } from '../../../shared/protocol/wire/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';

@@ -1,15 +1,16 @@
 // Answers that exist already: a stored result byte for byte, and a cached answer with usage fields of its own.
 
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
-import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
+import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { laterReport } from '../../../shared/protocol/wire/index.ts';
+import { passStored, respondWith } from '../exit/exit.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
+import { leftOutHeader } from './left-out-header.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export async function respondReady(call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
@@ -30,21 +31,32 @@ async function responseOf(ready: ReadyAnswer): Promise<WholeResponse> {
     await ready.claims.store(response, ready.answer);
     return response;
   }
-  const { status, headers, body } = ready.result;
-  return { status, headers: { ...headers, [headerNames.idempotentReplayed]: 'true' }, body };
+  // The reservation of the key made sure that each guardrail of this call has checked it.
+  const stored = passStored({ kind: 'checked_before' }, ready.result);
+  const headers = { ...stored.headers, [headerNames.idempotentReplayed]: 'true' };
+  return { ...respondWith(stored, { headers, body: stored.body }), body: stored.body };
 }
 
 type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
 
 async function respondCached({ call, answer, content }: Cached): Promise<WholeResponse & StoredAnswer> {
-  const { provider, model } = answer;
-  const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
+  // The key of the cache names the guardrails of this call.
+  const stored = passStored({ kind: 'checked_before' }, content);
+  const { provider, model, leftOut = [] } = answer;
+  const headers = {
+    [headerNames.model]: model,
+    [headerNames.provider]: provider,
+    [headerNames.cache]: 'HIT',
+    ...leftOutHeader(leftOut),
+  };
   if (content.kind === 'stream') {
     const body = await cachedStream(call, answer, content.events);
-    return { status: okStatus, headers: { ...headers, ...streamHeadersOf(bytesTypeOf(content.events)) }, body };
+    const streamed = { headers: { ...headers, ...streamHeadersOf(bytesTypeOf(content.events)) }, body };
+    return { ...respondWith(stored, streamed), ...streamed };
   }
-  const written = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
-  return { status: okStatus, headers: { ...headers, ...jsonHeaders, ...written.headers }, body: written.body };
+  const { body, headers: written } = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
+  const whole = { headers: { ...headers, ...jsonHeaders, ...written }, body };
+  return { ...respondWith(stored, whole), ...whole };
 }
 
 /** Written within a few milliseconds. */

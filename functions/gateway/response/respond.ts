@@ -1,20 +1,24 @@
 // The answer: JSON or an event stream, with the gateway's fields and headers, and the outcome for settlement.
 
-import { okStatus } from '../../../shared/errors/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
+import type { StreamSchemaCheck, StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
+import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
+import type { ReachedVia } from '../../../shared/routing/formats/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { answerStatus, decisionOf, type Passed, passAnswer, respondWith } from '../exit/exit.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
 import type { AdmittedPlain, AnswerSource, CallResult, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
 import { cacheWriter, keepEvents } from './kept-events.ts';
+import { leftOutHeader } from './left-out-header.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
@@ -31,26 +35,61 @@ const longBodyCharacters = 4 * 1024 * 1024;
 interface AnsweredCall {
   readonly call: AdmittedPlain;
   readonly run: EndedCall['run'];
-  readonly provided: ProvidedAnswer;
+  readonly provided: Passed<ProvidedAnswer>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export async function respond(
   deps: GatewayDependencies,
   call: AdmittedPlain,
-  run: EndedCall['run'],
+  provideRun: EndedCall['run'],
   provided: ProvidedAnswer,
 ): Promise<CallResult> {
-  const answered = { call, run, provided, headers: servedHeaders(deps, call, run, provided) };
-  const isJson = provided.kind === 'json';
+  // A schema is checked before a guardrail masks what it describes.
+  const schemaCheck = provided.kind === 'stream' ? call.request.schemaCheck?.openStream(call.schemaWork) : undefined;
+  const seen = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
+  const passed = await passAnswer(decisionOf(call.guard), seen, call.size.choices);
+  if (passed instanceof GatewayError) return failedRun(provideRun, passed);
+  const run = withLeftOut(provideRun, passed.reachedVia);
+  const answered = { call, run, provided: passed, headers: servedHeaders(deps, call, run, passed) };
+  const isJson = passed.kind === 'json';
   const { response, end } = isJson
-    ? await jsonResponse(deps, answered, provided)
-    : streamResponse(deps, answered, provided.stream);
-  const refusal = isJson ? undefined : provided.stream.refusal;
+    ? await jsonResponse(deps, answered, passed)
+    : streamResponse(deps, answered, passed.stream, schemaCheck);
+  const refusal = isJson ? undefined : passed.stream.refusal;
   if (refusal === undefined) return { response, end: () => ({ run, error: undefined, ...end() }) };
   // Read to its end unseen, so that it is paid.
   await response.finish?.();
   return { response: undefined, error: refusal, ended: { run, error: refusal, ...end() } };
+}
+
+const failedRun = (run: EndedCall['run'], error: GatewayError): CallResult => ({
+  response: undefined,
+  error,
+  ended: { run, error, stream: undefined, writeCache: undefined },
+});
+
+/** What a guardrail has dropped of the answer stands in the record beside what the format had no words for. */
+function withLeftOut(run: EndedCall['run'], reachedVia: ReachedVia): EndedCall['run'] {
+  const last = run.attempts.at(-1);
+  if (last?.reachedVia === undefined || last.reachedVia.leftOut.length === reachedVia.leftOut.length) return run;
+  return { ...run, attempts: [...run.attempts.slice(0, -1), { ...last, reachedVia }] };
+}
+
+type ProvidedStream = Extract<ProvidedAnswer, { readonly kind: 'stream' }>;
+
+/** The same answer. `see`: called with each of its events, before anything of it is changed. */
+function withEventsSeen(provided: ProvidedStream | ProvidedAnswer, see: (event: AnswerEvent) => void): ProvidedAnswer {
+  if (provided.kind !== 'stream') return provided;
+  const { opening, rest } = provided.stream;
+  for (const event of opening) see(event);
+  async function* seen() {
+    for await (const batch of rest) {
+      for (const event of batch.events) see(event);
+      yield batch;
+    }
+  }
+  return { ...provided, stream: { ...provided.stream, rest: seen() } };
 }
 
 /** The text of the answer, and its bytes for the client. */
@@ -67,13 +106,10 @@ async function jsonResponse(
   const written = call.request.writeAnswer(answer, chargedCost(call, run, provided, charge, answer.usage));
   // Later steps read all of it.
   if (written.body.length > longBodyCharacters) await nextTurn();
-  const response = {
-    status: okStatus,
-    headers: { ...headers, ...jsonHeaders, ...written.headers },
-    body: written.body,
-  };
+  const answerHeaders = { ...headers, ...jsonHeaders, ...written.headers };
+  const response = { ...respondWith(provided, { headers: answerHeaders, body: written.body }), body: written.body };
   const { text } = answer;
-  const writeCache = jsonCacheWriter(deps, call, charge, text);
+  const writeCache = jsonCacheWriter(deps, answered, charge, text);
   // The provider's own text lives on for the cache alone.
   release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
@@ -91,14 +127,21 @@ const pingOf = (call: AdmittedPlain, { reachedVia }: ProvidedAnswer, { ping }: S
   reachedVia.format === servingApis[call.clientInterface.id].own ? undefined : ping;
 
 /** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
-const jsonCacheWriter = (deps: GatewayDependencies, call: AdmittedPlain, charge: Charge, text: string) =>
-  cacheWriter(deps, call, charge, () => (text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text }));
+const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
+  cacheWriter(deps, answered.call, answered.provided.reachedVia, charge, () =>
+    text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },
+  );
 
-function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, stream: OpenStream): Responded {
+function streamResponse(
+  deps: GatewayDependencies,
+  answered: AnsweredCall,
+  stream: OpenStream,
+  schemaCheck: StreamSchemaCheck | undefined,
+): Responded {
   const { call, run, provided, headers } = answered;
   const { request, holdings, claims, scope } = call;
   const contentType = bytesTypeOf(stream.opening);
-  const answer = { status: okStatus, headers: { ...headers, ...streamHeadersOf(contentType) } };
+  const answer = { headers: { ...headers, ...streamHeadersOf(contentType) } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const isCached = holdings.cache?.store !== undefined;
   const kept = keepEvents(isCached);
@@ -108,7 +151,6 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
     made ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
     return made;
   };
-  const schemaCheck = request.schemaCheck?.openStream(call.schemaWork);
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
     keepAlive: contentType === undefined ? pingOf(call, provided, writer) : '',
@@ -130,7 +172,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
     onComplete:
       call.idempotencyKey === undefined
         ? undefined
-        : (transcript) => claims.store({ ...answer, body: transcript }, sourceOf(provided)),
+        : (transcript) => claims.store({ status: answerStatus, ...answer, body: transcript }, sourceOf(provided)),
     onEnd: async () => {
       // The charge is made with the release of the slots.
       if (call.settleEarly !== undefined) charge();
@@ -141,7 +183,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
   });
   const closeBroken = (why: 'failed' | 'over_time') =>
     writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
-  const response = { ...answer, body, closeBroken, finish: readOn };
+  const response = respondWith(provided, { ...answer, body, closeBroken, finish: readOn });
   const end = () => {
     const charged = charge();
     const { usage } = charged;
@@ -161,7 +203,7 @@ function streamResponse(deps: GatewayDependencies, answered: AnsweredCall, strea
       said: { model: relayed.model, finishReasons: relayed.finishReasons },
     };
     const content = outcome === 'complete' ? kept.content() : undefined;
-    const writeCache = content && cacheWriter(deps, call, charge(), () => content);
+    const writeCache = content && cacheWriter(deps, call, provided.reachedVia, charge(), () => content);
     return { stream: { end: relayed.end, attempt }, writeCache };
   };
   return { response, end };
@@ -208,6 +250,6 @@ function servedHeaders(
     [headerNames.provider]: provider,
     [headerNames.serverTiming]: `gw;dur=${gatewayMs}`,
     ...(cache === undefined ? {} : { [headerNames.cache]: cache.outcome }),
-    ...(leftOut.length === 0 ? {} : { [headerNames.leftOut]: leftOut.join(',') }),
+    ...leftOutHeader(leftOut),
   };
 }

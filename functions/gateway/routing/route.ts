@@ -4,12 +4,18 @@
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
 import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
-import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
+import { applyPreset, type WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { type ClientRequest, keptInputMax, readAgain } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import { findMember, type JsonObject, type PresetOption, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
+import {
+  findMember,
+  type JsonObject,
+  noEnvelopes,
+  type PresetOption,
+  rewriteMembers,
+} from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokSources,
   checkByokHeader,
@@ -23,25 +29,27 @@ import {
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
-import { openEnvelopes } from './provider-calls.ts';
+import { crossesFormats, openEnvelopes } from './open-envelopes.ts';
 
 export async function route(
   deps: GatewayDependencies,
-  identified: IdentifiedCall,
+  call: IdentifiedCall,
   admissionTime: TimeBudget,
 ): Promise<RoutedCall | GatewayError> {
-  const call = forKey(identified);
-  const byok = readByok(call);
+  const workspaceOfKey = forKey(call);
+  const byok = readByok(call, workspaceOfKey);
   if (byok instanceof GatewayError) return byok;
-  const preset = call.request.preset === undefined ? call : await mergePreset(call, call.request.preset);
-  if (preset instanceof GatewayError) return preset;
-  const { request, workspace, keptBody } = preset;
+  const { preset } = call.request;
+  const merged = preset === undefined ? undefined : await mergePreset(call, workspaceOfKey, preset);
+  if (merged instanceof GatewayError) return merged;
+  const { request, keptBody } = merged ?? call;
+  const { workspace } = merged ?? { workspace: workspaceOfKey };
   const unread = deps.credentials.ready();
   if (unread !== undefined) await admissionTime.wait(unread);
   const kept =
     request.keptInput.length === 0 ? nothingKept : await admissionTime.wait(findKept(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  if (keptBody.isLong) await parseInSteps(request, { ...call, workspace, keptBody });
+  if (keptBody.isLong) await parseInSteps(request, { catalogue: call.catalogue, workspace, keptBody });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -55,7 +63,8 @@ export async function route(
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
-  const envelopes = await openEnvelopes(deps, { request, plan, workspace, admissionTime });
+  const crosses = crossesFormats({ request, plan });
+  const envelopes = crosses ? await admissionTime.wait(openEnvelopes(deps, workspace)) : noEnvelopes;
   return { ...call, request, keptBody, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
@@ -63,9 +72,9 @@ export async function route(
  * Any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
  * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
  */
-function forKey(call: IdentifiedCall): IdentifiedCall {
-  const models = modelsOfKey(call.workspace.models, { models: readKeySetting(call.key, 'models') });
-  return { ...call, workspace: { ...call.workspace, models } };
+function forKey({ workspace, key }: IdentifiedCall): WorkspaceDocument {
+  const models = modelsOfKey(workspace.models, { models: readKeySetting(key, 'models') });
+  return { ...workspace, models };
 }
 
 /** Looked up at a time: behind one that is not known the rest need not be. */
@@ -98,8 +107,8 @@ async function findKept(
 const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
   sort === 'latency' || sort === 'throughput';
 
-function readByok(call: IdentifiedCall): ByokSources | GatewayError | undefined {
-  const { workspace, catalogue, byokKey, request } = call;
+function readByok(call: IdentifiedCall, workspace: WorkspaceDocument): ByokSources | GatewayError | undefined {
+  const { catalogue, byokKey, request } = call;
   const { connections } = workspaceConnections(workspace, call.connections);
   const isEnabled = workspace.features.byok;
   if (byokKey !== undefined) {
@@ -112,12 +121,13 @@ function readByok(call: IdentifiedCall): ByokSources | GatewayError | undefined 
 /** The merged body is read again: preset and request together may ask for what neither asks alone. */
 async function mergePreset(
   call: IdentifiedCall,
+  workspace: WorkspaceDocument,
   named: PresetOption,
 ): Promise<Pick<IdentifiedCall, 'request' | 'keptBody' | 'workspace'> | GatewayError> {
   const { request: sent, clientInterface } = call;
   const { memory } = call.scope;
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
-  const applied = applyPreset({ ...sent.raw }, call.workspace, named);
+  const applied = applyPreset({ ...sent.raw }, workspace, named);
   if (applied instanceof GatewayError) return applied;
   const reading = { memory, dropsIdleMembers, passedOn: call.passedOn };
   const merged = await readAgain(clientInterface, mergedText(sent, applied.body), reading);
@@ -141,7 +151,7 @@ export async function withMaskedRequest(
   call: RoutedCall,
   { request, keptBody }: Pick<RoutedCall, 'request' | 'keptBody'>,
 ): Promise<RoutedCall> {
-  if (keptBody.isLong) await parseInSteps(request, { ...call, keptBody });
+  if (keptBody.isLong) await parseInSteps(request, { catalogue: call.catalogue, workspace: call.workspace, keptBody });
   return { ...call, request, keptBody, size: request.size() };
 }
 

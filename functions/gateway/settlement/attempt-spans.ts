@@ -1,8 +1,9 @@
 // The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. Counts, names
 // and short words, and kept bodies where they are captured; never a credential or a provider's words about its failure.
-import { operationOf } from '../../../shared/foundation/constants/index.ts';
+
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
+import type { TurnsOfBodies } from '../../../shared/protocol/conversation/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AdmittedCall, SaidBodies } from '../stages.ts';
@@ -10,24 +11,29 @@ import { messageAttributes } from './message-attributes.ts';
 
 type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
 
+export interface SpokenBodies extends SaidBodies {
+  /** Undefined where they are no conversation. */
+  readonly turns: TurnsOfBodies | undefined;
+}
+
 /** `said`: for the span of the last attempt. */
 export const attemptSpans = (
   trace: Trace,
   call: SpannedCall,
   attempts: readonly Attempt[],
-  said?: SaidBodies,
+  said?: SpokenBodies,
 ): Span[] =>
   attempts.flatMap((attempt, at) => {
     if (attempt.spanId === undefined) return [];
     const span = toSpan(trace, call, attempt, attempt.spanId);
-    const messages = said && at === attempts.length - 1 ? messageAttributes(call.clientInterface.id, said) : {};
+    const messages = said && at === attempts.length - 1 ? messageAttributes(said.turns, said) : {};
     return [{ ...span, attributes: { ...span.attributes, ...messages } }];
   });
 
 function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, attempt: Attempt, spanId: string): Span {
   const { candidate, outcome, startedAtMs, latencyMs, firstOutputMs, charge } = attempt;
   const { sessionId } = call.scope.correlation;
-  const operation = operationOf[call.clientInterface.id];
+  const operation = call.clientInterface.telemetryOperation;
   return {
     traceId,
     spanId,

@@ -1,6 +1,6 @@
 // Details of a call for the log line, the span and the metrics of its request.
 import { attemptsText, type CallRecord, describePath } from '../../../shared/accounting/call-records/index.ts';
-import { operationOf, unitsText } from '../../../shared/foundation/constants/index.ts';
+import { unitsText } from '../../../shared/foundation/constants/index.ts';
 import { type LogFields, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallDetails } from '../../../shared/protocol/router/index.ts';
@@ -17,7 +17,7 @@ export const askedFields = (model: string | undefined, stream: boolean | undefin
   stream,
 });
 
-export const callDetails = (record: CallRecord): CallDetails => ({
+export const callDetails = (record: CallRecord, operation: string): CallDetails => ({
   outcome: record.outcome,
   cutCode: record.cutCode,
   provider: record.provider,
@@ -29,7 +29,7 @@ export const callDetails = (record: CallRecord): CallDetails => ({
     execution_id: record.executionId,
     function_id: record.functionId,
     revision_id: record.revisionId,
-    'gen_ai.operation.name': operationOf[record.interfaceId ?? 'chat-completions'],
+    'gen_ai.operation.name': operation,
     'gen_ai.response.model': record.modelServed,
     'gen_ai.usage.input_tokens': record.promptTokens,
     'gen_ai.usage.output_tokens': record.completionTokens,

@@ -87,7 +87,8 @@ export function openContent(
         const limitMs = Math.max(0, Math.min(writeMaxMs, deadline.remainingMs() - recordMs));
         return { state: 'kept', keep, cut: await write(limitMs) };
       } catch (error) {
-        deps.log.error({ event: 'content_not_kept', correlation_id: id, workspace_id: workspace.id }, error);
+        const fields = { correlation_id: id, workspace_id: workspace.id };
+        deps.log.error({ event: 'content_not_kept', failed_control: 'content', ...fields }, error);
         return { state: 'failed', keep, cut: false };
       } finally {
         memory.end();

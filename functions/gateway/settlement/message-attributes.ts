@@ -1,12 +1,12 @@
 // Kept bodies as OpenTelemetry's conventions for generative AI write messages (gen_ai.input.messages and
 // gen_ai.output.messages, JSON texts), cut to what a span may hold.
-import type { InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import type { Attributes } from '../../../shared/foundation/telemetry/index.ts';
 import {
   type ConversationPart,
   type ConversationTurn,
   readAnswerTurns,
   readRequestTurns,
+  type TurnsOfBodies,
 } from '../../../shared/protocol/conversation/index.ts';
 import type { SaidBodies } from '../stages.ts';
 
@@ -16,9 +16,9 @@ const attributeMaxCharacters = 32 * 1024;
 const textLimits = [attributeMaxCharacters, 4_096, 512];
 
 /** Nothing of a body that is no conversation. */
-export const messageAttributes = (interfaceId: InterfaceId, { request, answer }: SaidBodies): Attributes => ({
-  'gen_ai.input.messages': written(readRequestTurns(interfaceId, request), messageOf),
-  'gen_ai.output.messages': written(answer === null ? undefined : readAnswerTurns(interfaceId, answer.body), outputOf),
+export const messageAttributes = (turns: TurnsOfBodies | undefined, { request, answer }: SaidBodies): Attributes => ({
+  'gen_ai.input.messages': written(readRequestTurns(turns, request), messageOf),
+  'gen_ai.output.messages': written(answer === null ? undefined : readAnswerTurns(turns, answer.body), outputOf),
 });
 
 type WriteTurn = (turn: ConversationTurn, textMax: number) => object;

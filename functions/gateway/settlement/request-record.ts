@@ -1,5 +1,5 @@
 // The record of a request of a known key before any provider was called: who asked for what.
-import { type CallRecord, sumOfChecks } from '../../../shared/accounting/call-records/index.ts';
+import { type CallRecord, partsOfGateway, sumOfChecks } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import type { Tags } from '../../../shared/protocol/wire/index.ts';
@@ -50,6 +50,7 @@ export function requestRecord(
     queuedMs: 0,
     totalMs,
     gatewayMs: totalMs,
+    timeLine: partsOfGateway(arrivedAtMs, totalMs, scope.details.guardrailChecks),
   };
 }
 

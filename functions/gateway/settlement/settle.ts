@@ -1,7 +1,7 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
 // that other calls wait for, and the record. All steps begin together, but for the record, which comes behind the money. One deadline
 // bounds them, and one that fails stops no other.
-import { errorCatalogue, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
+import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
@@ -18,6 +18,7 @@ import {
 } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { ownText, respondWith } from '../exit/exit.ts';
 import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
 import type { ContentCall } from './keep-content.ts';
 import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
@@ -30,10 +31,11 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
   asked: ClientRequest,
 ): Promise<GatewayResponse> {
+  const admittedAtMs = deps.clock.nowMs();
   const holds = openCallHolds(deps, admitted);
   const opening = contentOf(deps, admitted, asked);
   const content = opening && (await opening);
-  const call = { ...admitted, settleEarly: holds.settleEarly, content };
+  const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
@@ -72,7 +74,8 @@ async function openContentOf(
     const errorAnswer = (error: unknown) => toEnvelope(toGatewayError(error), correlationId, errorFormat);
     return openContent(deps, call, { asked, errorAnswer });
   } catch (error) {
-    deps.log.error({ event: 'content_not_kept', correlation_id: call.scope.correlationId }, error);
+    const { correlationId } = call.scope;
+    deps.log.error({ event: 'content_not_kept', failed_control: 'content', correlation_id: correlationId }, error);
     return undefined;
   }
 }
@@ -86,7 +89,7 @@ async function errorAsStream(
   const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
   const body = await request.refusedStream?.(toGatewayError(error), answer);
   if (body === undefined) throw error;
-  return { status: okStatus, headers: streamHeaders, body };
+  return respondWith(ownText(body), { headers: streamHeaders, body });
 }
 
 export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
@@ -102,16 +105,17 @@ const lastWriteMs = 1_000;
 
 export async function settle(
   deps: GatewayDependencies,
-  call: AdmittedCall & PolicedCall,
+  call: AdmittedCall & PolicedCall & { readonly admittedAtMs: number },
   holds: CallHolds,
   ended: EndedCall,
 ): Promise<void> {
   const { clock, limiter, log } = deps;
+  const times = { admittedAtMs: call.admittedAtMs, settlingAtMs: clock.nowMs() };
   const { claims } = call;
   const { run, stream, writeCache } = ended;
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
-  const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
-  const deadline = startDeadline(clock, clock.nowMs(), Math.max(0, Math.min(settlementBudgetMs, leftMs)));
+  const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
+  const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
   /** Undefined where nothing is left to wait for. */
   const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
     const report = (error: unknown) =>
@@ -144,8 +148,8 @@ export async function settle(
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
     step('record', () => {
-      const behind = { deadline, content: call.content?.write(deadline), charged: money };
-      return writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, behind);
+      const before = { deadline, content: call.content?.write(deadline), charged: money, times };
+      return writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, before);
     }),
   ]);
 }
@@ -184,7 +188,8 @@ async function addSpans(
 ): Promise<void> {
   const { attemptSpans } = await import('./attempt-spans.ts');
   const said = telemetry?.capturesContent === true ? await call.content?.said() : undefined;
-  trace.children.push(...attemptSpans(trace, call, attempts, said));
+  const { turns } = said === undefined ? { turns: undefined } : await call.clientInterface.grammar();
+  trace.children.push(...attemptSpans(trace, call, attempts, said && { ...said, turns }));
 }
 
 export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({

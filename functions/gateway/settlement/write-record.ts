@@ -1,11 +1,13 @@
 // The record of a call that may run, or that was answered from what is stored: who, what, how long, how much. No prompt,
 // no answer, no secret.
-import type {
-  CallAttempt,
-  CallOutcome,
-  CallRecord,
-  CallShare,
-  KeptContent,
+import {
+  type CallAttempt,
+  type CallOutcome,
+  type CallRecord,
+  type CallShare,
+  type KeptContent,
+  partsOfGateway,
+  type TimedPart,
 } from '../../../shared/accounting/call-records/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
@@ -23,12 +25,20 @@ import { requestRecord } from './request-record.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
-interface RecordBehind {
+/** When the stages of the call ended. */
+interface CallTimes {
+  readonly admittedAtMs: number;
+  /** When its last byte was out. */
+  readonly settlingAtMs: number;
+}
+
+interface RecordWriting {
   readonly deadline: Deadline;
   /** The record says whether the bodies of the call are kept. */
   readonly content: Promise<KeptContent | undefined> | undefined;
   /** A process that dies before it leaves no record of a charge that was not made. */
   readonly charged: Promise<unknown> | undefined;
+  readonly times: CallTimes;
 }
 
 /** Describes the call as it is now, and writes that behind what it says. */
@@ -36,12 +46,13 @@ export async function writeRecord(
   deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
-  { deadline, content, charged }: RecordBehind,
+  { deadline, content, charged, times }: RecordWriting,
 ): Promise<void> {
   const record = toRecord(deps, call, ended);
   const kept = await content;
   await charged;
-  await write(deps, call, { ...record, content: kept }, deadline);
+  const timeLine = timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
+  await write(deps, call, { ...record, timeLine, content: kept }, deadline);
 }
 
 /** Of the second that such a call has after its answer, half is for its bodies. */
@@ -81,11 +92,11 @@ export async function writeReadyRecord(
 
 async function write(
   { records, clock }: GatewayDependencies,
-  { scope }: IdentifiedCall,
+  { scope, clientInterface }: IdentifiedCall,
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
-  scope.details.call = callDetails(record);
+  scope.details.call = callDetails(record, clientInterface.telemetryOperation);
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
@@ -121,6 +132,28 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
     gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
   };
+}
+
+/** In the order of the record's attempts. */
+function timeLineOf(
+  { arrivedAtMs, scope }: RecordedCall,
+  attempts: readonly Attempt[],
+  { admittedAtMs, settlingAtMs }: CallTimes,
+  nowMs: number,
+): readonly TimedPart[] {
+  const attemptParts = attempts.map(
+    ({ startedAtMs, latencyMs }, at): TimedPart => ({
+      part: 'attempt',
+      at,
+      startMs: startedAtMs - arrivedAtMs,
+      ms: latencyMs,
+    }),
+  );
+  return [
+    ...partsOfGateway(arrivedAtMs, admittedAtMs - arrivedAtMs, scope.details.guardrailChecks),
+    ...attemptParts,
+    { part: 'settlement', startMs: settlingAtMs - arrivedAtMs, ms: nowMs - settlingAtMs },
+  ];
 }
 
 const reasoningTokensOf = ({ charges }: Bill): number =>

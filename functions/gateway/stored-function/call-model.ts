@@ -9,9 +9,8 @@ import type { JsonText } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProvidedAnswer, ProviderCall, ProviderRun } from '../provider-call.ts';
-import { openEnvelopes, providerCallOf } from '../routing/provider-calls.ts';
-import type { AdmittedExecution, PlannedModelCall } from '../stages.ts';
+import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
+import type { AdmittedExecution, PlannedModelCall, ProviderCall } from '../stages.ts';
 
 /** The provider loop. */
 export type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;
@@ -31,7 +30,7 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   // Each round leaves one model behind.
   for (let { plan } = planned; ; ) {
-    const run = await provide(deps, await toProviderCall(deps, call, { ...planned, plan }, stopped));
+    const run = await provide(deps, { ...stepOf(deps, call, stopped), ...planned, plan });
     const { result } = run;
     const answer = result.kind === 'failed' ? result : await readAnswer(call, planned, result);
     if (!('error' in answer)) return answer;
@@ -41,29 +40,15 @@ export async function callModel(
   }
 }
 
-/** Functions are paid with workspace credit, and never stream. */
-async function toProviderCall(
+/** Steps of a workflow begin when others have called providers, and end where another step has failed. */
+function stepOf(
   deps: GatewayDependencies,
   call: AdmittedExecution,
-  { request, size, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,
-): Promise<ProviderCall> {
-  // Steps of a workflow begin when others have called providers.
-  const admissionTime = call.execution.prompt === undefined ? startAdmissionTime(deps.clock) : call.admissionTime;
-  const envelopes = await openEnvelopes(deps, { request, plan, workspace: call.workspace, admissionTime });
-  return providerCallOf(call, {
-    request: {
-      asked: request,
-      size,
-      plan,
-      zdr: call.workspace.data_policy.zdr === true,
-      skipsTruncated: false,
-      envelopes,
-    },
-    payment: { firstCandidate: undefined, byok: undefined, byokKey: undefined, connections: [] },
-    stopped: eitherOf(stopped, call.scope.cut),
-    admissionTime,
-  });
+): AdmittedExecution {
+  if (call.execution.prompt !== undefined) return call;
+  const scope = { ...call.scope, cut: eitherOf(stopped, call.scope.cut) };
+  return { ...call, scope, admissionTime: startAdmissionTime(deps.clock) };
 }
 
 const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>

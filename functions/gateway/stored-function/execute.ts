@@ -1,18 +1,14 @@
 // Runs a function that was admitted: its model calls go through the provider loop of plain calls, on one bill and under
 // one deadline. The answer is stored, and the slots are free, before the client has it.
 import { runWorkflow, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
-import {
-  type ErrorCode,
-  errorCatalogue,
-  fail,
-  GatewayError,
-  okStatus,
-  whereToLook,
-} from '../../../shared/errors/index.ts';
+import { type ErrorCode, errorCatalogue, fail, GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { answerJson } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
+import { sumUsage } from '../../../shared/protocol/wire/index.ts';
+import { mergeUsage } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { decisionOf, passWhole, respondWith } from '../exit/exit.ts';
 import type { ProviderRun } from '../provider-call.ts';
 import { failed } from '../settlement/settle.ts';
 import type { AdmittedExecution, AnswerSource, CallResult, EndedCall } from '../stages.ts';
@@ -49,13 +45,14 @@ export async function execute(
   const names =
     source === undefined ? {} : { [headerNames.model]: source.model, [headerNames.provider]: source.provider };
   const headers = { ...names, ...timing, ...jsonHeaders };
-  const body = call.guard === undefined ? executed.answer : await call.guard.checkText(executed.answer);
-  if (body instanceof GatewayError) {
+  const written = { text: executed.answer, json: answerJson(executed.answer), finishReasons: undefined };
+  const passed = await passWhole(decisionOf(call.guard), written);
+  if (passed instanceof GatewayError) {
     await settledEarly;
-    return failed(run, body);
+    return failed(run, passed);
   }
-  const response = { status: okStatus, headers, body };
-  await Promise.all([call.claims.store(response, source), settledEarly]);
+  const response = respondWith(passed, { headers, body: passed.text });
+  await Promise.all([call.claims.store({ status: response.status, headers, body: passed.text }, source), settledEarly]);
   return { response, end: () => ({ run, error: undefined, stream: undefined, writeCache: undefined }) };
 }
 

@@ -13,9 +13,11 @@ import {
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import { withUnknownInput, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { mostTokens } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { crossesFormats, openEnvelopes } from '../routing/open-envelopes.ts';
 import type { Execution, IdentifiedCall, OpenedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
@@ -29,8 +31,12 @@ export async function openExecution(
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
     const matched = await matchInput(revision.content, call.request.raw, call.schemaWork);
-    const execution = prepare(deps, call, revision, matched);
-    return execution instanceof GatewayError ? execution : { ...call, execution };
+    const planned = planAll(deps, call, revision, matched);
+    if (planned instanceof GatewayError) return planned;
+    const envelopes = planned.some(crossesFormats) ? await openEnvelopes(deps, call.workspace) : noEnvelopes;
+    const execution = toExecution(revision, matched, planned);
+    // Functions are paid with workspace credit.
+    return { ...call, execution, envelopes, byok: undefined, policy: call.workspace.data_policy };
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
@@ -51,30 +57,40 @@ async function findRevision(
   return openRevision({ executionEnabled, found, alias, knownIds, nowMs: deps.clock.nowMs() });
 }
 
-function prepare(
+/** The one model call of a prompt, or each step of a workflow. */
+function planAll(
   deps: GatewayDependencies,
   call: IdentifiedCall,
-  revision: OpenRevision,
+  { content }: OpenRevision,
   matched: MatchedInput,
-): Execution | GatewayError {
-  const { content } = revision;
-  if (content.kind === 'prompt') {
-    const planned = planModelCall(deps, call, promptRequest(content, matched));
-    if (planned instanceof GatewayError) return planned;
-    const estimatedTokens = mostTokens(planned);
-    return { revision, matched, prompt: planned, worstCase: promptWorstCase(planned), estimatedTokens };
+): readonly PlannedModelCall[] | GatewayError {
+  const requests =
+    content.kind === 'prompt'
+      ? [promptRequest(content, matched)]
+      : content.steps.map((step) => toRequest(step, step.messages, matched.passed));
+  const planned: PlannedModelCall[] = [];
+  for (const request of requests) {
+    const one = planModelCall(deps, call, request);
+    if (one instanceof GatewayError) return one;
+    planned.push(one);
   }
-  let worstCase: PicoUsd = 0n;
-  let estimatedTokens = 0;
-  for (const step of content.steps) {
-    // Its messages are unknown until the steps before it are done; its candidates and its worst case are known.
-    const planned = planModelCall(deps, call, toRequest(step, step.messages, matched.passed));
-    if (planned instanceof GatewayError) return planned;
-    worstCase += sumOverModels(planned.plan, (candidates) => worstCaseCost(candidates, withUnknownInput(planned.size)));
-    estimatedTokens += mostTokens(planned);
-  }
-  return { revision, matched, prompt: undefined, worstCase, estimatedTokens };
+  return planned;
 }
+
+function toExecution(revision: OpenRevision, matched: MatchedInput, planned: readonly PlannedModelCall[]): Execution {
+  const estimatedTokens = planned.reduce((sum, one) => sum + mostTokens(one), 0);
+  if (revision.content.kind === 'workflow') {
+    const worstCase = planned.reduce((sum, one) => sum + stepWorstCase(one), 0n);
+    return { revision, matched, prompt: undefined, worstCase, estimatedTokens };
+  }
+  const [prompt] = planned;
+  if (prompt === undefined) throw new Error('a prompt was opened without its plan');
+  return { revision, matched, prompt, worstCase: promptWorstCase(prompt), estimatedTokens };
+}
+
+/** Messages of a step are unknown until the steps before it are done; its candidates and its worst case are known. */
+const stepWorstCase = ({ plan, size }: PlannedModelCall): PicoUsd =>
+  sumOverModels(plan, (candidates) => worstCaseCost(candidates, withUnknownInput(size)));
 
 /** Without a schema any answer is the result; with one, a model whose answers are paid may leave it to the next. */
 const promptWorstCase = ({ request, size, plan }: PlannedModelCall): PicoUsd =>

@@ -4,6 +4,7 @@
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { KeptBody } from '../../../shared/protocol/interfaces/index.ts';
 import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
@@ -24,8 +25,19 @@ export function planModelCall(
   const [candidate, ...rest] = [...new Set([...primary, ...fallbacks])];
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
-  return { request, size: request.size(), plan: [candidate, ...rest], fallbacks: new Set(only) };
+  const plan: Plan = [candidate, ...rest];
+  return { request, keptBody: unkeptBody, size: request.size(), plan, fallbacks: new Set(only) };
 }
+
+/** Its text is short, and no part of the memory of the call. */
+const unkeptBody: KeptBody = {
+  isLong: false,
+  mediaBytes: 0,
+  readValues: async () => {},
+  letGoValues: () => {},
+  letGoMedia: () => {},
+  letGo: () => {},
+};
 
 /** No provider can be called, so a retry would end the same way. */
 const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });

@@ -10,15 +10,19 @@ import {
 import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError, quote } from '../../../shared/errors/index.ts';
 import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
-import { type ByokSource, checkByokHeader, failUnknownModel } from '../../../shared/routing/planner/index.ts';
+import { type ByokSource, checkByokHeader } from '../../../shared/routing/planner/index.ts';
+import { guardrailIdsOf } from '../admission/guardrails-of-call.ts';
 import type { CountedKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { Payment } from '../provider-call.ts';
+import type { CallToSend } from '../provider/prepare-call.ts';
 import { readCallHeaders } from '../receive/read-call-headers.ts';
 
 export interface FoundResponse {
   readonly provider: CalledProvider;
-  readonly payment: Pick<Payment, 'byok' | 'byokKey' | 'connections'>;
+  readonly payment: Pick<CallToSend, 'byok' | 'byokKey' | 'connections'>;
+  readonly catalogue: Catalogue;
+  /** Guardrails of the key that reads. */
+  readonly guardrails: readonly string[];
   /** Of the workspace: nothing that the provider says may be kept. */
   readonly zdr: boolean;
 }
@@ -42,7 +46,8 @@ export async function findStoredResponse(
   const models = modelsOfKey(workspace.models, { models: readKeySetting(item, 'models') });
   const { provider: account, model = '', withOwnKey = false } = kept;
   const [providerId = ''] = account.split('#');
-  if (models !== 'all' && !models.includes(model)) throw failUnknownModel(model, { catalogue, workspace: { models } });
+  // Not even the name of a model that the key may not use is told.
+  if (models !== 'all' && !models.includes(model)) throw failUnknown(id);
   const { connections } = workspaceConnections(workspace, stored);
   if (byokKey !== undefined) {
     const input = { catalogue, workspace, isEnabled: workspace.features.byok, connections };
@@ -63,6 +68,8 @@ export async function findStoredResponse(
   }
   return {
     provider,
+    catalogue,
+    guardrails: guardrailIdsOf({ workspace, key: item }),
     payment: { byok: { sourceOf: () => source, isRequired: false }, byokKey, connections: stored },
     zdr: workspace.data_policy.zdr === true,
   };

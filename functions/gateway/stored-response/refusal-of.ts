@@ -1,5 +1,5 @@
 // The error for a provider that did not answer, its line in the log, and what it says of our credential.
-import { fail, type GatewayError, quote, whereToLook } from '../../../shared/errors/index.ts';
+import { fail, type GatewayError, quote } from '../../../shared/errors/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -52,5 +52,6 @@ export function refusalOf(
     { ...failure, byok, provider: provider.id },
   ]);
   const cause = new Error(failure.cause);
-  return fail('no_available_provider', { isFinal, message: `${why} ${whereToLook(correlationId)}`, cause });
+  // No record names the call: the reading of a response leaves none.
+  return fail('no_available_provider', { isFinal, message: why, cause });
 }

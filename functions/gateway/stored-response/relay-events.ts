@@ -21,14 +21,11 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf
   let isComplete = true;
 
   function see(text: string): void {
-    sequenceNumber = lastNumberIn(text) ?? sequenceNumber;
+    sequenceNumber = sequenceNumberIn(text) ?? sequenceNumber;
     isComplete = lastEvents.test(text) || (isComplete && !text.includes('"type":'));
     eventCame();
   }
-  const broken = (code: MidStreamCode): string => {
-    const message = brokenStreamMessages[code];
-    return toEventLine(JSON.stringify({ type: 'error', code, message, sequence_number: sequenceNumber + 1 }), 'error');
-  };
+  const broken = (code: MidStreamCode): string => brokenLine(sequenceNumber, code);
 
   async function* relay(): AsyncGenerator<BodyPart, void, undefined> {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -81,9 +78,16 @@ const endOfEvents = (text: string): number =>
 
 const numberName = '"sequence_number":';
 
-function lastNumberIn(text: string): number | undefined {
+/** Of the last event in the text. */
+export function sequenceNumberIn(text: string): number | undefined {
   const at = text.lastIndexOf(numberName);
   const number =
     at < 0 ? Number.NaN : Number.parseInt(text.slice(at + numberName.length, at + numberName.length + 16), 10);
   return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** The error event of a stream that broke. `sequenceNumber`: of the last event before it. */
+export function brokenLine(sequenceNumber: number, code: MidStreamCode): string {
+  const message = brokenStreamMessages[code];
+  return toEventLine(JSON.stringify({ type: 'error', code, message, sequence_number: sequenceNumber + 1 }), 'error');
 }

@@ -1,21 +1,25 @@
 // Requests for a response that a provider keeps: read, streamed again, cancelled, deleted, its input. They cost nothing, reserve
 // nothing and leave no record.
-import { GatewayError, okStatus } from '../../../shared/errors/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames, requestBudgetMs, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
+import { answerJson, rescanned, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
+import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import type { MidStreamCode } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
-import { midStreamCodeOf, type NoAnswer } from '../../../shared/routing/providers/index.ts';
+import { type CandidateAnswer, midStreamCodeOf, type NoAnswer } from '../../../shared/routing/providers/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import { identifyKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import { decisionOf, type GuardDecision, passStored, passWhole, respondWith } from '../exit/exit.ts';
 import type { createSend, Sending } from '../provider/create-send.ts';
 import type { readBrokenCall } from '../provider/open-stream.ts';
 import { readPassedOn } from '../receive/read-call-headers.ts';
 import { withKeepAlive } from '../response/keep-alive.ts';
 import { type FoundResponse, findStoredResponse } from './find-stored-response.ts';
+import { guardedEvents, type PassedEvents } from './guarded-events.ts';
 import { refusalOf } from './refusal-of.ts';
 import { relayEvents } from './relay-events.ts';
 
@@ -37,6 +41,7 @@ interface StoredCall extends FoundResponse {
   readonly id: string;
   readonly request: CandidateRequest;
   readonly isStream: boolean;
+  readonly decision: GuardDecision;
   readonly scope: RequestScope;
   readonly arrivedAtMs: number;
   readonly admissionTime: TimeBudget;
@@ -61,7 +66,8 @@ export const serveStoredResponse =
       headers: passedOn.headers,
       body: () => '',
     };
-    const call = { ...found, id, request: asked, isStream, scope, arrivedAtMs, admissionTime };
+    const decision = await decide(deps, found, { isStream, scope, arrivedAtMs });
+    const call = { ...found, id, request: asked, isStream, decision, scope, arrivedAtMs, admissionTime };
     const first = await ask(deps, call, calling);
     // Asked again where the socket had died: none of these does more when it comes twice.
     const answer = 'failure' in first && first.failure.wasDead === true ? await ask(deps, call, calling) : first;
@@ -69,23 +75,35 @@ export const serveStoredResponse =
     return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
   };
 
+/** The guardrails of the key that reads, whoever made the response. */
+async function decide(
+  deps: GatewayDependencies,
+  { catalogue, guardrails }: FoundResponse,
+  { isStream, scope, arrivedAtMs }: Pick<StoredCall, 'isStream' | 'scope' | 'arrivedAtMs'>,
+): Promise<GuardDecision> {
+  if (guardrails.length === 0) return decisionOf(undefined);
+  const { openCallGuard } = await import('../admission/check-input.ts');
+  const deadline = startDeadline(deps.clock, arrivedAtMs, requestBudgetMs);
+  const streamDeadline = startDeadline(deps.clock, arrivedAtMs, deps.times.streamBudgetMs);
+  const reading = { scope, clientInterface: responses, catalogue, deadline, streamDeadline, isStream };
+  return decisionOf(await openCallGuard(deps, reading, guardrails));
+}
+
 async function ask(
   deps: GatewayDependencies,
   call: StoredCall,
   { createSend, readBrokenCall }: Calling,
 ): Promise<GatewayResponse | NoAnswer> {
   const { provider, payment, id, scope, isStream, admissionTime, arrivedAtMs } = call;
-  const { correlationId, correlation, clientGone, cut: stopped, memory } = scope;
-  const signals = { correlationId, traceparent: correlation.traceparent, clientGone, stopped };
-  const times = { admissionTime, deadline: startDeadline(deps.clock, arrivedAtMs, requestBudgetMs) };
+  const deadline = startDeadline(deps.clock, arrivedAtMs, requestBudgetMs);
+  const asked = { stream: isStream, text: () => ({ text: id }) };
   const sending = createSend(
     deps,
-    { payment, signals, times, memory },
+    { ...payment, scope, admissionTime, deadline, request: asked },
     { provider },
     {
-      isStream,
+      traceparent: scope.correlation.traceparent,
       answerMaxBytes: () => upstreamBodyMaxBytes,
-      requestText: () => id,
       silenceLimitMs: Number.POSITIVE_INFINITY,
       isTranslated: false,
       onSent: () => {},
@@ -96,17 +114,20 @@ async function ask(
     return await read(deps, call, sending, readBrokenCall);
   } catch (error) {
     connection.watch.abort();
-    if (!connection.isSent) throw error;
+    // What a guardrail refuses is no failure of the provider.
+    if (!connection.isSent || error instanceof GatewayError) throw error;
     return { kind: 'failure', failure: readBrokenCall(error, connection, 0) };
   }
 }
 
+/** Scanned in a few milliseconds. */
+const longCharacters = 256 * 1024;
 /** The text, and its bytes for the client. */
 const formsForClient = 2;
 
 async function read(
   { clock, times }: GatewayDependencies,
-  { request, id, isStream, arrivedAtMs }: StoredCall,
+  { request, id, isStream, decision, arrivedAtMs }: StoredCall,
   { send, connection }: Sending,
   readBrokenCall: Calling['readBrokenCall'],
 ): Promise<GatewayResponse | NoAnswer> {
@@ -117,19 +138,19 @@ async function read(
     watch.extend(startDeadline(clock, arrivedAtMs, times.streamBudgetMs));
     silence.outputCame();
     silence.answerCame();
-    const { parts, broken } = relayEvents(answer.body, {
-      eventCame: answer.eventCame,
-      codeOf: (error) => midStreamCodeOf[readBrokenCall(error, connection, 0).kind],
-    });
+    const failureOf = (error: unknown) => readBrokenCall(error, connection, 0);
+    const { passed, parts, broken } =
+      decision.kind === 'guarded'
+        ? await guardedEvents(answer, decision, { failureOf, abort: watch.abort })
+        : unguardedEvents(answer, decision, (error) => midStreamCodeOf[failureOf(error).kind]);
     const next = withKeepAlive(clock, parts);
-    return {
-      status: okStatus,
+    return respondWith(passed, {
       headers: streamHeaders,
       // Without `return` of the generator, which may wait for bytes.
       body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
       closeBroken: (why) => broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
       finish: async () => watch.abort(),
-    };
+    });
   }
   const text = await answer.readText();
   // Some servers say with an empty body that it is deleted.
@@ -137,8 +158,20 @@ async function read(
     text === '' && request.method === 'DELETE' ? JSON.stringify({ id, object: 'response', deleted: true }) : text;
   if (body?.trimStart().startsWith('{') !== true)
     return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable' } };
-  memory.release(formsForClient * body.length);
-  return { status: okStatus, headers: jsonHeaders, body };
+  const json = body.length > longCharacters ? await rescanned(body) : answerJson(body);
+  const passed = await passWhole(decision, { text: body, json, finishReasons: undefined });
+  if (passed instanceof GatewayError) throw passed;
+  memory.release(formsForClient * passed.text.length);
+  return respondWith(passed, { headers: jsonHeaders, body: passed.text });
+}
+
+function unguardedEvents(
+  { body, eventCame }: CandidateAnswer,
+  decision: Exclude<GuardDecision, { kind: 'guarded' }>,
+  codeOf: (error: unknown) => MidStreamCode,
+): PassedEvents {
+  const events = relayEvents(body, { eventCame, codeOf });
+  return { ...events, passed: passStored(decision, events) };
 }
 
 const ended: IteratorResult<BodyPart, void> = { done: true, value: undefined };

@@ -13,10 +13,12 @@ const loadGatewayFile = () => import('../../../shared/configuration/gateway-file
 
 export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, query }) => {
   const document = await deps.catalogues.read();
+  const healths = await readHealths(deps, document);
+  const useOf = query.order === 'use' ? useIn(healths) : () => '';
   const { items, next_cursor } = pageOf(
     document?.models ?? [],
     query,
-    ({ id }) => [id],
+    ({ id }) => [useOf(id), id],
     ({ id, display_name, providers: entries }) => [
       id,
       display_name,
@@ -24,10 +26,22 @@ export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, 
     ],
   );
   const providers = document?.providers ?? [];
-  const [healths, differences] = await Promise.all([readHealths(deps, document), differencesOf(document, items)]);
+  const differences = await differencesOf(document, items);
   const facts = { providers, healths, differences, operator };
   return { data: items.map((model) => modelDocument(model, facts)), next_cursor };
 };
+
+const notCallable: readonly ProviderHealth['state'][] = ['disabled', 'no credential'];
+
+/** Sorts a model by the best of its providers: called lately, not called lately, none that can be called. */
+function useIn(healths: readonly ProviderHealth[]): (model: string) => string {
+  const ranks = new Map<string, number>();
+  for (const { model, state } of healths) {
+    const rank = notCallable.includes(state) ? 2 : state === 'unused' ? 1 : 0;
+    ranks.set(model, Math.min(rank, ranks.get(model) ?? 2));
+  }
+  return (model) => String(ranks.get(model) ?? 2);
+}
 
 async function differencesOf(document: CatalogueDocument | undefined, models: readonly ModelDocument[]) {
   if (document === undefined || models.length === 0) return [];

@@ -43,10 +43,12 @@ export const listProviders: RouteWork<'GET /providers'> = async (deps, { operato
 
 export const switchProvider =
   (status: ProviderDocument['status']): RouteWork<'POST /providers/{id}/enable'> =>
-  async (deps, { names: { id }, tellChange }) => {
+  async (deps, { names: { id }, query, tellChange }) => {
     const { isChange, unserved, write } = await planProviderStatus(deps, id, status);
-    if (isChange) await write();
-    if (isChange) tellChange(`provider ${status}`, id);
+    if (isChange && query.dry_run !== 'true') {
+      await write();
+      tellChange(`provider ${status}`, id);
+    }
     return { data: { id, status, models_without_provider: [...unserved] } };
   };
 

@@ -29,12 +29,14 @@ export const overview: RouteWork<'GET /overview'> = inTurn(async (deps, { operat
       attempts: Number(summary.attempts),
       failed_attempts: Number(summary.failedAttempts),
     })),
+    by_workspace: read.byWorkspace.map((summary) => ({ workspace: summary.group ?? '', ...figuresOf(summary) })),
     by_key: read.byKey.map(({ workspace, name = null, ...summary }) => ({
       key: summary.group ?? '',
       name,
       workspace,
       ...figuresOf(summary),
     })),
+    tag_names: [...read.tagNames],
     // Null where the call has no such tag.
     by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
     other_tags: read.otherTags && figuresOf(read.otherTags),

@@ -1,18 +1,17 @@
 // Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
 // that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
-import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { brand, type NameTable, type TableName } from '../../../shared/foundation/constants/index.ts';
+import { alarmTopic } from './alarm-topic.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
+  distributionErrors,
   distributionFailures,
   failedAndAll,
   period,
@@ -50,8 +49,10 @@ export interface AlarmsProps {
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
   readonly urlErrors: readonly IMetric[];
-  /** Reads the errors of the distribution, where there is one. */
+  /** Reads the errors of the distribution, where there is one in another region than CloudFront's metrics. */
   readonly distributionWatch: LambdaFunction | undefined;
+  /** Set where alarms of this region can read the metrics of the distribution themselves. */
+  readonly distributionId: string | undefined;
   readonly tasks?: Tasks | undefined;
   /** Lambda's quota of the account and region. */
   readonly accountConcurrency: number;
@@ -75,9 +76,7 @@ export class Alarms extends Construct {
     super(scope, id);
     const { stage, email, functions, urlErrors } = props;
     this.#prefix = `${brand} ${stage}: `;
-    const topic = new Topic(this, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
-    allowAlarms(topic);
-    if (email !== null) topic.addSubscription(new EmailSubscription(email));
+    const topic = alarmTopic(this, stage, email);
     new CfnOutput(scope, 'AlarmTopicArn', { value: topic.topicArn });
     this.#action = new SnsAction(topic);
     this.#addAnswerAlarms(stage);
@@ -86,7 +85,12 @@ export class Alarms extends Construct {
     this.#addTableAlarms(props.nameOf);
     if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
     else this.#addTaskAlarms(props.tasks);
-    if (props.distributionWatch !== undefined) this.#addDistributionAlarms(stage, props.distributionWatch);
+    if (props.distributionWatch !== undefined) this.#addWatchAlarm(props.distributionWatch);
+    const { distributionId } = props;
+    if (distributionId !== undefined) this.#addDistributionAlarm(distributionErrors(distributionId, fewCallsMax));
+    else if (props.distributionWatch !== undefined) {
+      this.#addDistributionAlarm(stageMetric(stage, distributionFailures, 'Maximum'));
+    }
   }
 
   #addAnswerAlarms(stage: string): void {
@@ -115,6 +119,13 @@ export class Alarms extends Construct {
       threshold: 0,
       description:
         'what a call cost was not written, or after its hold had ended: look for settlement_failed, settlement_late and finish_… in the log',
+    });
+    this.#add('FailedControls', {
+      metric: stageMetric(stage, 'FailedControls', 'Sum'),
+      // No client notices any of them.
+      threshold: 0,
+      description:
+        'a guardrail let a call pass because it failed, or bodies, a result or an alert were lost: look for failed_control in the log',
     });
     this.#add('GatewayTime', {
       metric: new MathExpression({
@@ -199,16 +210,19 @@ export class Alarms extends Construct {
     this.#add(name, { metric: new MathExpression({ ...sumOf(metrics), period }), description });
   }
 
-  /** Alarms on CloudFront's own errors, which no function sees. */
-  #addDistributionAlarms(stage: string, watch: LambdaFunction): void {
+  #addWatchAlarm(watch: LambdaFunction): void {
     this.#add('DistributionWatch', {
       metric: watch.metricErrors({ period, statistic: 'Sum' }),
       threshold: 0,
       isSustained: true,
       description: 'the errors of the distribution could not be read, so that no alarm tells of them',
     });
+  }
+
+  /** Alarm on CloudFront's own errors, which no function sees. */
+  #addDistributionAlarm(metric: IMetric): void {
     this.#add('DistributionErrors', {
-      metric: stageMetric(stage, distributionFailures, 'Maximum'),
+      metric,
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
@@ -259,25 +273,6 @@ export class Alarms extends Construct {
     alarm.addAlarmAction(this.#action);
     this.all.push(alarm);
   }
-}
-
-/** Allows the account's alarms to publish: a topic with a policy of its own has lost SNS's default one. */
-function allowAlarms(topic: Topic): void {
-  const alarms = Stack.of(topic).formatArn({
-    service: 'cloudwatch',
-    resource: 'alarm',
-    resourceName: '*',
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  topic.addToResourcePolicy(
-    new PolicyStatement({
-      sid: 'AlarmsOfThisAccount',
-      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID }, ArnLike: { 'aws:SourceArn': alarms } },
-    }),
-  );
 }
 
 function sumOf(metrics: readonly IMetric[], id = 'm') {

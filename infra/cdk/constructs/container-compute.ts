@@ -10,13 +10,14 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import {
   brand,
-  callTimes,
   containerPort,
   containerStopSeconds,
   environmentNames,
+  metricsEndpoint,
   rootPaths,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
+import { answerTimes } from '../answer-times.ts';
 import { canaryOf, type StageSettings } from '../settings-schema.ts';
 import { contentReadAccess, mergeAccess, tableAccess, wildcardId } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
@@ -101,6 +102,10 @@ function taskAccess(scope: Construct, vpc: Network['vpc'], settings: StageSettin
   for (const port of calledPorts(settings)) {
     access.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(port), 'AWS, providers, collector, identity provider');
   }
+  for (const [at, from] of (settings.metricsFrom ?? []).entries()) {
+    const peer = from.startsWith('sg-') ? ec2.Peer.securityGroupId(from) : ec2.Peer.ipv4(from);
+    access.addIngressRule(peer, ec2.Port.tcp(metricsEndpoint.port), `Scraper ${at + 1} of metricsFrom`);
+  }
   return access;
 }
 
@@ -143,6 +148,7 @@ function createTask(
   for (const statement of access.statements) task.addToTaskRolePolicy(new PolicyStatement(statement));
   const console =
     settings.console === true ? { [environmentNames.console]: 'on', ...operatorEnvironment(settings) } : {};
+  const isScraped = settings.metricsFrom !== undefined;
   task.addContainer(containerName, {
     image: ecs.ContainerImage.fromDockerImageAsset(image),
     command: [...heapOptions(size), 'index.cjs'],
@@ -151,9 +157,10 @@ function createTask(
       [environmentNames.version]: version,
       AWS_REGION: Aws.REGION,
       ...console,
+      ...(isScraped ? { [environmentNames.metricsPort]: String(metricsEndpoint.port) } : {}),
       ...access.environment,
     },
-    portMappings: [{ containerPort }],
+    portMappings: [{ containerPort }, ...(isScraped ? [{ containerPort: metricsEndpoint.port }] : [])],
     user: 'node',
     readonlyRootFilesystem: true,
     stopTimeout: Duration.seconds(containerStopSeconds),
@@ -184,7 +191,7 @@ function acknowledgeTask(
 }
 
 function attach(service: ecs.FargateService, { listener }: LoadBalancer, { settings }: ComputeProps) {
-  const { holdLifeMs } = callTimes(settings.streamBudgetSeconds);
+  const { holdLifeMs } = answerTimes(settings);
   return listener.addTargets('Tasks', {
     port: containerPort,
     protocol: elbv2.ApplicationProtocol.HTTP,

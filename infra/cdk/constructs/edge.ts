@@ -8,14 +8,14 @@ import { Construct } from 'constructs';
 import {
   basePaths,
   brand,
-  callTimes,
   headerNames,
-  originReadTimeoutSeconds,
+  metricsEndpoint,
   rootPaths,
   routePaths,
 } from '../../../shared/foundation/constants/index.ts';
+import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import { OperatorCredentialCheck } from './operator-credential-check.ts';
+import { metricsRefusal, operatorRefusals } from './edge-refusals.ts';
 
 /** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
@@ -56,12 +56,14 @@ export interface OperatorOrigin {
 
 export interface EdgeProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
+  readonly settings: Pick<StageSettings, 'compute' | 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
   readonly chatOrigin: CreateOrigin;
   /** Undefined where the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
   /** Undefined where the stage has no console. */
   readonly operator?: OperatorOrigin | undefined;
+  /** Whether the chat origin is several processes, each with metrics of its own. */
+  readonly isTasks: boolean;
   /** Sent with every origin request, in the header that the functions check. */
   readonly originSecretHeaderValue: string;
 }
@@ -73,12 +75,12 @@ export class Edge extends Construct {
 
   constructor(scope: Construct, id: string, props: EdgeProps) {
     super(scope, id);
-    const { stage, settings, chatOrigin, modelsOrigin, operator, originSecretHeaderValue } = props;
-    const { completionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
+    const { stage, settings, chatOrigin, modelsOrigin, operator, isTasks, originSecretHeaderValue } = props;
+    const { silenceSeconds, completionTimeoutSeconds } = answerTimes(settings);
     const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
       origin: createOrigin({
-        // The longest silence of an answer: a JSON body sends nothing until it is complete, a stream sends comments.
-        readTimeout: Duration.seconds(originReadTimeoutSeconds),
+        // A JSON body sends nothing until it is complete, a stream sends comments.
+        readTimeout: Duration.seconds(silenceSeconds),
         responseCompletionTimeout: Duration.seconds(completionTimeoutSeconds),
         keepaliveTimeout: Duration.seconds(keepAliveSeconds),
         connectionAttempts: 2,
@@ -105,26 +107,28 @@ export class Edge extends Construct {
     const behaviorsOf = (paths: readonly string[], shared: cloudfront.BehaviorOptions) =>
       Object.fromEntries(paths.map((path) => [path, shared]));
     const operatorBehaviors = ({ origin, pageFolder }: OperatorOrigin) => {
-      const door = new OperatorCredentialCheck(this, 'OperatorCredentialCheck', { stage, settings, pageFolder });
-      const manage = { ...behavior(origin), functionAssociations: [door.association] };
+      const functionAssociations = [operatorRefusals(this, { stage, settings, pageFolder })];
+      const manage = { ...behavior(origin), functionAssociations };
       const page = {
         origin: manage.origin,
         allowedMethods: cloudfront.AllowedMethods.ALLOW_GET_HEAD,
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
         cachePolicy: pagePolicy(),
         compress: false,
-        functionAssociations: [door.association],
+        functionAssociations,
       };
       return { ...behaviorsOf(managePaths, manage), ...behaviorsOf(pagePaths, page) };
     };
+    const chat = behavior(chatOrigin);
     const additionalBehaviors = {
+      ...(isTasks ? { [metricsEndpoint.path]: { ...chat, functionAssociations: [metricsRefusal(this, stage)] } } : {}),
       ...(modelsOrigin && behaviorsOf(modelPaths, behavior(modelsOrigin))),
       ...(operator && operatorBehaviors(operator)),
     };
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: `${brand} ${stage}`,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
-      defaultBehavior: behavior(chatOrigin),
+      defaultBehavior: chat,
       additionalBehaviors,
       errorResponses: errorStatuses.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       ...this.#domain(settings),

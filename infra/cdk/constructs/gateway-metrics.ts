@@ -33,6 +33,8 @@ const countedLines = {
   ].join(' || ')} }`,
   /** Refusals because the stage is too small; `exhausted` names the resource, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
+  /** Controls that failed while their call went on; `failed_control` names the control, one of `failingControls`. */
+  FailedControls: '{ $.failed_control = "*" }',
   /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
   VersionFailures: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
   /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer: for no limit of the stage or of a key, and no pause. */
@@ -122,14 +124,29 @@ export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathE
 export const functionUrlErrors = (target: LambdaFunction): Metric[] =>
   ['Url4xxCount', 'Url5xxCount'].map((name) => target.metric(name, { period, statistic: 'Sum' }));
 
-/** CloudFront writes its metrics in us-east-1, wherever the stage is. */
-export const distributionErrorRate = (distributionId: string): Metric =>
+/** CloudFront writes its metrics there, wherever the stage is. */
+export const distributionRegion = 'us-east-1';
+
+const distributionMetric = (distributionId: string, metricName: string, more: MetricProps): Metric =>
   new Metric({
-    namespace: 'AWS/CloudFront',
-    metricName: '5xxErrorRate',
+    ...{ namespace: 'AWS/CloudFront', metricName, period },
     dimensionsMap: { DistributionId: distributionId, Region: 'Global' },
-    statistic: 'Average',
-    label: '5xx of the distribution in percent',
+    ...more,
+  });
+type MetricProps = Partial<ConstructorParameters<typeof Metric>[0]>;
+
+export const distributionErrorRate = (distributionId: string): Metric =>
+  distributionMetric(distributionId, '5xxErrorRate', {
+    ...{ statistic: 'Average', label: '5xx of the distribution in percent', region: distributionRegion },
+  });
+
+/** In percent; 0 where there were few. For alarms of the region in which CloudFront writes. */
+export const distributionErrors = (distributionId: string, fewMax: number): MathExpression =>
+  new MathExpression({
+    expression: `IF(percent * requests / 100 > ${fewMax}, percent, 0)`,
+    usingMetrics: {
+      percent: distributionMetric(distributionId, '5xxErrorRate', { statistic: 'Average' }),
+      requests: distributionMetric(distributionId, 'Requests', { statistic: 'Sum' }),
+    },
     period,
-    region: 'us-east-1',
   });

@@ -1,6 +1,13 @@
 // One table of the gateway: keys, time to live and name come from shared/foundation/constants, protection from the stage.
 import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { AttributeType, Billing, ContributorInsightsMode, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  Billing,
+  Capacity,
+  ContributorInsightsMode,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import {
   type TableDefinition,
@@ -10,6 +17,7 @@ import {
   unrecoveredTables,
 } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
+import { encryptionKey } from './encryption-key.ts';
 
 /**
  * DynamoDB's own quota of a table, unless AWS has raised it. It is written out: a table may keep a former limit when the
@@ -26,6 +34,24 @@ const writtenByEveryCall: ReadonlySet<TableName> = new Set([
 ]);
 
 const asRestored = { pointInTimeRecovery: false, deletionProtection: false, tableWarmWritesPerSecond: null } as const;
+
+/** Where auto scaling sets the capacity: what is left takes a burst while it grows, which takes minutes. */
+const usedPercent = 70;
+
+function billingOf(settings: StageSettings): Billing {
+  const { tableCapacity, tableReadsPerSecondMax, tableWritesPerSecondMax } = settings;
+  if (tableCapacity === undefined) {
+    return Billing.onDemand({
+      maxReadRequestUnits: tableReadsPerSecondMax ?? unlimitedUnits,
+      maxWriteRequestUnits: tableWritesPerSecondMax ?? unlimitedUnits,
+    });
+  }
+  const { min, max } = tableCapacity;
+  const scaled = (minCapacity: number) =>
+    // Its seed holds from the change of the billing until auto scaling exists.
+    Capacity.autoscaled({ minCapacity, maxCapacity: max, seedCapacity: min, targetUtilizationPercent: usedPercent });
+  return Billing.provisioned({ writeCapacity: scaled(min), readCapacity: scaled(1) });
+}
 
 export interface GatewayTableProps {
   readonly stage: string;
@@ -47,8 +73,9 @@ export class GatewayTable extends Construct {
     super(scope, id);
     const settings = isBare ? { ...written, ...asRestored } : written;
     const { partitionKey, sortKey, timeToLiveAttribute }: TableDefinition = tableDefinitions[table];
-    const { tableReadsPerSecondMax: readsMax, tableWritesPerSecondMax: writesMax } = settings;
-    const warmWrites = writtenByEveryCall.has(table) ? settings.tableWarmWritesPerSecond : null;
+    const isWarmed = writtenByEveryCall.has(table) && settings.tableCapacity === undefined;
+    const warmWrites = isWarmed ? settings.tableWarmWritesPerSecond : null;
+    const key = encryptionKey(this, settings);
     const pointInTimeRecoveryEnabled = settings.pointInTimeRecovery && !unrecoveredTables.has(table);
     this.tableName = tableNaming(stage, settings.tableSuffix)(table);
     const resource = new TableV2(this, 'Table', {
@@ -56,10 +83,7 @@ export class GatewayTable extends Construct {
       partitionKey: { name: partitionKey, type: AttributeType.STRING },
       ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
       ...(timeToLiveAttribute === undefined || isBare ? {} : { timeToLiveAttribute }),
-      billing: Billing.onDemand({
-        maxReadRequestUnits: readsMax ?? unlimitedUnits,
-        maxWriteRequestUnits: writesMax ?? unlimitedUnits,
-      }),
+      billing: billingOf(settings),
       ...(warmWrites === null
         ? {}
         : { warmThroughput: { readUnitsPerSecond: newTableReads, writeUnitsPerSecond: warmWrites } }),
@@ -67,7 +91,7 @@ export class GatewayTable extends Construct {
       ...(isBare
         ? {}
         : { contributorInsightsSpecification: { enabled: true, mode: ContributorInsightsMode.THROTTLED_KEYS } }),
-      encryption: TableEncryptionV2.dynamoOwnedKey(),
+      encryption: key === undefined ? TableEncryptionV2.dynamoOwnedKey() : TableEncryptionV2.customerManagedKey(key),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled },
       deletionProtection: settings.deletionProtection,
       removalPolicy,

@@ -6,13 +6,15 @@ import { OriginProtocolPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import { VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as elbv2 from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { brand, originReadTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
+import { brand } from '../../../shared/foundation/constants/index.ts';
+import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { wildcardId } from './access.ts';
-import { customResource } from './custom-resource.ts';
 import type { CreateOrigin } from './edge.ts';
 import type { Network } from './network.ts';
+import { stageLogGroup } from './node-function.ts';
 
 export interface LoadBalancerProps {
   readonly stage: string;
@@ -20,11 +22,16 @@ export interface LoadBalancerProps {
   readonly network: Network;
 }
 
-/** Longer than the longest silence of an answer, shorter than a task keeps an idle connection. */
-const idleTimeoutSeconds = originReadTimeoutSeconds + 2;
+/** Longer than a distribution waits for an answer; shorter than a task keeps an idle connection, `containerKeepAliveMs`. */
+const afterSilenceSeconds = 2;
 
 /** Addresses that no route of the internet leads to. */
 const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
+
+const originFacingListName = 'com.amazonaws.global.cloudfront.origin-facing';
+const sdkCallFunctionId = `AWS${AwsCustomResource.PROVIDER_FUNCTION_UUID.replaceAll('-', '')}`;
+const basicExecutionId =
+  'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]';
 
 export class LoadBalancer extends Construct {
   readonly balancer: elbv2.ApplicationLoadBalancer;
@@ -49,7 +56,7 @@ export class LoadBalancer extends Construct {
       vpcSubnets: balancerSubnets,
       internetFacing: false,
       securityGroup,
-      idleTimeout: Duration.seconds(idleTimeoutSeconds),
+      idleTimeout: Duration.seconds(answerTimes(settings).silenceSeconds + afterSilenceSeconds),
       dropInvalidHeaderFields: true,
     });
     Validations.of(this.balancer).acknowledge({
@@ -68,7 +75,7 @@ export class LoadBalancer extends Construct {
       });
       new CfnOutput(Stack.of(this), 'LoadBalancerName', { value: this.balancer.loadBalancerDnsName });
     } else {
-      securityGroup.addIngressRule(ec2.Peer.prefixList(this.#originFacingList(stage, settings)), ec2.Port.tcp(80));
+      securityGroup.addIngressRule(ec2.Peer.prefixList(this.#originFacingList(settings)), ec2.Port.tcp(80));
       // From CloudFront to it, calls go through AWS's own network.
       this.listener = this.balancer.addListener('Http', { port: 80, open: false });
     }
@@ -76,22 +83,34 @@ export class LoadBalancer extends Construct {
   }
 
   /** Id of the list of CloudFront's own addresses, which differs by region and is in no attribute of a resource. */
-  #originFacingList(stage: string, settings: StageSettings): string {
-    const list = customResource(new Construct(this, 'OriginFacing'), {
-      stage,
-      settings,
-      ids: ['Reading', 'List'],
+  #originFacingList(settings: StageSettings): string {
+    const found = 'PrefixLists.0.PrefixListId';
+    const list = new AwsCustomResource(this, 'OriginFacing', {
       resourceType: 'Custom::OriginFacingList',
-      description: 'finds the list of addresses by which CloudFront calls origins',
-      access: {
-        // This action has no resources.
-        statements: [{ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }],
-        acknowledgements: [
-          { id: wildcardId('*'), reason: 'The action that reads lists of addresses has no resources.' },
-        ],
+      onUpdate: {
+        service: 'EC2',
+        action: 'describeManagedPrefixLists',
+        parameters: { Filters: [{ Name: 'prefix-list-name', Values: [originFacingListName] }] },
+        physicalResourceId: PhysicalResourceId.of(originFacingListName),
+        outputPaths: [found],
       },
+      // This action has no resources.
+      policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: AwsCustomResourcePolicy.ANY_RESOURCE }),
+      // That of the Lambda runtime knows the action.
+      installLatestAwsSdk: false,
+      logGroup: stageLogGroup(this, 'OriginFacingLogs', settings),
+      serviceTimeout: Duration.minutes(2),
     });
-    return list.getAttString('PrefixListId');
+    Validations.of(list).acknowledge({
+      id: wildcardId('*'),
+      reason: 'The action that reads lists of addresses has no resources.',
+    });
+    // CDK makes one function for all resources of this kind in a stack.
+    Validations.of(Stack.of(this).node.findChild(sdkCallFunctionId)).acknowledge(
+      { id: basicExecutionId, reason: 'The policy that CDK gives its own function: it writes log lines.' },
+      { id: 'AwsSolutions-L1', reason: 'The runtime of a function of CDK is its own choice.' },
+    );
+    return list.getResponseField(found);
   }
 
   /** Origin of a distribution, which reaches a load balancer without a public address. */

@@ -8,6 +8,7 @@ import { Construct } from 'constructs';
 import { environmentNames } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import type { Access } from './access.ts';
+import { encryptedWith } from './encryption-key.ts';
 
 export interface KeptLogs {
   readonly retentionDays: number;
@@ -18,11 +19,12 @@ export interface KeptLogs {
 export const stageLogGroup = (
   scope: Construct,
   id: string,
-  { logRetentionDays }: StageSettings,
+  settings: StageSettings,
   { logGroupName, kept }: { readonly logGroupName?: string; readonly kept?: KeptLogs | undefined } = {},
 ): LogGroup =>
   new LogGroup(scope, id, {
-    retention: kept?.retentionDays ?? logRetentionDays,
+    retention: kept?.retentionDays ?? settings.logRetentionDays,
+    ...encryptedWith(scope, settings),
     removalPolicy: kept?.removalPolicy ?? RemovalPolicy.DESTROY,
     ...(logGroupName === undefined ? {} : { logGroupName }),
   });

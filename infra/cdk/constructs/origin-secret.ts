@@ -6,7 +6,9 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
+import { mergeAccess } from './access.ts';
 import { customResource } from './custom-resource.ts';
+import { encryptedWith, encryptionKeyAccess } from './encryption-key.ts';
 
 /** Letters and digits: 285 bits. */
 const secretLength = 48;
@@ -30,7 +32,7 @@ export class OriginSecret extends Construct {
     super(scope, id);
     const former = Number(alsoAccepts);
     const numbers = [...settings.originSecrets, ...(Number.isInteger(former) ? [former] : [])];
-    const secrets = numbers.map((number) => this.#secret(stage, number)) as [Secret, ...Secret[]];
+    const secrets = numbers.map((number) => this.#secret(stage, settings, number)) as [Secret, ...Secret[]];
     const secretArns = secrets.map(({ secretArn }) => secretArn);
     this.secretArn = secrets[0].secretArn;
     this.headerValue = secrets[0].secretValue.unsafeUnwrap();
@@ -41,17 +43,21 @@ export class OriginSecret extends Construct {
       ids: ['Hashing', 'Hashes'],
       resourceType: 'Custom::OriginSecretHashes',
       description: 'hashes the origin secret for the functions that check it',
-      access: { statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] },
+      access: mergeAccess(
+        { statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] },
+        encryptionKeyAccess(settings),
+      ),
       properties: { SecretArns: secretArns },
     });
     this.acceptedHashes = hashes.getAttString('Sha256');
   }
 
-  #secret(stage: string, number: number): Secret {
+  #secret(stage: string, settings: StageSettings, number: number): Secret {
     const secret = new Secret(this, `Secret${number}`, {
       description: `${brand} ${stage}: header that the distribution adds to its requests, number ${number}`,
       generateSecretString: { passwordLength: secretLength, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
+      ...encryptedWith(this, settings),
     });
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',

@@ -10,6 +10,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import {
+  type ILambdaDeploymentConfig,
   LambdaApplication,
   LambdaDeploymentConfig,
   LambdaDeploymentGroup,
@@ -57,6 +58,23 @@ export function versionAlarm(scope: Construct, { stage, version, logGroup, crash
   });
 }
 
+/** CodeDeploy's own, by the minutes of a tenth. */
+const canariesOfTenth: Readonly<Record<number, ILambdaDeploymentConfig>> = {
+  5: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+  10: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
+  15: LambdaDeploymentConfig.CANARY_10PERCENT_15MINUTES,
+  30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
+};
+
+function canaryConfig(target: Construct, { percent, minutes }: Canary): ILambdaDeploymentConfig {
+  const known = percent === 10 ? canariesOfTenth[minutes] : undefined;
+  if (known !== undefined) return known;
+  const trafficRouting = TrafficRouting.timeBasedCanary({ interval: Duration.minutes(minutes), percentage: percent });
+  return new LambdaDeploymentConfig(target, 'Canary', { trafficRouting });
+}
+
+type Canary = NonNullable<ReturnType<typeof canaryOf>>;
+
 interface VersionAlarmProps {
   readonly stage: string;
   /** Version as its log lines name it. */
@@ -100,19 +118,13 @@ export function rolloutOf(
       period: minute,
     });
     const alarm = versionAlarm(target, { stage, version: version.version, logGroup: target.logGroup, crashes });
-    const trafficRouting = TrafficRouting.timeBasedCanary({
-      interval: Duration.minutes(canary.minutes),
-      percentage: canary.percent,
-    });
     application ??= new LambdaApplication(stack, 'Rollouts');
     const group = new LambdaDeploymentGroup(target, 'Rollout', {
       application,
       alias,
       alarms: [alarm],
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
-      deploymentConfig: isAtOnce
-        ? LambdaDeploymentConfig.ALL_AT_ONCE
-        : new LambdaDeploymentConfig(target, 'Canary', { trafficRouting }),
+      deploymentConfig: isAtOnce ? LambdaDeploymentConfig.ALL_AT_ONCE : canaryConfig(target, canary),
     });
     Validations.of(group).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',

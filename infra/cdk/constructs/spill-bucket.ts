@@ -11,6 +11,8 @@ import {
   resultPrefix,
 } from '../../../shared/foundation/constants/index.ts';
 import { spillBucketName } from '../resource-names.ts';
+import type { StageSettings } from '../settings-schema.ts';
+import { encryptionKey } from './encryption-key.ts';
 
 /** A day more than the records that name results: S3 counts from the midnight after an object was put. */
 const lives: readonly (readonly [prefix: string, days: number])[] = [
@@ -18,22 +20,29 @@ const lives: readonly (readonly [prefix: string, days: number])[] = [
   ...contentKeeps.map((keep) => [contentPrefixOf(keep), daysOf(keep)] as const),
 ];
 
+/** Whatever a former release named otherwise; where two rules match an object, the earlier end holds. */
+const everyOther = ['', Math.max(...lives.map(([, days]) => days)) + 1] as const;
+
 export function spillBucket(
   scope: Construct,
-  stage: string,
+  { stage, settings }: { readonly stage: string; readonly settings: StageSettings },
   importsIn: string | undefined,
   removalPolicy: RemovalPolicy,
 ): Bucket {
+  const key = encryptionKey(scope, settings);
   const autoDeleteObjects = removalPolicy === RemovalPolicy.DESTROY;
   const bucket = new Bucket(new Construct(scope, 'Spill'), 'Bucket', {
     bucketName: bucketNameOf(stage, importsIn),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-    encryption: BucketEncryption.S3_MANAGED,
+    ...(key === undefined
+      ? { encryption: BucketEncryption.S3_MANAGED }
+      : // One data key for many objects, of which KMS is asked once.
+        { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
     enforceSSL: true,
     minimumTLSVersion: 1.2,
-    lifecycleRules: lives.map(([prefix, days]) => ({
-      prefix,
+    lifecycleRules: [...lives, everyOther].map(([prefix, days]) => ({
+      ...(prefix === '' ? {} : { prefix }),
       expiration: Duration.days(days),
       abortIncompleteMultipartUploadAfter: Duration.days(1),
     })),

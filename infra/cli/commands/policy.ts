@@ -2,12 +2,18 @@
 // table has the calls; its test runs every command and compares.
 import {
   brand,
+  contentPrefix,
   type NameTable,
   type TableName,
   tableNames,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
-import { connectionKeyAlias, providerSecretName } from '../../cdk/resource-names.ts';
+import {
+  connectionKeyAlias,
+  encryptionKeyActions,
+  providerSecretName,
+  spillBucketName,
+} from '../../cdk/resource-names.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { CommandOutcome, Session } from '../args/session.ts';
 import { toJsonText } from '../output/format.ts';
@@ -40,7 +46,7 @@ export interface PolicyStatement {
   readonly Effect: 'Allow';
   readonly Action: readonly string[];
   readonly Resource: readonly string[];
-  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 }
 
 interface StagePlace {
@@ -48,6 +54,8 @@ interface StagePlace {
   readonly region: string;
   readonly stage: string;
   readonly nameOf: NameTable;
+  /** The key of the stage's settings that encrypts what it stores. */
+  readonly encryptionKeyArn: string | undefined;
 }
 
 async function policy(session: Session): Promise<CommandOutcome> {
@@ -58,7 +66,12 @@ async function policy(session: Session): Promise<CommandOutcome> {
   }
   const document = {
     Version: '2012-10-17',
-    Statement: [...tableStatements(place), ...sealingStatements(place)],
+    Statement: [
+      ...tableStatements(place),
+      ...sealingStatements(place),
+      contentStatement(place),
+      ...encryptionStatements(place),
+    ],
   };
   return { json: document, lines: () => toJsonText(document).split('\n') };
 }
@@ -74,17 +87,21 @@ async function findPlace(target: StageTarget, shellRegion: string | undefined): 
   const { stageSettings } = await import('../../cdk/stage-settings.ts');
   const { stage } = target;
   const settings = stageSettings[stage];
-  const nameOf = tableNaming(stage, settings?.tableSuffix);
+  const known = {
+    stage,
+    nameOf: tableNaming(stage, settings?.tableSuffix),
+    encryptionKeyArn: settings?.encryptionKeyArn,
+  };
   const signedIn = await signIn(target)
     .then(async (access) => ({ account: await readAccount(access), region: access.region }))
     .catch(() => undefined);
   if (signedIn !== undefined) {
     const { account, region } = signedIn;
     if (settings !== undefined) checkPlace(stage, settings, { account: account.id, region });
-    return { stage, nameOf, account, region };
+    return { ...known, account, region };
   }
   const region = target.region ?? settings?.region ?? shellRegion ?? anyPlace;
-  return { stage, nameOf, account: { partition: partitionOf(region), id: settings?.account ?? anyPlace }, region };
+  return { ...known, account: { partition: partitionOf(region), id: settings?.account ?? anyPlace }, region };
 }
 
 const partitionOf = (region: string): string =>
@@ -110,6 +127,25 @@ function sealingStatements(place: StagePlace): PolicyStatement[] {
       Condition: { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': connectionKeyAlias(place.stage) } },
     },
   ];
+}
+
+/** Services ask KMS in the name of who calls them. */
+function encryptionStatements({ account, region, encryptionKeyArn }: StagePlace): PolicyStatement[] {
+  if (encryptionKeyArn === undefined) return [];
+  const suffix = account.partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const services = ['dynamodb', 's3', 'secretsmanager'].map((service) => `${service}.${region}.${suffix}`);
+  return [
+    {
+      ...allow('EncryptionKey', 'kms', encryptionKeyActions, [encryptionKeyArn]),
+      Condition: { StringLike: { 'kms:ViaService': services } },
+    },
+  ];
+}
+
+/** For `calls show --content`. The names of buckets are without account and region, so this one carries both. */
+function contentStatement({ stage, account, region }: StagePlace): PolicyStatement {
+  const bucket = spillBucketName(stage, account.id, region);
+  return allow('Contents', 's3', ['GetObject'], [`arn:${account.partition}:s3:::${bucket}/${contentPrefix}*`]);
 }
 
 const allow = (name: string, service: string, actions: readonly string[], Resource: readonly string[]) =>

@@ -3,7 +3,7 @@
 import type { keyDocument } from '../../../functions/gateway/account/serve-account.ts';
 import { type CallDocument, callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
 import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
-import { type JsonSchema, type MembersOf, objectSchema, text } from './json-schema.ts';
+import { type JsonSchema, type MembersOf, objectSchema, text } from '../../../shared/protocol/description/index.ts';
 
 const textOrNull = { type: ['string', 'null'] };
 const countOrNull = { type: ['integer', 'null'], minimum: 0 };

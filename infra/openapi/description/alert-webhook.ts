@@ -1,6 +1,6 @@
 // The request that a receiver of alerts gets, as a webhook.
 import { alertBodyExample, alertTypes } from '../../../shared/accounting/alerts/index.ts';
-import { type JsonSchema, objectSchema, text } from './json-schema.ts';
+import { type JsonSchema, objectSchema, text } from '../../../shared/protocol/description/index.ts';
 
 const textOrNull = { type: ['string', 'null'] };
 const amountOrNull = { ...textOrNull, pattern: '^\\d+(\\.\\d+)?$' };

@@ -3,6 +3,17 @@
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
 import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {
+  arrayOf,
+  count,
+  decimal,
+  flag,
+  type JsonSchema,
+  type MembersOf,
+  objectSchema,
+  schemaReference,
+  text,
+} from '../../../shared/protocol/description/index.ts';
+import {
   type AnthropicModelObject,
   type AnthropicModelPage,
   autoModelObject,
@@ -14,17 +25,6 @@ import {
   type StatsObject,
   type UnitPricesObject,
 } from '../../../shared/protocol/wire/index.ts';
-import {
-  arrayOf,
-  count,
-  decimal,
-  flag,
-  type JsonSchema,
-  type MembersOf,
-  objectSchema,
-  schemaReference,
-  text,
-} from './json-schema.ts';
 
 const usd = { type: 'number', minimum: 0 };
 

@@ -67,8 +67,9 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
       'Set a smaller `max_tokens` (on Responses `max_output_tokens`), or ask the operator for credit or a higher limit: `message` names both amounts.',
   },
   price_cap_exceeded: {
-    cause: 'Every provider that could serve the call costs more than `provider.max_price`.',
-    solution: 'Raise the cap, or take a cheaper model: prices stand in `GET /v1/models`.',
+    cause:
+      'Every provider that could serve the call is billed by a price above `provider.max_price`, or by a unit without one.',
+    solution: 'Send the fields that `message` names, or take a cheaper model.',
   },
   preset_not_found: {
     cause: 'The workspace has no such preset or version, or presets are not enabled for it.',

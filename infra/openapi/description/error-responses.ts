@@ -1,8 +1,8 @@
 // The errors: as answers of an operation, made by the very writer of error answers, and as the table of README.md.
 import { type ErrorCode, errorCatalogue, GatewayError, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
+import { type JsonSchema, schemaReference, text } from '../../../shared/protocol/description/index.ts';
 import { errorGuide } from './error-guide.ts';
 import { responseHeaders } from './headers.ts';
-import { type JsonSchema, schemaReference, text } from './json-schema.ts';
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 

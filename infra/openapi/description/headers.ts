@@ -2,9 +2,9 @@
 
 import { callHeaderShapes } from '../../../functions/gateway/receive/read-call-headers.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import type { JsonSchema } from '../../../shared/protocol/description/index.ts';
 import { correlationShapes } from '../../../shared/protocol/http/index.ts';
 import { tagsForm, tagsMax } from '../../../shared/protocol/wire/index.ts';
-import type { JsonSchema } from './json-schema.ts';
 
 type Name = keyof typeof headerNames;
 

@@ -10,9 +10,9 @@ import {
   routeNames,
 } from '../../../shared/configuration/management/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { arrayOf, type JsonSchema, objectSchema, schemaReference } from '../../../shared/protocol/description/index.ts';
 import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error-responses.ts';
 import { parameters as headerParameters, responseHeaders } from './headers.ts';
-import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 const readCodes: readonly ErrorCode[] = ['invalid_request', 'forbidden', ...codesOf.models];
 const changeCodes: readonly ErrorCode[] = [

@@ -1,87 +1,12 @@
 // The operations of the interface.
-import { okStatus } from '../../../shared/errors/index.ts';
 import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
-import { codesOf, errorResponses, inPath, inQuery, jsonOperation } from './error-responses.ts';
-import { createModeration, createSpeech, createTranscription, rerankDocuments } from './further-operations.ts';
-import { parameters, responseHeaders } from './headers.ts';
-import { objectSchema, schemaReference } from './json-schema.ts';
+import { objectSchema, schemaReference } from '../../../shared/protocol/description/index.ts';
+import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
+import { codesOf, inPath, inQuery, jsonOperation } from './error-responses.ts';
+import { parameters } from './headers.ts';
+import { operationOf } from './interface-operations.ts';
 import { managePathItems, readMetrics } from './manage-operations.ts';
-import {
-  compactResponse,
-  countInputTokens,
-  countTokens,
-  createEmbeddings,
-  createImage,
-  createImageEdit,
-  createMessage,
-  createResponse,
-} from './relayed-operations.ts';
 import { cancelResponse, deleteResponse, listInputItems, readResponse } from './stored-response-operations.ts';
-
-const hello = { messages: [{ role: 'user', content: 'Hello' }] };
-
-const requestExamples = {
-  plain: { summary: 'The cheapest model that can do it', value: { model: 'auto', ...hello } },
-  stream: {
-    summary: 'A stream with its cost at the end',
-    value: { model: 'auto', ...hello, stream: true, usage: { include: true } },
-  },
-  private: {
-    summary: 'Only providers that keep no data, the fastest first',
-    value: { model: 'auto', ...hello, provider: { zdr: true, sort: 'latency' } },
-  },
-  function: {
-    summary: 'A stored function',
-    value: {
-      model: 'gw/function/label-ticket',
-      messages: [{ role: 'user', content: '{"ticket": "I cannot log in"}' }],
-    },
-  },
-};
-
-const streamExample = [
-  'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}',
-  'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
-  'data: [DONE]',
-  '',
-].join('\n\n');
-
-const eventStream = {
-  schema: {
-    type: 'string',
-    description:
-      'Server-sent events. Every `data` is a `ChatCompletionChunk`, or a `StreamError` where the stream broke, and the last is `[DONE]`; below `/openai/v1` a stream that broke ends with its `StreamError`.',
-  },
-  /** OpenAPI 3.1 has no word for the schema of one event. */
-  'x-gw-event-data': {
-    anyOf: [schemaReference('StreamError'), schemaReference('ChatCompletionChunk'), { const: '[DONE]' }],
-  },
-  example: streamExample,
-};
-
-const chatCompletion = {
-  operationId: 'createChatCompletion',
-  summary: 'A chat completion',
-  description:
-    'Checks, routes, prices and relays a standard chat completion. Providers are tried one after another until the first real output. A JSON answer has 55 seconds, and so has the first output of a stream, which then goes on for the stream budget of the gateway (55 seconds, or as many as the operator set).',
-  parameters: parameters.chat,
-  requestBody: {
-    required: true,
-    description: `At most 4 MiB; calls of stored functions at most 256 KiB.`,
-    content: { 'application/json': { schema: schemaReference('ChatCompletionRequest'), examples: requestExamples } },
-  },
-  responses: {
-    [okStatus]: {
-      description: 'The answer: JSON, or events with `stream: true`.',
-      headers: { ...responseHeaders.onEvery, ...responseHeaders.onAnswers },
-      content: {
-        'application/json': { schema: schemaReference('ChatCompletion') },
-        'text/event-stream': eventStream,
-      },
-    },
-    ...errorResponses(codesOf.chat),
-  },
-};
 
 const listModels = jsonOperation({
   operationId: 'listModels',
@@ -162,23 +87,19 @@ const readGeneration = jsonOperation({
 const belowAll = { 'x-gw-base-urls': basePaths };
 const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 
+const interfacePaths = await Promise.all(
+  Object.values(interfaceList).map(async ({ path, isBelowAll, load }) => {
+    const { operation } = await load();
+    const below = isBelowAll ? belowAll : belowFirst;
+    return [`/v1${path}`, { ...below, post: operationOf(await operation()) }] as const;
+  }),
+);
+
 const pathsBelowFirst = {
-  [`/v1${routePaths.chatCompletions}`]: { ...belowAll, post: chatCompletion },
-  [`/v1${routePaths.messages}`]: { ...belowFirst, post: createMessage },
-  [`/v1${routePaths.countTokens}`]: { ...belowFirst, post: countTokens },
-  [`/v1${routePaths.responses}`]: { ...belowAll, post: createResponse },
-  [`/v1${routePaths.inputTokens}`]: { ...belowAll, post: countInputTokens },
-  [`/v1${routePaths.compact}`]: { ...belowAll, post: compactResponse },
+  ...Object.fromEntries(interfacePaths),
   [`/v1${routePaths.response.replace('*', '{id}')}`]: { ...belowAll, get: readResponse, delete: deleteResponse },
   [`/v1${routePaths.cancelResponse.replace('*', '{id}')}`]: { ...belowAll, post: cancelResponse },
   [`/v1${routePaths.inputItems.replace('*', '{id}')}`]: { ...belowAll, get: listInputItems },
-  [`/v1${routePaths.embeddings}`]: { ...belowAll, post: createEmbeddings },
-  [`/v1${routePaths.imageGenerations}`]: { ...belowAll, post: createImage },
-  [`/v1${routePaths.imageEdits}`]: { ...belowAll, post: createImageEdit },
-  [`/v1${routePaths.moderations}`]: { ...belowAll, post: createModeration },
-  [`/v1${routePaths.rerank}`]: { ...belowAll, post: rerankDocuments },
-  [`/v1${routePaths.speech}`]: { ...belowAll, post: createSpeech },
-  [`/v1${routePaths.transcriptions}`]: { ...belowAll, post: createTranscription },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
   [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },

@@ -1,9 +1,10 @@
 // The body of a chat completion: the gateway's schema, refined by its checks in code, with descriptions.
+
+import type { JsonSchema } from '../../../shared/protocol/description/index.ts';
 import {
   chatRequestJsonSchema,
   schemaCarrierJsonSchema,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { JsonSchema } from './json-schema.ts';
 
 const { $schema: _carrierDialect, ...schemaCarrier } = schemaCarrierJsonSchema();
 const isSet = { not: { type: 'null' } };
@@ -66,9 +67,15 @@ export const memberDescriptions: Readonly<Record<string, string>> = {
     'Which providers may serve, in which order, under which policy. Members that are not listed are refused: a restriction that is not understood must not be dropped.',
   'provider.sort':
     'What comes first. Without it, and without `order`: the lowest price. Providers that failed lately come last.',
-  'provider.max_price': 'The highest price per million tokens, in USD: one for prompt and completion, or one each.',
-  'provider.max_price.prompt': 'For a million tokens of the prompt.',
-  'provider.max_price.completion': 'For a million tokens of the output.',
+  'provider.max_price':
+    'The highest prices in USD, compared with all that this call can be billed by: a number for a million tokens of prompt and of completion, or one each. A unit with a price (request, image, second, character) needs a cap of its own.',
+  'provider.max_price.prompt':
+    'For a million tokens of the prompt: at the tier that it can reach, and of images, sound and cache writes where it has them.',
+  'provider.max_price.completion': 'For a million tokens of the output, of whatever kind.',
+  'provider.max_price.request': 'For a request.',
+  'provider.max_price.image': 'For an image of the size and quality that are asked for.',
+  'provider.max_price.second': 'For a second of sound.',
+  'provider.max_price.character': 'For a million characters.',
   'provider.only': 'These providers and no other.',
   'provider.only[]': 'The id of a provider.',
   'provider.order': 'These providers first, in this order.',

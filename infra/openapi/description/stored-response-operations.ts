@@ -1,8 +1,8 @@
 // The operations on a response that a provider keeps.
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { arrayOf, flag, objectSchema, text } from '../../../shared/protocol/description/index.ts';
 import { codesOf, inPath, inQuery, jsonOperation } from './error-responses.ts';
 import { parameters } from './headers.ts';
-import { arrayOf, flag, objectSchema, text } from './json-schema.ts';
 
 const shared = {
   parameters: [

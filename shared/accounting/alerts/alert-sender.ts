@@ -31,7 +31,7 @@ export function createAlertSender(options: AlertsOptions): Alerts {
   function logFault(fault: string): void {
     if (clock.nowMs() - faultLoggedAtMs < faultLogIntervalMs) return;
     faultLoggedAtMs = clock.nowMs();
-    log.error({ event: 'alerts_not_sent', message: `${fault}: no alert is sent` });
+    log.error({ event: 'alerts_not_sent', failed_control: 'alert', message: `${fault}: no alert is sent` });
   }
 
   return {
@@ -53,7 +53,7 @@ export function createAlertSender(options: AlertsOptions): Alerts {
         const begun = due.map((one) => tries.begin(one, receiver, limitMs));
         if (isFunction) await Promise.all(begun);
       } catch (error) {
-        log.error({ event: 'alerts_not_looked_at' }, error);
+        log.error({ event: 'alerts_not_looked_at', failed_control: 'alert' }, error);
       }
     },
     close: tries.close,

@@ -71,7 +71,8 @@ export function createAlertTries({ store, clock, log, isFunction, persist }: Tri
       return;
     }
     if (ending.signal.aborted) return;
-    log.error({ event: 'alert_failed', ...fields, message: `${delivery.fault}, try ${tries} of ${triesMax}` });
+    const message = `${delivery.fault}, try ${tries} of ${triesMax}`;
+    log.error({ event: 'alert_failed', ...fields, message, ...(tries < triesMax ? {} : { failed_control: 'alert' }) });
     const pauseMs = pausesMs[tries - 1];
     if (isFunction) await persist(() => write(place, mark, { ...mark, due_at_ms: 0 }));
     else if (pauseMs !== undefined && (await pauses.wait(pauseMs))) {
@@ -88,7 +89,7 @@ export function createAlertTries({ store, clock, log, isFunction, persist }: Tri
       const name = [table, key, attribute, type, share?.percent].join(' ');
       if (pauses.isClosed() || underWay.has(name) || underWay.size >= underWayMax) return undefined;
       const delivered = deliver(due, receiver, limitMs)
-        .catch((error: unknown) => log.error({ event: 'alert_not_marked' }, error))
+        .catch((error: unknown) => log.error({ event: 'alert_not_marked', failed_control: 'alert' }, error))
         .finally(() => underWay.delete(name));
       underWay.set(name, delivered);
       return delivered;

@@ -8,7 +8,9 @@ export function createAlerts(options: AlertsOptions): Alerts {
   const load = () => {
     loading ??= import('./alert-sender.ts')
       .then(({ createAlertSender }) => createAlertSender(options))
-      .catch((error: unknown) => void options.log.error({ event: 'alerts_not_loaded' }, error));
+      .catch(
+        (error: unknown) => void options.log.error({ event: 'alerts_not_loaded', failed_control: 'alert' }, error),
+      );
     return loading;
   };
   return {

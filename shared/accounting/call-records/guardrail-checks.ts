@@ -3,7 +3,7 @@ import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { StoredKind } from './stored-kinds.ts';
 
-export interface RecordedChecks extends GuardrailCheck {
+export interface RecordedChecks extends Omit<GuardrailCheck, 'startedAtMs'> {
   readonly checks: number;
 }
 
@@ -17,7 +17,7 @@ const actions = ['pass', 'failed', 'mask', 'block'] as const satisfies readonly 
 export function sumOfChecks(checks: readonly GuardrailCheck[] = []): readonly RecordedChecks[] | undefined {
   if (checks.length === 0) return undefined;
   const sums = new Map<string, RecordedChecks>();
-  for (const check of checks) {
+  for (const { startedAtMs: _inTimeLine, ...check } of checks) {
     const name = `${check.direction} ${check.id}`;
     const former = sums.get(name);
     sums.set(name, former === undefined ? { ...check, checks: 1 } : added(former, check));
@@ -25,7 +25,10 @@ export function sumOfChecks(checks: readonly GuardrailCheck[] = []): readonly Re
   return [...sums.values()];
 }
 
-const added = (former: RecordedChecks, { action, ms, units, costPicoUsd }: GuardrailCheck): RecordedChecks => ({
+const added = (
+  former: RecordedChecks,
+  { action, ms, units, costPicoUsd }: Omit<GuardrailCheck, 'startedAtMs'>,
+): RecordedChecks => ({
   ...former,
   action: actions.indexOf(action) > actions.indexOf(former.action) ? action : former.action,
   checks: former.checks + 1,

@@ -9,6 +9,7 @@ export {
 export type { CallAttempt, CallOutcome, CallShare, KeptContent } from './call-record.ts';
 export { callPosition, isUtcDay, utcDayOf, utcDaysBetween } from './call-record-item.ts';
 export { type CallRecords, createCallRecords, createRefusalQuota, type RefusalQuota } from './call-records.ts';
+export { partsOfGateway, type TimedPart } from './call-time-line.ts';
 export { csvHeader, csvLine, describePath } from './csv-line.ts';
 export { sumOfChecks } from './guardrail-checks.ts';
 export { attemptsText, type CallRecord, type MemberName } from './record-members.ts';

@@ -13,6 +13,7 @@ import {
 } from '../../foundation/constants/index.ts';
 import { type JsonObject, tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
+import { timeLine } from './call-time-line.ts';
 import { callUnits } from './call-units.ts';
 import { guardrailChecks } from './guardrail-checks.ts';
 import {
@@ -89,6 +90,8 @@ const guardrailsMax = 64;
 const attemptsMax = 16;
 /** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
 const otherSharesMax = 16;
+/** Admission, settlement, and one for each attempt and guardrail. */
+const timedPartsMax = 2 + attemptsMax + guardrailsMax;
 
 const interfaceId = textLike<InterfaceId>((value) => interfaceIds.some((one) => one === value));
 const providerApi = textLike<ProviderApi>((value) => providerApis.some((one) => one === value));
@@ -170,6 +173,8 @@ export const members = {
   queuedMs: required('queued_ms', duration),
   /** The part of totalMs that the gateway itself took. */
   gatewayMs: required('gateway_ms', duration),
+  /** When each part of the call began; undefined in records of a release without the field. */
+  timeLine: optional('time_line', timeLine(timedPartsMax)),
 
   keyName: optional('key_name', text(128)),
   keyPublicId: required('key_id', id, { document: 'key_public_id' }),

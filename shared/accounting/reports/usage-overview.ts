@@ -30,7 +30,10 @@ export interface UsageOverview {
   readonly series: readonly (UsageSummary & { readonly startMs: number })[];
   readonly byModel: readonly UsageSummary[];
   readonly byProvider: readonly UsageSummary[];
+  readonly byWorkspace: readonly UsageSummary[];
   readonly byKey: readonly KeyUsage[];
+  /** Names of tags of these calls, in their order; at most `tagNamesMax`. */
+  readonly tagNames: readonly string[];
   /** By the values of the requested tag; undefined when none was requested. */
   readonly byTag: readonly UsageSummary[] | undefined;
   /** Further values of the tag, as one; undefined when there are none. */
@@ -39,6 +42,9 @@ export interface UsageOverview {
 
 /** Values of a tag that are listed separately, because clients write as many as they like. */
 export const tagValuesMax = 200;
+
+/** Names of tags that are offered, because clients write as many as they like. */
+const tagNamesMax = 200;
 
 type NamedCall = CountedCall & { readonly keyName?: string | undefined };
 
@@ -51,9 +57,9 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
   const startOfCall = ({ arrivedAtMs }: CountedCall) => Math.max(firstMs, startOf(arrivedAtMs, stepMs));
   const startCounting = () => countCalls((call) => String(startOfCall(call)), tag);
   const all = startCounting();
-  const { total, series, model, provider, key, tag: byTag } = all.groups;
+  const { total, series, model, provider, workspace, key, tag: byTag } = all.groups;
   let [calls, days, countedSinceMs] = [0, 0, beforeMs];
-  const members = [...countedMembers, 'keyName', ...(tag === undefined ? [] : (['tags'] as const))] as const;
+  const members = [...countedMembers, 'keyName', 'tags'] as const;
   for await (const window of readNewestFirst(range, startCounting, { members })) {
     addCounted(all, window.kept);
     calls += window.callsKept;
@@ -71,6 +77,7 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
     series: starts.map((startMs) => ({ ...series.summaryOf(String(startMs)), startMs })),
     byModel: model.summaries().sort(dearestFirst),
     byProvider: provider.summaries().sort(dearestFirst),
+    byWorkspace: workspace.summaries().sort(dearestFirst),
     byKey: key
       .summaries()
       .sort(dearestFirst)
@@ -78,6 +85,7 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
         const newest = all.newestOfKey.get(summary.group ?? '');
         return { ...summary, workspace: newest?.workspace ?? '', name: newest?.keyName };
       }),
+    tagNames: [...all.tagNames].sort(),
     byTag: tags?.groups,
     otherTags: tags?.rest,
   };
@@ -90,19 +98,27 @@ function countCalls(startOfCall: (call: CountedCall) => string, tag: string | un
     series: createUsageGroups((call) => [shareOf(call, startOfCall(call))]),
     model: createUsageGroups((call) => sharesOf(call, 'model')),
     provider: createUsageGroups((call) => sharesOf(call, 'provider')),
+    workspace: createUsageGroups((call) => sharesOf(call, 'workspace')),
     key: createUsageGroups((call) => sharesOf(call, 'key')),
     tag: tag === undefined ? undefined : createUsageGroups((call) => sharesOf(call, `tag:${tag}`)),
   };
   const each = Object.values(groups);
   const newestOfKey = new Map<string, NamedCall>();
+  const tagNames = new Set<string>();
   return {
     groups,
+    tagNames,
     newestOfKey,
     add(call: NamedCall) {
       for (const one of each) one?.add(call);
       if (!newestOfKey.has(call.keyPublicId)) newestOfKey.set(call.keyPublicId, call);
+      addNames(tagNames, Object.keys(call.tags ?? {}));
     },
   };
+}
+
+function addNames(names: Set<string>, more: Iterable<string>): void {
+  for (const name of more) if (names.size < tagNamesMax) names.add(name);
 }
 
 type CountedCalls = ReturnType<typeof countCalls>;
@@ -113,6 +129,7 @@ function addCounted(all: CountedCalls, older: CountedCalls): void {
     if (others !== undefined) all.groups[name]?.addAll(others);
   }
   for (const [key, call] of older.newestOfKey) if (!all.newestOfKey.has(key)) all.newestOfKey.set(key, call);
+  addNames(all.tagNames, older.tagNames);
 }
 
 const startOf = (epochMs: number, stepMs: number): number => Math.floor(epochMs / stepMs) * stepMs;

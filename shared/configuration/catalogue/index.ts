@@ -21,10 +21,8 @@ export { type CatalogueReader, createCatalogueReader, refuseWhilePaused } from '
 export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
 export * from './credential-pool.ts';
 export {
-  type AskedReasoning,
   byAnyEffort,
   byBudget,
-  isEffort,
   type ModelReasoning,
   reasoningOf,
   relayedEffort,

@@ -1,10 +1,6 @@
 // Reasoning options by model: one table for all formats. Thinking is output, so a budget is part of the output bound.
+import type { AskedReasoning, Effort } from '../../protocol/wire/index.ts';
 import { plainModelName } from './catalogue.ts';
-
-export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-
-/** How hard a model is to think, or with how many tokens. */
-export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number };
 
 /** Reasoning options of a model. */
 export interface ModelReasoning {
@@ -129,8 +125,6 @@ const shares: Readonly<Record<Effort, number>> = {
 const efforts = Object.keys(shares) as readonly Effort[];
 /** At whatever the client asks for. */
 export const byAnyEffort: ModelReasoning = { ...fixedReasoning, kind: 'effort', efforts };
-
-export const isEffort = (name: unknown): name is Effort => typeof name === 'string' && Object.hasOwn(shares, name);
 
 /** For a model that knows only effort a budget becomes the nearest one. */
 const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] = [

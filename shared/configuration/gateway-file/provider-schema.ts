@@ -277,13 +277,19 @@ export function inRegion(
   };
 }
 
-/** A provider in a file with its kind, its credentials, and where it needs one its region. */
+/** A provider in a file with its kind, its region where it needs one, and its credentials where its kind has a secret. */
 export function bareProvider({
   id,
   kind,
   region,
   credentials,
 }: Pick<ProviderDocument, 'id' | 'kind' | 'region' | 'credentials'>) {
-  const bare = provider.parse({ id, kind, credentials, ...(region === undefined ? {} : { region }) });
+  const isSigned = kind !== undefined && providerKinds[kind].auth?.form === 'sigv4';
+  const bare = provider.parse({
+    id,
+    kind,
+    ...(isSigned ? {} : { credentials }),
+    ...(region === undefined ? {} : { region }),
+  });
   return { ...bare, ...inRegion(bare, undefined, region) };
 }

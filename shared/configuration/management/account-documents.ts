@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { operatorRoles } from '../access/index.ts';
 import { keySchema } from '../keys/index.ts';
-import { workspaceSettings } from '../workspaces/index.ts';
+import { memberKeysSchema, workspaceSettings } from '../workspaces/index.ts';
 import { allOrSome, amount, count, flag, instant, instantOrNull, text, textOrNull } from './document-forms.ts';
 
 const sessionDocument = z.object({
@@ -12,6 +12,22 @@ const sessionDocument = z.object({
   workspaces: z
     .object({ member: allOrSome, viewer: allOrSome, editor: allOrSome, owner: allOrSome })
     .check(z.describe('Where the role, or a higher one, is held.')),
+});
+
+const choicesDocument = z.object({
+  models: z.array(text).check(z.describe('Those that a workspace of the operator allows.')),
+  providers: z.array(text).check(z.describe('Empty for a member.')),
+  guardrails: z.array(text),
+  tag_names: z.array(text).check(z.describe('Of the tags of keys.')),
+  member_keys: z
+    .array(
+      z.object({
+        workspace: text,
+        bounds: z.nullable(memberKeysSchema).check(z.describe('Null: members make no keys there.')),
+        left: count.check(z.describe('Keys that the person may still make.')),
+      }),
+    )
+    .check(z.describe('Where the person makes keys as a member.')),
 });
 
 const lastAlert = z
@@ -78,6 +94,7 @@ const additionDocument = z.object({
 
 export const accountDocuments = {
   ManagedSession: sessionDocument,
+  ManagedChoices: choicesDocument,
   ManagedKey: keyDocument,
   NewKey: newKeyDocument,
   RotatedKey: rotatedKeyDocument,

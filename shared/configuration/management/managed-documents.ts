@@ -40,7 +40,9 @@ const overviewDocument = z.object({
   series: z.array(z.extend(figures, { time: instant })),
   by_model: z.array(z.extend(figures, { model: textOrNull })),
   by_provider: z.array(z.extend(figures, { provider: textOrNull, attempts: count, failed_attempts: count })),
+  by_workspace: z.array(z.extend(figures, { workspace: text })),
   by_key: z.array(z.extend(figures, { key: text, name: textOrNull, workspace: text })),
+  tag_names: z.array(text).check(z.describe('Names of the tags of these calls, which `tag` takes.')),
   by_tag: z
     .optional(z.array(z.extend(figures, { value: textOrNull })))
     .check(z.describe('Only with `tag`: the dearest values. Null: the calls without it.')),

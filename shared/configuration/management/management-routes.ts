@@ -13,7 +13,15 @@ import {
   rotationSchema,
   workspaceChangesSchema,
 } from './bodies.ts';
-import { callsQuery, dryRunQuery, keysQuery, overviewQuery, pageOfWorkspaceQuery, pageQuery } from './queries.ts';
+import {
+  callsQuery,
+  dryRunQuery,
+  keysQuery,
+  modelsQuery,
+  overviewQuery,
+  pageOfWorkspaceQuery,
+  pageQuery,
+} from './queries.ts';
 import type { ManagementRoute } from './route-form.ts';
 
 const mebibyte = 1024 * 1024;
@@ -25,6 +33,12 @@ export const managementRoutes = {
     summary: 'Who asks, and in which workspaces with which role',
     role: 'member',
     answer: { one: 'ManagedSession' },
+  },
+  'GET /choices': {
+    operation: 'readChoices',
+    summary: 'Ids that forms offer, and the bounds of keys that a person may make as a member',
+    role: 'member',
+    answer: { one: 'ManagedChoices' },
   },
   'GET /overview': {
     operation: 'readOverview',
@@ -64,6 +78,7 @@ export const managementRoutes = {
     summary: 'Call a disabled provider again, within 5 s everywhere',
     commands: ['providers enable'],
     role: 'editor of all',
+    query: dryRunQuery,
     answer: { one: 'ManagedSwitch' },
   },
   'POST /providers/{id}/disable': {
@@ -71,6 +86,7 @@ export const managementRoutes = {
     summary: 'Stop calling a provider, within 5 s everywhere',
     commands: ['providers disable'],
     role: 'editor of all',
+    query: dryRunQuery,
     answer: { one: 'ManagedSwitch' },
   },
   'GET /models': {
@@ -78,7 +94,7 @@ export const managementRoutes = {
     summary: 'The catalogue, with the state of each provider, and beside the model list of this release',
     commands: ['models list'],
     role: 'viewer',
-    query: pageQuery,
+    query: modelsQuery,
     answer: { list: 'ManagedModel' },
   },
   'POST /models/update': {

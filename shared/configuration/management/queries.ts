@@ -55,6 +55,12 @@ const workspace = z.optional(id).check(z.describe('Those of this workspace only.
 const search = textQuery('Those with this text in a name or id, of themselves or of what they belong to, in any case.');
 const page = { search, limit, cursor };
 export const pageQuery = z.strictObject(page);
+export const modelsQuery = z.strictObject({
+  ...page,
+  order: z
+    .optional(z.literal('use', { error: 'must be use, or be left out' }))
+    .check(z.describe('`use`: models that were called lately first, those that no provider can serve last.')),
+});
 export const pageOfWorkspaceQuery = z.strictObject({ workspace, ...page });
 
 export const keysQuery = z.strictObject({

@@ -66,6 +66,12 @@ export const { holdLifeMs } = callTimes();
 /** Where the server of a container listens, not as root. */
 export const containerPort = 8_080;
 
+/** Where the counts of a process are read: on a port of its own, which the network protects in place of a key. */
+export const metricsEndpoint = { path: '/metrics', port: 9_464 } as const;
+
+/** How long a container keeps an idle connection: longer than its load balancer, which waits for an answer of 110 s. */
+export const containerKeepAliveMs = 130_000;
+
 /** ECS kills a container this long after SIGTERM: its maximum. */
 export const containerStopSeconds = 120;
 

@@ -32,6 +32,8 @@ export const environmentNames = {
   console: 'GW_CONSOLE',
   /** Where a container listens. Not set: 8080. */
   port: 'GW_PORT',
+  /** Where a container serves its metrics, without a key. Not set: nowhere. */
+  metricsPort: 'GW_METRICS_PORT',
   /**
    * The identity provider with which people sign in to the console, and the client registered there. Neither is a
    * secret.

@@ -72,23 +72,6 @@ export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingA
 export const listedAs = (id: InterfaceId): InterfaceId => servingApis[id].own;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** OpenTelemetry's operation name for a call of each interface; where it defines none, a word of ours. */
-export const operationOf: Readonly<Record<InterfaceId, string>> = {
-  'chat-completions': 'chat',
-  messages: 'chat',
-  'count-tokens': 'count_tokens',
-  responses: 'chat',
-  'input-tokens': 'count_tokens',
-  compact: 'chat',
-  embeddings: 'embeddings',
-  images: 'generate_content',
-  'image-edits': 'generate_content',
-  moderations: 'moderation',
-  speech: 'generate_content',
-  transcriptions: 'generate_content',
-  rerank: 'rerank',
-};
-
 /**
  * Features that make a call dearer than the prices of its provider entry: dearer tiers, tools that the provider runs
  * itself, further models, longer windows. An operator who lists one in an entry is responsible for the prices.

@@ -7,16 +7,23 @@ export interface ContainerEnvironment {
   readonly hasConsole: boolean;
   /** The default port when undefined. */
   readonly port: number | undefined;
+  /** Undefined where its metrics are not served. */
+  readonly metricsPort: number | undefined;
 }
 
 /** Throws with the name of the variable that is malformed. */
 export function readContainerEnvironment(variables: Variables = process.env): ContainerEnvironment {
   const console = variables[environmentNames.console] ?? 'off';
   if (console !== 'on' && console !== 'off') throw new Error(`${environmentNames.console} must be on or off`);
-  const text = variables[environmentNames.port];
-  const port = text === undefined ? undefined : Number(text);
-  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
-    throw new Error(`${environmentNames.port} must be a port, or not be set`);
-  }
-  return { hasConsole: console === 'on', port };
+  const portOf = (name: string): number | undefined => {
+    const text = variables[name];
+    const port = text === undefined ? undefined : Number(text);
+    if (port === undefined || (Number.isInteger(port) && port >= 0 && port < 65_536)) return port;
+    throw new Error(`${name} must be a port, or not be set`);
+  };
+  return {
+    hasConsole: console === 'on',
+    port: portOf(environmentNames.port),
+    metricsPort: portOf(environmentNames.metricsPort),
+  };
 }

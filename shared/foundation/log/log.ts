@@ -1,5 +1,6 @@
 // One JSON line per event. A field is written only when its name is on the list below and its value is a scalar, so
 // headers, bodies and prompts cannot get in by accident. Stacks go here and nowhere else. A log never throws.
+import type { FailingControl } from '../constants/index.ts';
 import type { Clock } from '../time/index.ts';
 import { describeError } from './describe-error.ts';
 import { embedMetrics, type Metrics } from './embedded-metrics.ts';
@@ -42,6 +43,7 @@ export const logFieldNames = [
   'credential',
   'guardrail',
   'direction',
+  'failed_control',
   'attempts',
   // All provider calls: one field for people, one with status and milliseconds of each.
   'provider_path',
@@ -82,7 +84,7 @@ export const logFieldNames = [
 
 export type LogFieldName = (typeof logFieldNames)[number];
 export type LogValue = string | number | boolean | bigint | null | undefined;
-export type LogFields = Partial<Record<LogFieldName, LogValue>>;
+export type LogFields = Partial<Record<LogFieldName, LogValue>> & { readonly failed_control?: FailingControl };
 
 export interface Log {
   /** Writes `metrics` into the same line, in the embedded format from which CloudWatch extracts them. */

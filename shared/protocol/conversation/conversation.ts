@@ -35,12 +35,3 @@ export const turnOf = (
   finishReason?: string,
 ): readonly ConversationTurn[] =>
   parts.length === 0 && finishReason === undefined ? [] : [{ role, parts, finishReason }];
-
-/** Texts that came in pieces, by where they belong, in the order in which they began. */
-export function pieces() {
-  const texts = new Map<string, string>();
-  return {
-    add: (place: string, text: string) => void texts.set(place, (texts.get(place) ?? '') + text),
-    of: (place: string) => texts.get(place) ?? '',
-  };
-}

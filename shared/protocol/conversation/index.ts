@@ -1,2 +1,2 @@
-export type { ConversationPart, ConversationTurn } from './conversation.ts';
-export { readAnswerTurns, readRequestTurns } from './read-turns.ts';
+export * from './conversation.ts';
+export * from './read-turns.ts';

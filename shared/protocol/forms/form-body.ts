@@ -40,6 +40,21 @@ export class FormBody {
     return this.#parts.filter((part) => part.fileName !== undefined && plainName(part.name) === name);
   }
 
+  /** The same form with other texts in its fields, by their plain names: one for each part of a field that is no file. */
+  withTexts(texts: ReadonlyMap<string, readonly string[]>): FormBody {
+    const written = new Map<string, number>();
+    const parts = this.#parts.map((part) => {
+      const name = plainName(part.name);
+      const place = written.get(name) ?? 0;
+      const text = part.fileName === undefined ? texts.get(name)?.[place] : undefined;
+      written.set(name, place + 1);
+      return text === undefined ? part : textPart(part.name, text);
+    });
+    const form = new FormBody(parts, this.#digest, this.byteLength);
+    form.seconds = this.seconds;
+    return form;
+  }
+
   /** Frees the bytes: nothing may read them any more. */
   letGo(): void {
     this.#parts = [];

@@ -17,7 +17,7 @@ const headersTimeoutMs = 10_000;
 /** How often Node looks for requests over these times. */
 const timeoutCheckMs = 2_000;
 /** Longer than load balancers and SDKs commonly keep an idle connection (60 s), so that they close first. */
-const keepAliveTimeoutMs = 65_000;
+const keepAliveDefaultMs = 65_000;
 /** Connections that wait until the process accepts them: 1,000 may arrive at once. */
 const listenBacklogMax = 4_096;
 /** Turns of the event loop: a waiting connection is accepted in the second, and its request read in the third. */
@@ -53,12 +53,14 @@ export interface NodeServerOptions {
   readonly anyHost?: boolean;
   /** Seven seconds in all by default. */
   readonly closing?: ClosingTimes;
+  /** How long an idle connection is kept. */
+  readonly keepAliveTimeoutMs?: number;
 }
 
 export function createNodeServer(
   gateway: Gateway,
   dependencies: AdapterDependencies,
-  { anyHost = false, closing = closingDefault }: NodeServerOptions = {},
+  { anyHost = false, closing = closingDefault, keepAliveTimeoutMs = keepAliveDefaultMs }: NodeServerOptions = {},
 ): NodeServer {
   const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
@@ -81,7 +83,7 @@ export function createNodeServer(
     });
   };
 
-  const server = createServer(serverOptions, serve(false));
+  const server = createServer({ ...serverOptions, keepAliveTimeout: keepAliveTimeoutMs }, serve(false));
   const connections = createNodeConnections(server, clock);
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
@@ -133,7 +135,6 @@ const serverOptions = {
   requestTimeout: requestTimeoutMs,
   headersTimeout: headersTimeoutMs,
   connectionsCheckingInterval: timeoutCheckMs,
-  keepAliveTimeout: keepAliveTimeoutMs,
   requireHostHeader: false,
   highWaterMark: writeAheadBytes,
 };

@@ -6,6 +6,7 @@ import {
   upstreamErrorMaxBytes,
 } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
+import type { ReadAnswer } from '../wire/index.ts';
 import {
   endOfBrackets,
   findMember,
@@ -15,7 +16,6 @@ import {
   scanJson,
   type UsageReport,
 } from '../wire/index.ts';
-import type { ReadAnswer } from './client-interface.ts';
 import { charactersBeside, findLogprobs } from './large-answer.ts';
 import { membersOf } from './read-members.ts';
 

@@ -1,6 +1,6 @@
 // A piece of an answer that is no text: its bytes, each a character, under the type of the answer as its name. So streams
 // of bytes go through everything that streams of events do.
-import type { AnswerEvent, EventDetails } from './client-interface.ts';
+import type { AnswerEvent, EventDetails } from '../wire/index.ts';
 
 const bytesType = /^audio\//;
 

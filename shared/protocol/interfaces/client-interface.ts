@@ -2,32 +2,43 @@
 // it, and none of them branches on the interface's name. Types only.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
+import type { InterfaceOperation } from '../description/index.ts';
 import type { FormBody, FormFields, SentForm } from '../forms/index.ts';
+import type { HubSource } from '../hub/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
+import type { PlaygroundInterface } from '../playground/index.ts';
 import type {
-  EventText,
+  AnswerCost,
+  AnswerEvent,
+  EventReader,
+  JsonAnswer,
   JsonObject,
   JsonText,
   MidStreamCode,
   PresetOption,
+  ReadAnswer,
   RoutedRequest,
-  Units,
   UpstreamTarget,
   UsageReport,
+  WrittenAnswer,
 } from '../wire/index.ts';
+import type { InterfaceGrammar } from './grammar.ts';
 
+/** All that is known of an interface of clients. What few calls need is a function that loads it. */
 export interface ClientInterface {
   readonly id: InterfaceId;
+  /** OpenTelemetry's operation name of its calls; where it defines none, a word of ours. */
+  readonly telemetryOperation: string;
   /** Behind the base URL of a provider that speaks it. */
   readonly upstreamPath: string;
   /** Members of a request that are the gateway's own: no provider gets them as they came, and lists in them are short. */
   readonly gatewayMembers: ReadonlySet<string>;
   /** The field whose depth has an error code of its own. */
   readonly schemaMember: string | undefined;
-  /** Set where its bodies may be forms too. */
-  readonly formFields?: FormFields | undefined;
+  /** Undefined where its bodies are JSON alone. */
+  readonly formFields: FormFields | undefined;
   /** Reads from the files of a form what its request is priced by. Never rejects. */
-  readonly measureForm?: ((form: FormBody) => Promise<void>) | undefined;
+  readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */
@@ -40,12 +51,12 @@ export interface ClientInterface {
    * Set where many servers of the interface have no such path: what it does. Its calls do not show how well a provider
    * answers: they count in no statistics, and cool no provider.
    */
-  readonly seldomOffered?: string;
+  readonly seldomOffered: string | undefined;
   /**
-   * The whole message of a rejected request, for clients that repair the request by these words and send it again. If
-   * absent, the gateway's own words come first, then those of the provider.
+   * The whole message of a rejected request, for clients that repair the request by these words and send it again. Where
+   * undefined, the gateway's own words come first, then those of the provider.
    */
-  readonly repairWords?: (rejection: RejectionToTell) => string | undefined;
+  readonly repairWords: ((rejection: RejectionToTell) => string | undefined) | undefined;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Top-level fields of a body that change no answer, beside the ones that the parts of the cache key name. */
@@ -55,6 +66,24 @@ export interface ClientInterface {
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** Opens a reader for one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
+  /** Texts, ends and other delivery of its bodies. */
+  readonly grammar: () => Promise<InterfaceGrammar>;
+  /** Translates its calls for providers of other formats. Undefined where they are never translated. */
+  readonly translation: (() => Promise<HubSource>) | undefined;
+  /** The models of the AI SDK that serve it at kinds of providers with a form of their own. */
+  readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
+  /** Its operation in the description of the whole interface. */
+  readonly operation: () => Promise<InterfaceOperation>;
+  /** How the playground of the console writes its calls. Undefined where the playground has none. */
+  readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
+  /** Who gets cache marks that the gateway adds to a relayed call. */
+  readonly cacheMarks: CacheMarks | undefined;
+}
+
+export interface CacheMarks {
+  /** Undefined: every provider of the interface. */
+  readonly kinds: readonly string[] | undefined;
+  readonly onTools: boolean;
 }
 
 /** A request that every provider rejected. */
@@ -90,6 +119,8 @@ export interface ClientRequest extends RoutedRequest {
   /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
+  /** Paths of parts that the gateway has dropped, whatever the provider. */
+  readonly leftOut?: readonly string[] | undefined;
   /** The form of the client, with its files. */
   readonly form?: FormBody | undefined;
   /** Set where its stream is bytes, not events. */
@@ -146,102 +177,6 @@ export type MadeOfMembers =
 export interface RefusedStream {
   readonly id: string;
   readonly createdSeconds: number;
-}
-
-/** Metadata of an answer, or of one event of it, as the provider sent it. */
-export interface AnswerDetails {
-  /** The provider's name of the model, if it sends one. */
-  readonly model?: string | undefined;
-  /** Finish reasons of the choices that have ended, in words of the interface. */
-  readonly finishReasons?: readonly string[] | undefined;
-  /** Ids under which its provider stores it and its items, if it says so. */
-  readonly storedIds?: readonly string[] | undefined;
-  /** Ids of other things that its provider keeps, stored or not: containers, files that were made in them, audio. */
-  readonly objectIds?: readonly string[] | undefined;
-  /** Things in it that may have prices of their own. */
-  readonly units?: Units | undefined;
-}
-
-export interface JsonAnswer extends AnswerDetails {
-  /** Text that is sent and stored: JSON, parsed as far as the interface reads it, or plain. */
-  readonly text: string;
-  readonly json: JsonText;
-  readonly isPlain?: true;
-  readonly usage: UsageReport | undefined;
-  /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
-  readonly outputBytes: number;
-}
-
-export type ReadAnswer =
-  | { readonly kind: 'answer'; readonly answer: JsonAnswer }
-  /** An error object inside a 200: SDKs would take it for an answer. */
-  | { readonly kind: 'error'; readonly error: unknown }
-  /** Finished, and beyond the bounds of an answer. */
-  | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
-  | { readonly kind: 'unreadable' };
-
-/** Facts about an answer that is not passed on, by which it is charged. */
-export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
-  readonly usage: UsageReport | undefined;
-  readonly outputBytes: number;
-  /** Beside them: of a stream that its client left before its first output. */
-  readonly unseenTokens?: number;
-}
-
-/** The gateway's fields for the price of an answer. */
-export interface AnswerCost {
-  /** The workspace's price, an exact decimal string. */
-  readonly costUsd: string;
-  /** The same as a JSON number. */
-  readonly cost: number;
-  /** The provider's `usage` with every field that the gateway can add. */
-  readonly mergedUsage: () => Record<string, unknown>;
-}
-
-export interface WrittenAnswer {
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** An event of a provider, read. Its text is relayed byte for byte. */
-export interface AnswerEvent extends EventText {
-  readonly json: JsonText;
-  readonly details: EventDetails;
-}
-
-export interface EventDetails extends AnswerDetails {
-  /** Set where the event is a piece of an answer of this type, whose bytes its characters are. */
-  readonly contentType?: string | undefined;
-  /**
-   * Set once there is output that a client can use, or the model has begun to think: until then another provider may
-   * answer.
-   */
-  readonly hasOutput: boolean;
-  /** Set for thinking and nothing else: the next output may take long. */
-  readonly isOnlyThinking?: boolean | undefined;
-  /** Set on the event that ends the stream well: a client gets it when the answer is stored. */
-  readonly isLast: boolean;
-  /** Set for a marker that some servers write after the last event, and that is no event of the interface. */
-  readonly isEndMarker?: true;
-  readonly usage: UsageReport | undefined;
-  /** As in `JsonAnswer`. */
-  readonly outputBytes: number;
-}
-
-export type EventReading =
-  | { readonly kind: 'event'; readonly event: AnswerEvent }
-  /** The end marker, which is not relayed. */
-  | { readonly kind: 'end' }
-  | { readonly kind: 'error'; readonly error: unknown }
-  /** No JSON object, or beyond the bounds of an answer: the stream is broken. */
-  | { readonly kind: 'unreadable' };
-
-export interface EventReader {
-  readonly read: (event: EventText) => EventReading;
-  /** Everything was said, however the connection ends. */
-  readonly isComplete: () => boolean;
-  /** Set where its last event may be followed by an end marker. */
-  readonly mayBeMarked?: true;
 }
 
 export interface StreamWriting {

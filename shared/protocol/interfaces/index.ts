@@ -9,23 +9,18 @@ export {
   surchargeFields,
   toolShape,
 } from './dearer-features.ts';
+export * from './fields-of-json.ts';
+export type * from './grammar.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops, preparesCache } from './hub-members.ts';
-export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export { type KeptBody, keepBody } from './kept-body.ts';
 export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { countValues, type LongValues, putBackValues, takeOutValues } from './long-values.ts';
 export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';
+export * from './model-texts.ts';
 export { endMarkerEvent, ParsedEvent, parseEvent } from './parsed-event.ts';
 export { type PartUse, unknownPart } from './part-use.ts';
 export * from './plain-members.ts';
-export {
-  keptCacheMember,
-  namesFunction,
-  passesAnything,
-  readAskedModels,
-  readModel,
-} from './plain-members.ts';
 export { readAgain } from './read-again.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';

@@ -1,7 +1,15 @@
 // References of a request to input that a provider keeps: the only list of them, for all interfaces, because a provider
 // that is a gateway itself accepts the fields of others. Such input reserves the whole context of the model, only its
 // provider has it, and a workspace that did not create it cannot reach it with a credential of the gateway.
-import { isJsonObject, type JsonObject, type KeptInput, presence, type Shape } from '../wire/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  type KeptInput,
+  parseJson,
+  presence,
+  type Shape,
+} from '../wire/index.ts';
 import { membersOf } from './read-members.ts';
 
 const idShape = membersOf({ id: {} });
@@ -98,8 +106,24 @@ const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.c
 /** Longer conversations send their items themselves. */
 export const keptInputMax = 1_024;
 
+const partLists: readonly string[] = ['messages', 'input', 'system', 'tools'];
+
+/** Texts that a body with such references has. */
+const referenceSign =
+  /"(?:file_ids?|container(?:_id)?|skill_id|vector_store_ids|tunnel_id|previous_\w+_id|conversation|thread|cached_?[cC]ontent|item_reference|voice)"|(?:gs|s3):\/\/|generativelanguage\.googleapis\.com/;
+
+/** The references of a body that an interface relays as it came: in whatever field they are. */
+export function keptInputOfRelayed(json: JsonText): readonly KeptInput[] {
+  if (!referenceSign.test(json.text)) return [];
+  const body = parseJson(json.text);
+  if (!isJsonObject(body)) return [];
+  const { file_id, file_ids } = body;
+  const named = Object.keys(body).filter((name) => !partLists.includes(name));
+  return keptInputIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...named, 'files']);
+}
+
 /** References in the order of the body, each id once; one more than the allowed number at most. */
-export function keptInputIn(body: JsonObject): readonly KeptInput[] {
+export function keptInputIn(body: JsonObject, lists = partLists): readonly KeptInput[] {
   const found = new Map<string, KeptInput>();
   const add = (member: string, value: unknown, isCompared = false): void => {
     if (found.size > keptInputMax || (value ?? null) === null || value === '') return;
@@ -109,7 +133,7 @@ export function keptInputIn(body: JsonObject): readonly KeptInput[] {
     if (!found.has(key)) found.set(key, { member, isCompared, ...(id === undefined ? {} : { id }) });
   };
   for (const [member, valueIn] of Object.entries(keptMembers)) add(member, valueIn(body));
-  for (const name of ['messages', 'input', 'system', 'tools'] as const) addParts(body[name], [name], add);
+  for (const name of lists) addParts(body[name], [name], add);
   addParts(inside(body.container).skills, ['container', 'skills'], add);
   // References that are also input were found above.
   for (const [member, valueIn] of Object.entries(comparedMembers)) add(member, valueIn(body), true);

@@ -1,6 +1,6 @@
 // The most tokens that the media of a request take. The bytes of an image say nothing about that, so a documented bound
 // does: it determines the reservation, and the charge where a provider reports no usage.
-import { openPixelReader, type Pixels } from './image-pixels.ts';
+import { openPixelReader, type Pixels } from '../wire/index.ts';
 
 /**
  * The most that an image takes in any model known in November 2026 (the prices of gpt-4o-mini: 2,833 tokens, and 5,667

@@ -1,7 +1,8 @@
 // An event of a stream whose events are JSON objects with a `type`, read as a value: nearly all of them are short.
+
+import type { AnswerEvent, EventDetails } from '../wire/index.ts';
 import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.ts';
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
-import type { AnswerEvent, EventDetails } from './client-interface.ts';
 
 /**
  * Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. `longShape`: the fields that

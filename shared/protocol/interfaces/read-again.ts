@@ -1,5 +1,6 @@
 // Reads a request again that the gateway has changed: its preset was merged in, or texts of it were masked.
 import { GatewayError } from '../../errors/index.ts';
+import type { FormBody } from '../forms/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import { readRequestBody } from '../wire/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
@@ -10,19 +11,21 @@ export interface ReadingAgain {
   readonly memory: CallMemory;
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;
+  /** Where the body is a form: with the same changes. */
+  readonly form?: FormBody | undefined;
 }
 
 /** Rejects where there is no memory for it. */
 export async function readAgain(
   clientInterface: ClientInterface,
   text: string,
-  { memory, dropsIdleMembers, passedOn }: ReadingAgain,
+  { memory, dropsIdleMembers, passedOn, form }: ReadingAgain,
 ): Promise<{ readonly request: ClientRequest; readonly keptBody: KeptBody } | GatewayError> {
   const bytes = Buffer.from(text);
   await memory.reserve(bytes.length);
   const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;
-  const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn) };
+  const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn), form };
   const request = clientInterface.readRequest(body.json, reading);
   if (request instanceof GatewayError) return request;
   const keptBody = keepBody(memory, request, bytes.length);

@@ -4,6 +4,7 @@ import type * as z from 'zod/mini';
 import { once } from '../../foundation/cache/index.ts';
 import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { FormBody, FormFields } from '../forms/index.ts';
+import type { AnswerCost, JsonAnswer, ReadAnswer, WrittenAnswer } from '../wire/index.ts';
 import {
   type CallSize,
   type Feature,
@@ -17,16 +18,9 @@ import {
   type Shape,
 } from '../wire/index.ts';
 import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
-import type {
-  AnswerCost,
-  BytesAnswer,
-  ClientInterface,
-  ClientRequest,
-  JsonAnswer,
-  ReadAnswer,
-  WrittenAnswer,
-} from './client-interface.ts';
+import type { BytesAnswer, ClientInterface, ClientRequest } from './client-interface.ts';
 import { hubMembers } from './hub-members.ts';
+import { keptInputOfRelayed } from './kept-input.ts';
 import {
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
@@ -44,6 +38,7 @@ type PlainSchema = z.ZodMiniObject<typeof plainMembers & z.core.$ZodShape>;
 /** The parts in which one such interface differs from the others. */
 export interface RelayedInterface<Schema extends PlainSchema> {
   readonly id: InterfaceId;
+  readonly telemetryOperation: string;
   readonly upstreamPath: string;
   /** Checks the fields that the gateway reads, its plain ones among them. */
   readonly schema: Schema;
@@ -74,6 +69,11 @@ export interface RelayedInterface<Schema extends PlainSchema> {
   readonly readAnswer: ClientInterface['readAnswer'];
   readonly writeAnswer: ClientRequest['writeAnswer'];
   readonly answerMaxBytes?: number;
+  readonly grammar: ClientInterface['grammar'];
+  readonly operation: ClientInterface['operation'];
+  readonly playground: ClientInterface['playground'];
+  readonly packageModels?: ClientInterface['packageModels'];
+  readonly measureForm?: ClientInterface['measureForm'];
 }
 
 /** Input of one request. */
@@ -91,9 +91,10 @@ export interface RelayedInput {
 }
 
 export function relayedInterface<Schema extends PlainSchema>(definition: RelayedInterface<Schema>): ClientInterface {
-  const { id, upstreamPath, readAnswer, answerMaxBytes = upstreamBodyMaxBytes } = definition;
+  const { id, telemetryOperation, upstreamPath, readAnswer, answerMaxBytes = upstreamBodyMaxBytes } = definition;
   return {
     id,
+    telemetryOperation,
     upstreamPath,
     gatewayMembers: plainGatewayMembers,
     schemaMember: undefined,
@@ -107,6 +108,15 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
     readAnswer,
     openEventReader: definition.streams?.openEventReader ?? neverStreamed,
     formFields: definition.formFields,
+    measureForm: definition.measureForm,
+    seldomOffered: undefined,
+    repairWords: undefined,
+    grammar: definition.grammar,
+    operation: definition.operation,
+    playground: definition.playground,
+    translation: undefined,
+    packageModels: definition.packageModels,
+    cacheMarks: undefined,
   };
 }
 
@@ -139,7 +149,7 @@ function requestReader<Schema extends PlainSchema>(
       cache: asked.cache ?? undefined,
       preset: undefined,
       responseSchema: undefined,
-      keptInput: [],
+      keptInput: keptInputOfRelayed(json),
       answerIs: 'unnamed',
       promptMember,
       outputBoundMember: undefined,

@@ -1,8 +1,9 @@
 // Counts of the tokens of a prompt: a provider's, and the gateway's estimate where the provider of the model cannot count. Agents
 // shorten their conversation by the number, and one that is too low makes them exceed the context, so the estimate is high.
+
+import type { JsonAnswer, ReadAnswer } from '../wire/index.ts';
 import { type CallSize, type JsonText, pick, scanJson, type UsageReport } from '../wire/index.ts';
 import { readErrorObject, readInTurns } from './answer-json.ts';
-import type { JsonAnswer, ReadAnswer } from './client-interface.ts';
 import type { Media } from './media-tokens.ts';
 import { membersOf } from './read-members.ts';
 import { estimateTextTokens } from './text-tokens.ts';

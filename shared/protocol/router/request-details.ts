@@ -22,6 +22,7 @@ export interface GuardrailCheck {
   readonly id: string;
   readonly direction: 'input' | 'output';
   readonly action: 'pass' | 'mask' | 'block' | 'failed';
+  readonly startedAtMs: number;
   readonly ms: number;
   readonly units?: number | undefined;
   readonly costPicoUsd?: PicoUsd | undefined;

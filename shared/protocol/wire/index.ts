@@ -1,8 +1,11 @@
+export { isBrokenEnd, isEndWord, meaningOfEnd } from '../event-folds/index.ts';
 export { type EventText, readEvents } from '../server-sent-events/index.ts';
+export type * from './answers.ts';
+export { type AskedReasoning, type Effort, isEffort } from './asked-reasoning.ts';
 export { cachePlaces } from './cache-places.ts';
 export { checkMembers, itemSchemas, listOf, memberFault } from './checked-members.ts';
-export { isBrokenEnd, isEndWord, meaningOfEnd } from './end-words.ts';
 export * from './event-lines.ts';
+export { imageTypeOf, openPixelReader, type Pixels } from './image-pixels.ts';
 export { parseInnerJson } from './inner-json.ts';
 export {
   type BodyText,
@@ -25,5 +28,6 @@ export { cacheSchema, type PresetOption, presetSchema } from './routed-request.t
 export { scanJson } from './scan-json.ts';
 export * from './signed-envelope.ts';
 export { stringifyInTurns } from './stringify-in-turns.ts';
+export { sumUsage } from './sum-usage.ts';
 export * from './tags.ts';
 export * from './usage-report.ts';

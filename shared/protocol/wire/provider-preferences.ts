@@ -15,11 +15,24 @@ const id = z.string().check(z.minLength(1));
 const ids = listOf(id, { itemsMax: listItemsMax });
 const someIds = listOf(id, { itemsMin: 1, itemsMax: listItemsMax });
 const region = z.string().check(z.regex(/^[a-z0-9-]+$/, 'must be a lower-case region'));
-/** A number or a decimal string in USD per million tokens, not negative. */
+/** A number or a decimal string in USD, not negative. */
 const price = z.union(
   [z.number().check(z.minimum(0)), z.string().check(z.regex(capShape))],
   'must be a number or a decimal string, not negative',
 );
+
+/** `prompt`, `completion` and `character` are prices of a million, the others of one. */
+const capFields = ['prompt', 'completion', 'request', 'image', 'second', 'character'] as const;
+export type PriceCapField = (typeof capFields)[number];
+const cap = z.nullish(price);
+const capOfEach = z.strictObject({
+  prompt: cap,
+  completion: cap,
+  request: cap,
+  image: cap,
+  second: cap,
+  character: cap,
+} satisfies Record<PriceCapField, typeof cap>);
 
 /** Its values have a code of their own, invalid_sort, so any value passes here. */
 export const sortSchema = z.optional(z.unknown());
@@ -27,7 +40,7 @@ export const sortSchema = z.optional(z.unknown());
 /** Strict: a restriction that is not understood must not be dropped. */
 export const providerSchema = z.strictObject({
   sort: sortSchema,
-  max_price: z.nullish(z.union([price, z.strictObject({ prompt: z.nullish(price), completion: z.nullish(price) })])),
+  max_price: z.nullish(z.union([price, capOfEach])),
   only: z.nullish(z.union([id, someIds])),
   order: z.nullish(ids),
   ignore: z.nullish(ids),
@@ -49,10 +62,13 @@ export interface PolicyOptions {
   readonly data_residency?: readonly string[] | undefined;
 }
 
+/** Pico-USD, by what they are the price of. A unit that has no cap may cost nothing. */
+export type PriceCap = Readonly<Partial<Record<PriceCapField, PicoUsd>>>;
+
 export interface ProviderPreferences {
   readonly sort: SortOrder | undefined;
-  /** Caps in pico-USD per million tokens. */
-  readonly maxPrice: { readonly prompt: PicoUsd | undefined; readonly completion: PicoUsd | undefined };
+  /** Undefined where nothing is capped. */
+  readonly maxPrice: PriceCap | undefined;
   readonly only: readonly string[] | undefined;
   /** `only` was sent as a list. */
   readonly isOnlyList: boolean;
@@ -85,20 +101,17 @@ export function readProviderPreferences(provider: z.infer<typeof providerSchema>
   };
 }
 
-type PriceCap = z.infer<typeof price>;
-
-/** A plain number caps both prices. */
-function readMaxPrice(
-  cap: PriceCap | { prompt?: PriceCap | null | undefined; completion?: PriceCap | null | undefined },
-): ProviderPreferences['maxPrice'] {
-  if (typeof cap === 'object') return { prompt: toPicoUsd(cap.prompt), completion: toPicoUsd(cap.completion) };
-  return { prompt: toPicoUsd(cap), completion: toPicoUsd(cap) };
+/** A plain number caps input and output. */
+function readMaxPrice(asked: z.infer<typeof price> | z.infer<typeof capOfEach>): PriceCap | undefined {
+  const each = typeof asked === 'object' ? asked : { prompt: asked, completion: asked };
+  const caps = Object.entries(each).flatMap(([field, written]) =>
+    written === null || written === undefined ? [] : [[field, toPicoUsd(written)] as const],
+  );
+  return caps.length === 0 ? undefined : Object.fromEntries(caps);
 }
 
 /** No price is higher, and the text of a higher number would have an exponent. */
 const capMaxUsd = 1_000_000_000;
 
-function toPicoUsd(cap: PriceCap | null | undefined): PicoUsd | undefined {
-  if (cap === null || cap === undefined) return undefined;
-  return parseCap(typeof cap === 'string' ? cap : Math.min(cap, capMaxUsd).toFixed(picoDecimals));
-}
+const toPicoUsd = (written: z.infer<typeof price>): PicoUsd | undefined =>
+  parseCap(typeof written === 'string' ? written : Math.min(written, capMaxUsd).toFixed(picoDecimals));

@@ -93,6 +93,43 @@ export function rewriteMembers(
 export const replaceValues = (json: JsonText, replaced: Replaced): string =>
   textWith(json, replaced, 0, json.text.length);
 
+/**
+ * The same without some items of lists, each with one comma beside it. `replaced`: new texts of other values; those inside
+ * a removed item are ignored.
+ */
+export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced: Replaced = []): string {
+  const edits = replaced.map(([value, text]) => ({ start: json.start(value), end: json.end(value), text }));
+  for (let value = 0; value < json.next(0); value += 1)
+    if (json.isArray(value)) edits.push(...removals(json, value, items));
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end, text } of edits.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    if (start < from) continue;
+    pieces.push(json.text.slice(from, start), text);
+    from = end;
+  }
+  return pieces.join('') + json.text.slice(from);
+}
+
+/** A comma goes with the item before it, or, where no item before it stays, with the one behind it. */
+function removals(json: JsonText, list: number, items: ReadonlySet<number>) {
+  const removed: { readonly start: number; readonly end: number; readonly text: '' }[] = [];
+  let before: number | undefined;
+  let staysBefore = false;
+  let open: number | undefined;
+  for (const item of json.inside(list)) {
+    if (open !== undefined) removed.push({ start: open, end: json.start(item), text: '' });
+    open = undefined;
+    if (!items.has(item)) staysBefore = true;
+    else if (staysBefore && before !== undefined)
+      removed.push({ start: json.end(before), end: json.end(item), text: '' });
+    else open = json.start(item);
+    before = item;
+  }
+  if (open !== undefined && before !== undefined) removed.push({ start: open, end: json.end(before), text: '' });
+  return removed;
+}
+
 function textWith(json: JsonText, replaced: Replaced, start: number, end: number): string {
   const pieces: string[] = [];
   let from = start;

@@ -85,5 +85,11 @@ export const noEnvelopes: Envelopes = {
 /** Cheap: a relay looks at every signature of a long conversation. */
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
 
+/**
+ * In the place of a signature whose text was changed: nobody can open it, so that its thinking goes to no model again, as
+ * that of a stranger.
+ */
+export const brokenSignature = `${prefix}masked`;
+
 /** Whether a body can contain an envelope: most cannot, and are not searched further. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

@@ -2,20 +2,13 @@
 // structured output). It belongs to one request; stages that call providers write it, settlement reads it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import {
-  type CallSize,
-  isJsonObject,
-  type JsonObject,
-  type MediaTokens,
-  tokensMax,
-  type Units,
-  type UsageReport,
-} from '../../protocol/wire/index.ts';
+import { type CallSize, type MediaTokens, tokensMax, type Units, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
+import { reportableMediaOf } from './call-prices.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, isGuessedByUnits, noCost } from './cost.ts';
 import { type OverHold, overHoldOf } from './over-hold.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
-import { contextTokensMax, estimateInputTokens, hasMedia, inputTokensMax, outputTokensMax } from './worst-case.ts';
+import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
@@ -60,7 +53,7 @@ export function openBill(): Bill {
       const bounds = {
         promptTokens: contextTokensMax(entry, size),
         completionTokens: outputTokensMax(candidate, size),
-        hasMedia: hasMedia(size),
+        inputMedia: reportableMediaOf(size),
       };
       const units =
         size.units && unitsWithin(size.units, { ...size.usualUnits, ...output.units, ...unitsIn(reported) });
@@ -112,31 +105,3 @@ const unitsIn = ({ seconds, requests }: Partial<UsageReport> = {}) => ({
   ...(seconds === undefined ? {} : { seconds }),
   ...(requests === undefined ? {} : { requests }),
 });
-
-// Adds up the usage of several provider calls: counts at any depth, under the names that the providers use. The
-// gateway's own fields are merged in afterwards.
-
-/** `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
-const depthMax = 3;
-
-/** Undefined where no provider reported anything. */
-export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObject | undefined {
-  const usages = reported.filter((usage) => usage !== undefined);
-  return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});
-}
-
-function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
-  // As a Map, because a field may be called __proto__.
-  const members = new Map(Object.entries(sum));
-  for (const [name, value] of Object.entries(usage)) {
-    const former = members.get(name);
-    if (isCount(value)) members.set(name, (isCount(former) ? former : 0) + value);
-    else if (isJsonObject(value)) {
-      if (depth > 1) members.set(name, add(isJsonObject(former) ? former : {}, value, depth - 1));
-    } else if (former === undefined && typeof value !== 'number') members.set(name, value);
-  }
-  return Object.fromEntries(members);
-}
-
-/** Negative numbers and NaN never give credit. */
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -9,6 +9,7 @@ import {
   tokensMax,
   type Units,
 } from '../../protocol/wire/index.ts';
+import { inputMedia } from './call-prices.ts';
 
 export interface BilledUsage {
   readonly promptTokens: number;
@@ -55,13 +56,13 @@ export interface Observed extends ObservedOutput {
 export interface UsageBounds {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Set where its input may have images or audio: without a separate report all of it is text. */
-  readonly hasMedia: boolean;
+  /** Kinds that its input may have: without a report of them, and of other kinds, all of it is text. */
+  readonly inputMedia: readonly MediaKind[];
 }
 
 /** English text is about four bytes a token in every common tokenizer. */
 const bytesPerToken = 4;
-const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax, hasMedia: true };
+const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax, inputMedia };
 
 export function readUsage(
   reported: TokenReport | undefined,
@@ -95,7 +96,8 @@ export function readUsage(
     cacheWrite1hTokens: cacheWrite1h,
     completionTokens,
     media: {
-      ...(bounds.hasMedia ? media : { ...media, audioInput: 0, imageInput: 0 }),
+      ...media,
+      ...Object.fromEntries(inputMedia.filter((kind) => !bounds.inputMedia.includes(kind)).map((kind) => [kind, 0])),
       ...(prompt === undefined ? observed.promptMedia : {}),
       ...unreportedMedia,
     },

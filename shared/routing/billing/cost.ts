@@ -3,10 +3,8 @@ import { type CandidatePrices, isImagePriceGuessed, type TokenPrices } from '../
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { MediaKind } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
-import { imagesCost, requestCost, wholeUnitsCost } from './unit-cost.ts';
-
-export const inputMedia: readonly MediaKind[] = ['audioInput', 'imageInput'];
-export const outputMedia: readonly MediaKind[] = ['audioOutput', 'imageOutput'];
+import { inputMedia, outputMedia, pricesAt } from './call-prices.ts';
+import { type UnitCosts, unitCosts, wholeCost } from './unit-cost.ts';
 
 export interface Cost {
   readonly prompt: PicoUsd;
@@ -18,8 +16,9 @@ export interface Cost {
 export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Cost {
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
   const prices = pricesAt(candidatePrices, promptTokens);
-  const byUnits = unitBilled(usage, candidatePrices);
-  const request = requestCost(candidatePrices, usage.units);
+  const units = unitCosts(candidatePrices, usage.units);
+  const byUnits = unitBilled(usage, candidatePrices, units);
+  const request = units.request?.total ?? 0n;
   if (byUnits.whole !== undefined) return costFrom(byUnits.whole + request, 0n);
   const prompt =
     request +
@@ -41,26 +40,27 @@ interface UnitBilled {
 }
 
 /** Reported tokens that have a price are billed in place of units. */
-function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices): UnitBilled {
+function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices, costs: UnitCosts): UnitBilled {
   if (units === undefined || prices.units === undefined) return {};
   const hasOutputPrice = isPriced([prices.output, ...outputMedia.map((kind) => prices.media[kind])]);
   const hasInputPrice = isPriced([prices.input, ...inputMedia.map((kind) => prices.media[kind])]);
-  const whole = wholeUnitsCost(prices.units, units);
+  const whole = wholeCost(costs);
   const isByTokens = (reported?.input && hasInputPrice) || (reported?.output && hasOutputPrice);
   if (whole !== undefined) return isByTokens ? {} : { whole };
-  return reported?.output && hasOutputPrice ? {} : { output: imagesCost(prices.units, units) };
+  return reported?.output && hasOutputPrice ? {} : { output: costs.image?.total };
 }
 
 /** Whether no estimated number of tokens is in the price. */
 export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
-  const { whole, output } = unitBilled(usage, prices);
+  const { whole, output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
   if (usage.reported?.requests === true && !isPriced([prices.input, prices.output])) return true;
   return whole !== undefined || (output !== undefined && (usage.reported?.input === true || !isPriced([prices.input])));
 }
 
 /** Whether the price of its images may be another: neither the request nor the answer says which they are. */
 export function isGuessedByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
-  const images = unitBilled(usage, prices).output === undefined ? undefined : usage.units?.images;
+  const { output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
+  const images = output === undefined ? undefined : usage.units?.images;
   return images !== undefined && prices.units !== undefined && isImagePriceGuessed(prices.units, images);
 }
 
@@ -86,16 +86,6 @@ function mixedCost(
   }
   return cost + priceOf(textTokens, textPrice ?? 0n);
 }
-
-/** A prompt that is longer than the bound of a tier is priced by it, and with it all of the call. */
-const pricesAt = (prices: CandidatePrices, promptTokens: number): TokenPrices =>
-  prices.tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? prices;
-
-/** All prices that a call can have whose prompt has at most so many tokens. */
-export const pricesUpTo = (prices: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] => [
-  prices,
-  ...prices.tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens),
-];
 
 export const noCost: Cost = { prompt: 0n, completion: 0n, total: 0n };
 

@@ -1,41 +1,49 @@
 // The price of images, characters, seconds and requests.
-import {
-  type CandidatePrices,
-  imagePriceOf,
-  isOpenWord,
-  type UnitPrices,
-} from '../../configuration/catalogue/index.ts';
+import { type CandidatePrices, imagePriceOf, isOpenWord } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { OutputSize, Units } from '../../protocol/wire/index.ts';
 
-/** Characters or seconds are the price of all of a call, whatever comes of it; undefined where they have none. */
-export function wholeUnitsCost(prices: UnitPrices | undefined, units: Units | undefined): PicoUsd | undefined {
-  const { characters, seconds } = units ?? {};
-  const priced = [
-    prices?.character === undefined || characters === undefined ? undefined : BigInt(characters) * prices.character,
-    prices?.second === undefined || seconds === undefined ? undefined : timeCost(seconds, prices.second),
-  ].filter((cost) => cost !== undefined);
-  return priced.length === 0 ? undefined : priced.reduce((sum, cost) => sum + cost);
+/** By their names in `provider.max_price`. */
+export type PricedUnit = 'request' | 'image' | 'second' | 'character';
+
+export interface UnitCost {
+  readonly each: PicoUsd;
+  readonly total: PicoUsd;
 }
+
+/** Units that a call has, and that have a price. */
+export type UnitCosts = Readonly<Partial<Record<PricedUnit, UnitCost | undefined>>>;
+
+export const noUnitCosts: UnitCosts = {};
+
+/** `units`: the most that a call can have, or what came of it. */
+export function unitCosts({ units: prices }: Pick<CandidatePrices, 'units'>, units: Units = {}): UnitCosts {
+  if (prices === undefined) return noUnitCosts;
+  const { images, characters, seconds, requests = 1 } = units;
+  return {
+    request: requests === 0 ? undefined : costOf(prices.request, requests),
+    image: images && costOf(imagePriceOf(prices, images), images.count),
+    second: seconds === undefined ? undefined : costOfTime(prices.second, seconds),
+    character: characters === undefined ? undefined : costOf(prices.character, characters),
+  };
+}
+
+const costOf = (each: PicoUsd | undefined, count: number): UnitCost | undefined =>
+  each === undefined ? undefined : { each, total: BigInt(count) * each };
 
 const msPerSecond = 1_000;
 
 /** To the millisecond, rounded up. */
-function timeCost(seconds: number, perSecond: PicoUsd): PicoUsd {
+function costOfTime(each: PicoUsd | undefined, seconds: number): UnitCost | undefined {
+  if (each === undefined) return undefined;
   const ms = BigInt(Math.ceil(seconds * msPerSecond));
   const divisor = BigInt(msPerSecond);
-  return (ms * perSecond + divisor - 1n) / divisor;
+  return { each, total: (ms * each + divisor - 1n) / divisor };
 }
 
-/** Undefined where images have no price of their own. */
-export function imagesCost(prices: UnitPrices | undefined, units: Units | undefined): PicoUsd | undefined {
-  const images = units?.images;
-  const each = prices && images && imagePriceOf(prices, images);
-  return each === undefined || images === undefined ? undefined : BigInt(images.count) * each;
-}
-
-export const requestCost = ({ units: prices }: Pick<CandidatePrices, 'units'>, units: Units | undefined): PicoUsd =>
-  (prices?.request ?? 0n) * BigInt(units?.requests ?? 1);
+/** Characters or seconds are the price of all of a call, whatever comes of it; undefined where they have none. */
+export const wholeCost = ({ character, second }: UnitCosts): PicoUsd | undefined =>
+  character === undefined && second === undefined ? undefined : (character?.total ?? 0n) + (second?.total ?? 0n);
 
 /** Never more than was reserved. Of the answer's words those that the request left open count. */
 export function unitsWithin(asked: Units, came: Units): Units {

@@ -1,66 +1,8 @@
-// The highest possible cost of a call, reserved before any provider is called, so that no number of parallel calls can
-// spend more than the balance. An estimate of a call's usage is based on the same size, and never higher.
-import type { Candidate, TokenPrices } from '../../configuration/catalogue/index.ts';
+// The most tokens that a call can have at a candidate. An estimate of its usage is based on the same size, and never
+// higher.
+import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
-import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
-import { inputMedia, outputMedia, pricesUpTo } from './cost.ts';
-import { imagesCost, requestCost, wholeUnitsCost } from './unit-cost.ts';
-
-/** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
-const worstCaseMax: PicoUsd = 10n ** 30n;
-
-/** At the dearest candidate's price, because the one that answers is not known yet. At most `worstCaseMax`. */
-export function worstCaseCost(candidates: readonly Candidate[], size: CallSize): PicoUsd {
-  let dearest: PicoUsd = 0n;
-  for (const candidate of candidates) {
-    const cost = costAt(candidate, size, dearer);
-    if (cost > dearest) dearest = cost;
-  }
-  return dearest < worstCaseMax ? dearest : worstCaseMax;
-}
-
-/** Cost by which candidates compare: of images their own price, since a bound of tokens is far above any image. */
-export const comparedCost = (candidate: Candidate, size: CallSize): PicoUsd =>
-  costAt(candidate, size, (tokens, images) => images ?? tokens);
-
-type OutputCost = (tokens: PicoUsd, images: PicoUsd | undefined) => PicoUsd;
-
-const dearer: OutputCost = (tokens, images = 0n) => (tokens > images ? tokens : images);
-
-function costAt(candidate: Candidate, size: CallSize, outputCost: OutputCost): PicoUsd {
-  const { prices } = candidate;
-  const inputTokens = inputTokensMax(candidate, size);
-  const outputTokens = outputTokensMax(candidate, size);
-  const images = imagesCost(prices.units, size.units);
-  let dearest = wholeUnitsCost(prices.units, size.units) ?? 0n;
-  for (const possible of pricesUpTo(prices, inputTokens)) {
-    const output = outputCost(priceOf(outputTokens, dearestOutput(possible)), images);
-    const cost = priceOf(inputTokens, dearestInput(possible, size)) + output;
-    if (cost > dearest) dearest = cost;
-  }
-  return (dearest + requestCost(prices, size.units)) * BigInt(size.answersMax);
-}
-
-/** The dearest kind of input, because reads from a provider's cache, and writes to it, are known afterwards only. */
-const dearestInput = (
-  { input, cachedInput, cacheWrite, cacheWrite1h, media }: TokenPrices,
-  size: InputSize,
-): TokenPrice =>
-  dearestOf([
-    ...[input, cachedInput, cacheWrite, cacheWrite1h],
-    ...(hasMedia(size) ? inputMedia.map((kind) => media[kind]) : []),
-  ]);
-
-/** Some models answer with images although the request names none. */
-const dearestOutput = ({ output, media }: TokenPrices): TokenPrice =>
-  dearestOf([output, ...outputMedia.map((kind) => media[kind])]);
-
-const dearestOf = (prices: readonly (TokenPrice | null | undefined)[]): TokenPrice =>
-  prices.reduce<TokenPrice>((dearest, price) => (price != null && price > dearest ? price : dearest), 0n);
-
-/** Whether an input can have anything but text. */
-export const hasMedia = ({ mediaTokens }: Pick<InputSize, 'mediaTokens'>): boolean => mediaTokens !== 0;
 
 type Entry = Pick<Candidate['entry'], 'context_length'>;
 
@@ -79,7 +21,7 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   const { textBytes, mediaTokens } = size;
   const max = contextTokensMax(target.entry, size);
   if (mediaTokens === undefined || (size.hasMediaElsewhere && takesAnyMedia(target))) return max;
-  const toolTokens = isClaude(target) ? size.claudeToolTokens : 0;
+  const toolTokens = size.claudeToolTokens > 0 && isClaude(target) ? size.claudeToolTokens : 0;
   return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
 
@@ -88,7 +30,8 @@ const isClaude = ({ entry, model, provider }: Target): boolean =>
   provider.kind === 'anthropic' || [entry.upstream_model, model.id].some((name) => /claude/i.test(name));
 
 /** Whether it fetches a URL's content, and accepts a film in place of an image. */
-const takesAnyMedia = ({ provider }: Target): boolean => provider.apis.includes('generate-content');
+export const takesAnyMedia = ({ provider }: Pick<Target, 'provider'>): boolean =>
+  provider.apis.includes('generate-content');
 
 /** More input than this no provider can have read. */
 export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'contexts'>): number =>

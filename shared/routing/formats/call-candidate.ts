@@ -1,6 +1,5 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import {
-  type AskedReasoning,
   type Candidate,
   canBeKeptFromThinking,
   isOpenAiThinker,
@@ -8,16 +7,25 @@ import {
   thinksUnasked,
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import { type InterfaceId, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
   type BytesAnswer,
   BytesEvent,
+  type CacheMarks,
   type ClientInterface,
   type ClientRequest,
   type PassedOn,
 } from '../../protocol/interfaces/index.ts';
-import { type Envelopes, isJsonObject, isJsonText, parseJson, readEvents } from '../../protocol/wire/index.ts';
+import {
+  type AskedReasoning,
+  type Envelopes,
+  isJsonObject,
+  isJsonText,
+  type PolicyOptions,
+  parseJson,
+  readEvents,
+} from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type CandidateOutcome,
@@ -32,25 +40,35 @@ import {
   type Send,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
-import { failureOfAnswer, inAskedForm, receivingSend, unreadableAnswer } from './asked-form/index.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
-import { marksCache, type RelayedMarks, withRelayedMarks } from './relayed-cache-marks.ts';
+import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
+import type { InOtherDelivery } from './other-delivery.ts';
+import { receivingSend } from './received-answer.ts';
+import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
-export async function callCandidate(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+export async function callCandidate(
+  call: FormatCall,
+  candidate: Candidate,
+  { send, openPart, pause, createdSeconds }: CandidateExchange,
+): Promise<CandidateOutcome> {
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
-  const openPart: OpenPart = () => {
-    const part = call.openPart();
+  const openAdapted: OpenPart = () => {
+    const part = openPart();
     return { ...part, send: adapt(part.send) };
   };
-  const outcome = await callWith({ ...call, openPart }, candidate, adapt(send));
-  const dropped = droppedPaths();
+  const outcome = await callWith(call, candidate, { send: adapt(send), openPart: openAdapted, pause, createdSeconds });
+  const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
   return { ...outcome, reachedVia: { ...reachedVia, leftOut: [...reachedVia.leftOut, ...dropped] } };
 }
 
-async function callWith(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+async function callWith(
+  call: FormatCall,
+  candidate: Candidate,
+  { send, openPart, pause, createdSeconds }: CandidateExchange,
+): Promise<CandidateOutcome> {
   const { request } = call;
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
@@ -65,11 +83,12 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
-  const { interfaceId, model: askedModel, stream } = request;
+  const { model: askedModel, stream } = request;
+  const { clientInterface } = call;
   const size = request.size();
-  const { correlationId: id, createdSeconds, envelopes } = call;
+  const { envelopes } = call;
+  const { correlationId: id } = call.scope;
   if (way.kind === 'task') {
-    const { openPart, pause, clientInterface } = call;
     const { readAnswer } = clientInterface;
     const { form } = request;
     const task = {
@@ -83,11 +102,13 @@ async function callWith(call: CandidateCall, candidate: Candidate, send: Send): 
       readAnswer,
       pause,
     };
-    return runPackageTask(interfaceId, task, candidate, openPart);
+    return runPackageTask(clientInterface, task, candidate, openPart);
   }
+  const source = await clientInterface.translation?.();
+  if (source === undefined) throw new Error(`calls of ${clientInterface.id} are not translated`);
   return callThroughHub(
     {
-      interfaceId,
+      source,
       api: way.api,
       askedModel,
       stream,
@@ -112,28 +133,35 @@ const cannotSay = (param: string): NoAnswer => ({
 });
 
 /** Reads SDKs' name of the field that becomes these headers. */
-const betasIn = ({ passedOn: { headers } }: CandidateCall): readonly string[] =>
+const betasIn = ({ passedOn: { headers } }: FormatCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
-export interface CandidateCall {
+/** A call, as far as formats read it. */
+export interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
-  /** Id of an answer to which the provider gives none. */
-  readonly correlationId: string;
-  readonly createdSeconds: number;
+  /** Its id is that of an answer to which the provider gives none. */
+  readonly scope: { readonly correlationId: string };
   readonly envelopes: Envelopes;
+  /** Under `zdr` no provider may keep anything of the call. */
+  readonly policy: Pick<PolicyOptions, 'zdr'>;
+}
+
+/** How one candidate is reached. */
+export interface CandidateExchange {
+  readonly send: Send;
   readonly openPart: OpenPart;
   readonly pause: Pause;
-  /** No provider may keep anything of the call. */
-  readonly zdr: boolean;
+  /** For an answer to which the provider gives no time. */
+  readonly createdSeconds: number;
 }
 
 // Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
 // answers and events are returned unchanged.
 
 /** Rejects where `send` does, or where the body breaks. */
-async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
+async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
   const relayed = relayedRequest(call, candidate, request.stream ? 'text/event-stream' : 'application/json');
   const received = await send(relayed.request);
@@ -141,7 +169,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
   const { own } = servingApis[request.interfaceId];
   const { choices } = request.size();
   const isAsked = received.isStream === request.stream;
-  const sent = isAsked ? received : await inAskedForm(received, { interfaceId: request.interfaceId, choices });
+  const sent = isAsked ? received : await inOtherDelivery(received, clientInterface, choices);
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
@@ -152,7 +180,7 @@ async function relay(call: CandidateCall, candidate: Candidate, send: ReceivingS
 
 /** The same for an answer that is no text: its pieces are handed on as they come. */
 async function relayBytes(
-  call: CandidateCall,
+  call: FormatCall,
   candidate: Candidate,
   send: Send,
   { accept, typeOf }: BytesAnswer,
@@ -195,7 +223,7 @@ interface RelayedRequest {
 }
 
 function relayedRequest(
-  { clientInterface, request, passedOn, zdr }: CandidateCall,
+  { clientInterface, request, passedOn, policy }: FormatCall,
   candidate: Candidate,
   accept: string,
 ): RelayedRequest {
@@ -205,11 +233,12 @@ function relayedRequest(
     headers: passedOn.headers,
     accept,
     body() {
-      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, zdr));
+      const { text, form, ...written } = request.upstreamBody(targetOf(candidate, policy.zdr === true));
       ({ leftOut } = written);
       if (form !== undefined) return form;
-      const marks = relayedMarks[request.interfaceId]?.(candidate);
-      return marks !== undefined && marksCache(candidate, request.size()) ? withRelayedMarks(text, marks) : text;
+      const { cacheMarks } = clientInterface;
+      const isMarked = cacheMarks !== undefined && takesMarks(cacheMarks, candidate);
+      return isMarked && marksCache(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
     },
   };
   return { request: relayed, leftOut: () => leftOut };
@@ -226,12 +255,12 @@ async function readWhole(
   return read.kind === 'answer' ? { kind: 'json', answer: read.answer, reachedVia } : failureOfAnswer(read, describe);
 }
 
-/** Who relays marks where the interface is the client's own. */
-const relayedMarks: Readonly<Partial<Record<InterfaceId, (candidate: Candidate) => RelayedMarks | undefined>>> = {
-  messages: () => ({ tools: true }),
-  // Other hosts of chat completions need not know the word.
-  'chat-completions': ({ provider }) => (provider.kind === 'openrouter' ? { tools: false } : undefined),
-};
+const takesMarks = ({ kinds }: CacheMarks, { provider }: Candidate): boolean =>
+  kinds === undefined || (provider.kind !== undefined && kinds.includes(provider.kind));
+
+/** Loaded with the first answer that comes in the other delivery. */
+const inOtherDelivery = async (...received: Parameters<InOtherDelivery>) =>
+  (await import('./other-delivery.ts')).inOtherDelivery(...received);
 
 const targetOf = ({ entry, model, provider }: Candidate, zdr: boolean) => ({
   zdr,

@@ -48,17 +48,18 @@ const mark = '"cache_control":{"type":"ephemeral"}';
 /** Inside a client's string the second quote has a backslash before it. */
 const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
 
+/** Whether a client marks parts of its prompt for the cache of its provider. `text`: of its body. */
+export const marksItsCache = (text: string): boolean => ownMark.test(text);
+
 /** Bodies of clients are less deep. */
 const bodyDepthMax = 1_024;
 
-export interface RelayedMarks {
-  /** Tools can be marked too. */
-  readonly tools: boolean;
-}
-
-/** The body with marks at its tools, its instructions and both ends of its last turn, where its client marks nothing. */
-export function withRelayedMarks(text: string, { tools }: RelayedMarks): string {
-  const scanned = ownMark.test(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });
+/**
+ * Returns the body with marks at its tools, where these can be marked, at its instructions and at both ends of its last
+ * turn, where its client marks nothing.
+ */
+export function withRelayedMarks(text: string, onTools: boolean): string {
+  const scanned = marksItsCache(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });
   if (scanned?.kind !== 'json') return text;
   const { json } = scanned;
   const list = (name: string) => {
@@ -74,7 +75,7 @@ export function withRelayedMarks(text: string, { tools }: RelayedMarks): string 
   };
   // Instructions among the messages follow those beside them: one mark covers both.
   const first = markedAt(instructions);
-  const tool = tools
+  const tool = onTools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')
     : undefined;
   const marked: (readonly [number, string])[] = [

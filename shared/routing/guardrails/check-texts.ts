@@ -1,14 +1,12 @@
 // Checks texts with each of a call's guardrails, in their order, and notes what they decided.
 import type { GuardrailDirection, GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
+import type { FoundText } from '../../protocol/interfaces/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
-export interface CheckedText {
-  readonly text: string;
-  /** A mask in it blocks. */
-  readonly isCall: boolean;
-}
+/** A mask in one that is no plain text blocks. */
+export type CheckedText = Pick<FoundText, 'text' | 'kind'>;
 
 export type CheckedTexts =
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
@@ -44,13 +42,13 @@ export async function checkTexts(
   direction: GuardrailDirection,
   asked: readonly CheckedText[],
 ): Promise<CheckedTexts> {
-  let texts = asked.map(({ text, isCall }) => (isCall ? withoutEscapes(text) : text));
+  let texts = asked.map(({ text, kind }) => (kind === 'call' ? withoutEscapes(text) : text));
   if (texts.length === 0) return { kind: 'passed', texts };
   for (const { document, ask } of checks.guardrails) {
     const { id, on, on_failure } = document;
     if (!on.includes(direction)) continue;
     const asking = (question: GuardrailQuestion) =>
-      ask(question).then((answer) => withoutMaskedCalls(asked, texts, answer));
+      ask(question).then((answer) => withoutFixedMasks(asked, texts, answer));
     const answer = await askInTime(checks, { document, ask: asking }, direction, texts);
     if ('cause' in answer) {
       if (on_failure === 'pass') continue;
@@ -62,15 +60,17 @@ export async function checkTexts(
   return { kind: 'passed', texts };
 }
 
-/** JSON with other texts in it may say anything. */
-function withoutMaskedCalls(
+/** JSON with other texts in it may say anything, and others refer to a name. */
+function withoutFixedMasks(
   asked: readonly CheckedText[],
   texts: readonly string[],
   answer: GuardrailAnswer,
 ): GuardrailAnswer {
   if (answer.action !== 'mask') return answer;
-  const masksCall = asked.some(({ isCall }, at) => isCall && answer.texts[at] !== texts[at]);
-  return masksCall ? { ...answer, action: 'block', message: 'Arguments of a tool call cannot be masked.' } : answer;
+  const fixed = asked.find(({ kind }, at) => kind !== 'text' && answer.texts[at] !== texts[at]);
+  if (fixed === undefined) return answer;
+  const what = fixed.kind === 'call' ? 'Arguments of a tool call' : 'Names of tools, parameters and messages';
+  return { ...answer, action: 'block', message: `${what} cannot be masked.` };
 }
 
 async function askInTime(
@@ -91,7 +91,7 @@ async function askInTime(
   const cancel = clock.after(limitMs, () => end(`no answer within ${limitMs} ms`));
   clientGone.addEventListener('abort', onGone, { once: true });
   const noted = (action: GuardrailCheck['action'], billed: Pick<GuardrailAnswer, 'units' | 'costPicoUsd'> = {}) =>
-    note({ id, direction, action, ms: clock.nowMs() - startedAtMs, ...billed });
+    note({ id, direction, action, startedAtMs, ms: clock.nowMs() - startedAtMs, ...billed });
   try {
     const asking = ask({ direction, texts, callId, signal: ending.signal });
     const answer = await Promise.race([asking, late.promise]);

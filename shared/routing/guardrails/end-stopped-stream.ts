@@ -1,17 +1,19 @@
 // The end of a stream that a guardrail stopped.
 import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.ts';
+import { type BlockedEnd, type BlockedEvent, objectAt, parsedAt } from '../../protocol/interfaces/index.ts';
+import type { AnswerEvent, EventReader, JsonText } from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
-import { type BlockedStreamEnd, type BlockedStreamEvent, usageIn } from './blocked-stream.ts';
 import type { FailedCheck } from './check-texts.ts';
 import type { NotHeld, Stopped } from './event-window.ts';
 
 export interface StoppedStreamOptions {
   readonly clock: Clock;
-  readonly end: BlockedStreamEnd;
+  readonly end: BlockedEnd;
   /** Reads the events that are written here. */
   readonly reader: EventReader;
+  /** Called where a guardrail blocks the stream. */
+  readonly onBlocked: () => void;
   /** Called where the stream ends for a check without an answer, or for want of memory. */
   readonly onFailed: (failed: FailedCheck | NotHeld) => void;
 }
@@ -31,7 +33,7 @@ interface StoppedStream {
 export async function* endStoppedStream(
   why: Stopped,
   stream: StoppedStream,
-  { clock, end, reader, onFailed }: StoppedStreamOptions,
+  { clock, end, reader, onBlocked, onFailed }: StoppedStreamOptions,
 ): AsyncGenerator<EventBatch, void, undefined> {
   if (why.kind !== 'blocked') {
     onFailed(why);
@@ -41,7 +43,8 @@ export async function* endStoppedStream(
     yield { events: [], dropped: [...start, ...dropped, ...rest], failure: stream.failure ?? failure };
     return;
   }
-  const written = (some: readonly BlockedStreamEvent[]): AnswerEvent[] =>
+  onBlocked();
+  const written = (some: readonly BlockedEvent[]): AnswerEvent[] =>
     some.flatMap((one) => {
       const reading = reader.read(one);
       return reading.kind === 'event' ? [reading.event] : [];
@@ -77,3 +80,9 @@ async function readOn({ batches, dropped, rest, failure }: StoppedStream, clock:
 
 const withDetails = (event: AnswerEvent, more: Partial<AnswerEvent['details']>): AnswerEvent =>
   Object.create(event, { details: { value: { ...event.details, ...more }, enumerable: true } }) as AnswerEvent;
+
+/** The usage in an event, as its provider wrote it. */
+function usageIn(json: JsonText): unknown {
+  const response = objectAt(json, 'response');
+  return parsedAt(json, objectAt(json, 'usage', response));
+}

@@ -1,17 +1,21 @@
 // Events of a stream that wait until their texts are checked, and leave with what the check made of these.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
-import type { AnswerEvent } from '../../protocol/interfaces/index.ts';
+import {
+  type AnswerTexts,
+  type BlockedEnd,
+  brokenSignatureText,
+  type EventPiece,
+  withoutSpelling,
+} from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import type { AnswerEvent } from '../../protocol/wire/index.ts';
 import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
-import type { BlockedStreamEnd } from './blocked-stream.ts';
 import type { CheckedText, CheckedTexts } from './check-texts.ts';
-import type { ReadEventTexts, TextOfEvent } from './event-texts.ts';
-import { withoutSpelling } from './find-texts.ts';
 
 export interface EventWindowOptions {
   readonly memory: CallMemory;
-  readonly textsOf: ReadEventTexts;
-  readonly end: BlockedStreamEnd;
+  readonly answers: AnswerTexts;
+  readonly end: BlockedEnd;
   readonly windowCharacters: number;
   readonly check: (texts: readonly CheckedText[]) => Promise<CheckedTexts>;
 }
@@ -20,7 +24,9 @@ interface Channel {
   /** The end of what the client has, for the next check. */
   sent: string;
   pending: string;
-  readonly isCall: boolean;
+  readonly kind: CheckedText['kind'];
+  /** A mask has changed a text of it. */
+  isChanged: boolean;
   /** All of it, as it came and as it left. */
   raw: string;
   left: string;
@@ -31,7 +37,7 @@ interface Channel {
 interface HeldEvent {
   readonly event: AnswerEvent;
   readonly json: JsonText;
-  readonly texts: readonly TextOfEvent[];
+  readonly texts: readonly EventPiece[];
 }
 
 /** Its text, its JSON, the pieces and the texts that are sent. */
@@ -78,17 +84,18 @@ export class EventWindow {
   /** Undefined where it waits now. */
   async hold(event: AnswerEvent): Promise<NotHeld | undefined> {
     const { json } = event;
-    const texts = event.details.isEndMarker === true ? [] : this.#options.textsOf(json);
+    const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
     try {
       await this.#part.reserve(formsOfEvent * event.text.length);
     } catch (error) {
       return { kind: 'not_held', error };
     }
     this.#heldBytes += event.text.length;
-    for (const { text, isCall, channel: name } of texts) {
+    for (const { text, kind, channel: name } of texts) {
+      if (kind === 'signature') continue;
       this.#characters += text.length;
       if (name === undefined) continue;
-      const channel = this.#channels.get(name) ?? { sent: '', pending: '', isCall, raw: '', left: '', hasGrown: true };
+      const channel = this.#channels.get(name) ?? openChannel(kind);
       this.#channels.set(name, channel);
       channel.pending += text;
       channel.raw += text;
@@ -121,7 +128,7 @@ export class EventWindow {
       this.#keptBytes += raw.length;
     }
     const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
-    const asked = pending.map(({ sent, pending: text, isCall }) => ({ text: sent + text, isCall }));
+    const asked = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
     const checked = await this.#options.check([...asked, ...wholes].filter(isShown));
     if (checked.kind !== 'passed') return checked;
     const passed = checked.texts.values();
@@ -130,14 +137,18 @@ export class EventWindow {
       const { text } = asked[at] as CheckedText;
       const left = isShown({ text }) ? (passed.next().value ?? text) : text;
       // A mask that reaches into text which the client has takes nothing back.
-      if (!channel.isCall && !left.startsWith(channel.sent)) return reachesBack;
-      const now = channel.isCall ? channel.pending : left.slice(channel.sent.length);
-      if (now !== channel.pending) replaced.set(channel, now);
+      const isCall = channel.kind === 'call';
+      if (!isCall && !left.startsWith(channel.sent)) return reachesBack;
+      const now = isCall ? channel.pending : left.slice(channel.sent.length);
+      if (now !== channel.pending) {
+        replaced.set(channel, now);
+        channel.isChanged = true;
+      }
       passOn(channel, now, this.#options.windowCharacters);
     }
-    for (const { text, isCall } of wholes) {
+    for (const { text, kind } of wholes) {
       const now = passed.next().value ?? text;
-      this.#known.set(text, isCall ? text : now);
+      this.#known.set(text, kind === 'text' ? now : text);
       this.#keptBytes += text.length;
     }
     for (const channel of hasWholes ? grown : []) {
@@ -148,7 +159,8 @@ export class EventWindow {
   }
 
   #passed(replaced: Map<Channel, string>): AnswerEvent[] {
-    const events = this.#held.map((one) => masked(one, this.#channels, replaced, this.#known));
+    const state = { channels: this.#channels, replaced, known: this.#known };
+    const events = this.#held.map((one) => masked(one, state, this.#options.answers));
     for (const { json } of events) this.#options.end.see(json);
     this.#held = [];
     this.#characters = 0;
@@ -169,6 +181,10 @@ export class EventWindow {
   }
 }
 
+const openChannel = (kind: Channel['kind']): Channel => ({
+  ...{ sent: '', pending: '', kind, isChanged: false, raw: '', left: '', hasGrown: true },
+});
+
 const isShown = ({ text }: { readonly text: string }): boolean => text.trim() !== '';
 
 function passOn(channel: Channel, now: string, windowCharacters: number): void {
@@ -188,29 +204,59 @@ function wholeTextsOf(
   held: readonly HeldEvent[],
   ofPieces: ReadonlySet<string>,
   known: ReadonlyMap<string, string>,
-): TextOfEvent[] {
-  const wholes = new Map<string, TextOfEvent>();
+): CheckedText[] {
+  const wholes = new Map<string, CheckedText>();
   for (const one of held.flatMap(({ texts }) => texts)) {
+    if (!isText(one)) continue;
     const isNew = one.channel === undefined && !ofPieces.has(one.text) && !known.has(one.text);
     if (isNew && one.text.trim() !== '') wholes.set(one.text, one);
   }
   return [...wholes.values()];
 }
 
+const isText = (piece: EventPiece): piece is EventPiece & CheckedText => piece.kind !== 'signature';
+
+interface MaskState {
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Texts of this window that were changed. The first piece takes all of it. */
+  readonly replaced: Map<Channel, string>;
+  readonly known: ReadonlyMap<string, string>;
+}
+
 /** The masked text of a window takes the place of its first piece; the others are empty. */
 function masked(
   { event, json, texts }: HeldEvent,
-  channels: ReadonlyMap<string, Channel>,
-  replaced: Map<Channel, string>,
-  known: ReadonlyMap<string, string>,
+  state: MaskState,
+  { spellingFields }: Pick<AnswerTexts, 'spellingFields'>,
 ): AnswerEvent {
-  const changes = texts.flatMap(({ value, text, channel: name }): [number, string][] => {
-    const channel = name === undefined ? undefined : channels.get(name);
-    const now = channel === undefined ? (known.get(text) ?? text) : replaced.get(channel);
-    if (channel !== undefined && now !== undefined) replaced.set(channel, '');
-    return now === undefined || now === text ? [] : [[value, JSON.stringify(now)]];
-  });
-  if (changes.length === 0) return event;
-  const text = replaceValues(json, withoutSpelling(json, changes));
+  const changes = texts.flatMap((piece) => changesOf(piece, state));
+  const changed = new Set(changes.map(([value]) => value));
+  const changedItems = new Set(
+    texts.flatMap(({ value, signedItem }) => (changed.has(value) ? (signedItem ?? []) : [])),
+  );
+  const signatures = texts.flatMap((piece): [number, string][] =>
+    isOfChanged(piece, changedItems, state) ? [[piece.value, brokenSignatureText]] : [],
+  );
+  if (changes.length + signatures.length === 0) return event;
+  const text = replaceValues(json, withoutSpelling(json, [...changes, ...signatures], spellingFields));
   return Object.create(event, { text: { value: text, enumerable: true } }) as AnswerEvent;
+}
+
+function changesOf({ value, text, kind, channel: name }: EventPiece, state: MaskState): [number, string][] {
+  if (kind === 'signature') return [];
+  const channel = name === undefined ? undefined : state.channels.get(name);
+  const now = channel === undefined ? (state.known.get(text) ?? text) : state.replaced.get(channel);
+  if (channel !== undefined && now !== undefined) state.replaced.set(channel, '');
+  return now === undefined || now === text ? [] : [[value, JSON.stringify(now)]];
+}
+
+/** A signature of a text that was changed, in this window or before. */
+function isOfChanged(
+  { kind, channel: prefix, signedItem }: EventPiece,
+  changedItems: ReadonlySet<number>,
+  { channels }: MaskState,
+): boolean {
+  if (kind !== 'signature') return false;
+  if (prefix === undefined) return signedItem !== undefined && changedItems.has(signedItem);
+  return channels.entries().some(([name, { isChanged }]) => isChanged && name.startsWith(prefix));
 }

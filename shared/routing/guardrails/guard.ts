@@ -1,13 +1,11 @@
 // The guardrails of one call: what they let through of its request and of its answer. Loaded with the first call that has some, in a
 // file of its own, so it throws no error of this project.
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
-import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { type Deadline, nextTurn } from '../../foundation/time/index.ts';
+import { type FoundText, type InterfaceGrammar, rescanned, withTexts } from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
-import { findMember, type JsonText, replaceValues } from '../../protocol/wire/index.ts';
+import { type JsonText, rewriteMembers } from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
-import { blockedAnswer } from './blocked-answer.ts';
-import { streamEnds } from './blocked-stream.ts';
 import {
   type CheckedTexts,
   checkTexts,
@@ -15,23 +13,28 @@ import {
   type OpenedGuardrail,
   type TextChecks,
 } from './check-texts.ts';
-import { textsOfEvent } from './event-texts.ts';
-import { type FoundText, textsOfAnswer, textsOfRequest, withoutSpelling } from './find-texts.ts';
 import { type GuardedStreamOptions, guardStream } from './guard-stream.ts';
 import { type HttpGuardrailDependencies, httpGuardrail } from './http-guardrail.ts';
-import { type SpellingFields, spellingFieldsOf } from './text-fields.ts';
 
 export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardrailDependencies {
   readonly guardrails: readonly GuardrailDocument[];
-  readonly interfaceId: InterfaceId;
+  /** Of the interface of the client. */
+  readonly grammar: InterfaceGrammar;
   readonly memory: CallMemory;
   /** Of the answer: later than that of the request where it is a stream. */
   readonly outputDeadline: Deadline;
 }
 
+/** What a check has changed. */
+export interface MaskedText {
+  readonly text: string;
+  /** Paths of parts that were dropped. */
+  readonly dropped: readonly string[];
+}
+
 export type GuardedRequest =
-  /** `text`: of a request whose texts were masked. */
-  | { readonly kind: 'passed'; readonly text: string | undefined }
+  /** `masked`: undefined where the request goes on as it came. */
+  | { readonly kind: 'passed'; readonly masked: MaskedText | undefined }
   | Exclude<CheckedTexts, { readonly kind: 'passed' }>
   /** Its input is written in the tokens of a model, which no guardrail reads. */
   | { readonly kind: 'tokens'; readonly guardrail: string };
@@ -40,7 +43,7 @@ export interface Guard {
   readonly ids: readonly string[];
   /** Rejects where there is no memory for the texts. */
   checkRequest(json: JsonText): Promise<GuardedRequest>;
-  /** Of chat completions, Messages, Responses or transcriptions; other answers are not checked. Rejects as the other. */
+  /** Rejects as the other. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
   /** The same stream where nothing is checked. `reader`: of its interface, at its start. */
   checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
@@ -48,15 +51,15 @@ export interface Guard {
 
 export type { FailedCheck };
 
-export type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onFailed'>;
+export type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
 
 export type GuardedAnswer =
-  /** `text`: of an answer that was masked, or blocked: then it holds the guardrail's message. */
-  { readonly kind: 'passed'; readonly text: string | undefined; readonly isBlocked: boolean } | FailedCheck;
+  /** `masked`: undefined where it leaves as it came. A blocked one holds the guardrail's message. */
+  { readonly kind: 'passed'; readonly masked: MaskedText | undefined; readonly isBlocked: boolean } | FailedCheck;
 
 export async function openGuard({
   guardrails,
-  interfaceId,
+  grammar,
   memory,
   outputDeadline,
   ...more
@@ -65,14 +68,15 @@ export async function openGuard({
 
   async function checkRequest(json: JsonText): Promise<GuardedRequest> {
     const first = guardrails.find(({ on }) => on.includes('input'));
-    if (first === undefined) return { kind: 'passed', text: undefined };
-    if (interfaceId === 'embeddings' && hasTokens(json)) return { kind: 'tokens', guardrail: first.id };
+    if (first === undefined) return { kind: 'passed', masked: await withoutThinking(json, grammar, undefined) };
+    if (grammar.hasTokens(json)) return { kind: 'tokens', guardrail: first.id };
     const part = memory.openPart();
     await part.reserve(formsOfTexts * json.text.length);
     try {
-      const found = await gather(textsOfRequest(interfaceId, json));
+      const found = await gather(grammar.textsOfRequest(json));
       const checked = await checkTexts(checks, 'input', found);
-      return checked.kind === 'passed' ? { kind: 'passed', text: maskedText(json, found, checked.texts) } : checked;
+      if (checked.kind !== 'passed') return checked;
+      return { kind: 'passed', masked: await withoutThinking(json, grammar, withTexts(json, found, checked.texts)) };
     } finally {
       part.keepOnly(0);
     }
@@ -80,31 +84,30 @@ export async function openGuard({
 
   const outputChecks: TextChecks = { ...checks, deadline: outputDeadline };
   const writing = guardrails.filter(({ on }) => on.includes('output'));
-  const textsOf = textsOfEvent[interfaceId];
-  const openEnd = streamEnds[interfaceId];
+  const { answers } = grammar;
 
   async function checkAnswer(json: JsonText): Promise<GuardedAnswer> {
-    if (writing.length === 0 || textsOf === undefined) return { kind: 'passed', text: undefined, isBlocked: false };
+    if (writing.length === 0 || answers === undefined) return { kind: 'passed', masked: undefined, isBlocked: false };
     const part = memory.openPart();
     await part.reserve(formsOfTexts * json.text.length);
     try {
-      const found = await gather(textsOfAnswer(interfaceId, json));
+      const found = await gather(answers.ofAnswer(json));
       const checked = await checkTexts(outputChecks, 'output', found);
       if (checked.kind === 'failed') return checked;
-      const isBlocked = checked.kind === 'blocked';
-      const text = isBlocked
-        ? blockedAnswer(interfaceId, json, checked.message)
-        : maskedText(json, found, checked.texts, spellingFieldsOf(interfaceId));
-      return { kind: 'passed', text, isBlocked };
+      if (checked.kind === 'passed') {
+        const masked = withTexts(json, found, checked.texts, answers.spellingFields);
+        return { kind: 'passed', masked, isBlocked: false };
+      }
+      return { kind: 'passed', masked: { text: answers.blocked(json, checked.message), dropped: [] }, isBlocked: true };
     } finally {
       part.keepOnly(0);
     }
   }
 
   function checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading) {
-    if (writing.length === 0 || textsOf === undefined || openEnd === undefined) return batches;
+    if (writing.length === 0 || answers === undefined) return batches;
     return guardStream(batches, {
-      ...{ clock: more.clock, memory, textsOf, ...reading, end: openEnd() },
+      ...{ clock: more.clock, memory, answers, ...reading, end: answers.openBlockedEnd() },
       windowCharacters: Math.min(...writing.map(({ window_characters }) => window_characters)),
       check: (texts) => checkTexts(outputChecks, 'output', texts),
     });
@@ -118,7 +121,7 @@ const formsOfTexts = 4;
 
 async function opened(
   document: GuardrailDocument,
-  { clock, ...deps }: Omit<GuardOptions, 'guardrails' | 'interfaceId' | 'memory' | 'outputDeadline'>,
+  { clock, ...deps }: Omit<GuardOptions, 'guardrails' | 'grammar' | 'memory' | 'outputDeadline'>,
 ): Promise<OpenedGuardrail> {
   if (document.kind === 'http') return { document, ask: httpGuardrail(deps, document) };
   const { bedrockGuardrail } = await import('./bedrock-guardrail.ts');
@@ -146,18 +149,18 @@ export async function gather(texts: Iterable<FoundText>): Promise<FoundText[]> {
   return found;
 }
 
-/** Undefined where nothing was changed. */
-function maskedText(json: JsonText, found: readonly FoundText[], texts: readonly string[], spelling?: SpellingFields) {
-  const replaced = found.flatMap(({ value, text, isCall }, at): [number, string][] => {
-    const masked = texts[at];
-    return isCall || masked === undefined || masked === text ? [] : [[value, JSON.stringify(masked)]];
-  });
-  if (replaced.length === 0) return undefined;
-  return replaceValues(json, spelling === undefined ? replaced : withoutSpelling(json, replaced, spelling));
-}
-
-function hasTokens(json: JsonText): boolean {
-  const input = findMember(json, 'input');
-  if (input === undefined || json.isString(input)) return false;
-  return json.inside(input).some((item) => !json.isString(item));
+/** A turn that needs thinking which a mask has taken out of the conversation, now or when it was answered, does not think. */
+async function withoutThinking(
+  json: JsonText,
+  { thinkingToStop }: InterfaceGrammar,
+  masked: MaskedText | undefined,
+): Promise<MaskedText | undefined> {
+  const body = masked === undefined || masked.dropped.length === 0 ? json : await rescanned(masked.text);
+  const field = thinkingToStop(body);
+  if (field === undefined) return masked;
+  const current = masked === undefined || body !== json ? body : await rescanned(masked.text);
+  return {
+    text: rewriteMembers(current, new Map([[field, undefined]])),
+    dropped: [...(masked?.dropped ?? []), field],
+  };
 }

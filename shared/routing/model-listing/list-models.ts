@@ -23,8 +23,8 @@ import {
   type StatsObject,
   type UnitPricesObject,
 } from '../../protocol/wire/index.ts';
-import { worstCaseCost } from '../billing/index.ts';
-import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
+import { callPrices, comparedPrice } from '../billing/index.ts';
+import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies } from '../planner/index.ts';
 
 /** Shown for a price that is not set: such an entry cannot be billed. */
 const noPrice = '0';
@@ -116,23 +116,21 @@ const toStats = (figures: HealthFigures | undefined): StatsObject =>
         uptime: String(figures.uptime),
       };
 
-/** The candidate that is tried first without preferences, whose price is listed. */
-const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
-  candidates.filter(isBillable).toSorted((a, b) => byPrice(a, b, totalPrice) || byPrice(a, b, priceOfUnits))[0];
-
-function byPrice(a: Candidate, b: Candidate, priceOf: (candidate: Candidate) => bigint): number {
-  const [one, other] = [priceOf(a), priceOf(b)];
-  return one === other ? 0 : one < other ? -1 : 1;
+/** The candidate that is tried first without preferences, whose price is listed: that of the least call. */
+function cheapestOf(candidates: readonly Candidate[]): Candidate | undefined {
+  const billable = candidates.filter(isBillable);
+  const priceOf = comparedPrice(billable, oneOfEach, (candidate) => callPrices(candidate, oneOfEach, () => false));
+  const [cheapest] = billable.toSorted((a, b) => Number(priceOf(a) > priceOf(b)) - Number(priceOf(a) < priceOf(b)));
+  return cheapest;
 }
 
-/** Of one image, character, second and request, where tokens cost the same. */
-const priceOfUnits = (candidate: Candidate): bigint => worstCaseCost([candidate], oneOfEach);
+/** A token of input and output, and each unit that may have a price. */
 const oneOfEach: CallSize = {
-  maxOutputTokens: 0,
+  maxOutputTokens: 1,
   isOutputOpen: false,
   choices: 1,
   predictionBytes: 0,
-  textBytes: 0,
+  textBytes: 1,
   mediaTokens: 0,
   claudeToolTokens: 0,
   hasMediaElsewhere: false,

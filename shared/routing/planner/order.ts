@@ -1,8 +1,7 @@
 // The order in which candidates are tried. Ties keep catalogue order.
 import { accountOf, type Candidate } from '../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
-import type { CallSize, ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
-import { comparedCost } from '../billing/index.ts';
+import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
 
 /** Live statistics of a candidate. */
 export interface CandidateStats {
@@ -33,7 +32,7 @@ type Rank = readonly (number | bigint)[];
 export interface CandidateRanking {
   /** May not fit the prompt. */
   readonly isDoubtful: (candidate: Candidate) => boolean;
-  /** By which the cheapest comes first. */
+  /** Compares what the call costs: the cheapest comes first. */
   readonly priceOf: (candidate: Candidate) => bigint;
 }
 
@@ -47,7 +46,7 @@ export function orderCandidates(
   candidates: readonly Candidate[],
   preferences: ProviderPreferences,
   input: OrderInput,
-  { isDoubtful, priceOf }: CandidateRanking = { isDoubtful: () => false, priceOf: totalPrice },
+  { isDoubtful, priceOf }: CandidateRanking,
 ): readonly Candidate[] {
   const placeOf = readPlaces(preferences.order);
   const namesOrder = preferences.order.length > 0;
@@ -108,7 +107,8 @@ function readPlaces(order: readonly string[]): (providerId: string) => number {
 }
 
 function compareRanks(a: Rank, b: Rank): number {
-  for (const [place, left] of a.entries()) {
+  for (let place = 0; place < a.length; place += 1) {
+    const left = a[place] ?? 0;
     const right = b[place] ?? left;
     if (left !== right) return left < right ? -1 : 1;
   }
@@ -124,27 +124,5 @@ const bytesPerToken = 5;
 export const probablyFits = ({ entry }: Candidate, promptBytes: number): boolean =>
   promptBytes <= entry.context_length * bytesPerToken;
 
-// Cost of a candidate, as far as planning needs it. A price that is null is unknown, never free.
-
 /** Nothing can be billed without both prices, so such an entry serves BYOK calls only. */
 export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;
-
-/**
- * Input plus output price, in pico-USD per token, by which `auto` and the default order sort. Unknown prices add
- * nothing.
- */
-export const totalPrice = ({ prices }: Candidate): bigint => (prices.input ?? 0n) + (prices.output ?? 0n);
-
-/** Images, speech and the like may cost by other things than tokens: there the cost of the call compares. */
-export function priceOfCall(size: CallSize): CandidateRanking['priceOf'] {
-  return size.units === undefined ? totalPrice : (candidate) => comparedCost(candidate, size);
-}
-
-const tokensPerCap = 1_000_000n;
-
-/** An unknown price cannot be promised to lie under a cap. */
-export function isUnderCap({ prices }: Candidate, { prompt, completion }: ProviderPreferences['maxPrice']): boolean {
-  const isUnder = (price: bigint | null, cap: bigint | undefined) =>
-    cap === undefined || (price !== null && price * tokensPerCap <= cap);
-  return isUnder(prices.input, prompt) && isUnder(prices.output, completion);
-}

@@ -3,17 +3,20 @@
 // the plan gets nothing of a request.
 import { type Candidate, isAccount, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
+import { once } from '../../foundation/cache/index.ts';
 import { autoModelId, listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
 import type { HubNeed, KeptInput, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
-import { chooseFormat } from '../formats/index.ts';
+import { type CallPrices, callPrices, comparedPrice } from '../billing/index.ts';
+import { chooseFormat, marksCache, marksItsCache } from '../formats/index.ts';
 import { madeFor } from './auto-models.ts';
 import type { ByokSources } from './byok.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
 import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
-import { isBillable, isUnderCap, type OrderInput, orderCandidates, priceOfCall, probablyFits } from './order.ts';
+import { isBillable, type OrderInput, orderCandidates, probablyFits } from './order.ts';
+import { isUnderCap, overCapText } from './price-cap.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
-import { enforcedText, overCapText, providersOf, undeclaredText } from './refusal-texts.ts';
+import { enforcedText, providersOf, undeclaredText } from './refusal-texts.ts';
 import { failUnknownModel, type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanInput extends OrderInput, VisibilityInput {
@@ -54,16 +57,33 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
     (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
   const visible = visibleCandidates(request.model, input)?.filter(isAsked) ?? [];
   let left = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
-  for (const { refuse, keeps } of readConditions(request, input)) {
+  const pricesOf = pricesOfCall(request);
+  for (const { refuse, keeps } of readConditions(request, input, pricesOf)) {
     const kept = left.filter(keeps);
     if (kept.length === 0) return refuse(left);
     left = kept;
   }
+  if (left.length < 2) return left;
   const { promptBytes } = request.needs();
   return orderCandidates(left, request.provider, input, {
     isDoubtful: (candidate) => !probablyFits(candidate, promptBytes),
-    priceOf: priceOfCall(request.size()),
+    priceOf: comparedPrice(left, request.size(), pricesOf),
   });
+}
+
+type PricesOf = (candidate: Candidate) => CallPrices;
+
+/** Reads the body for cache marks only where an entry has a price of them. */
+function pricesOfCall(request: RoutedRequest): PricesOf {
+  const isMarked = once(() => marksItsCache(request.text().text));
+  const known = new Map<Candidate['entry'], CallPrices>();
+  return (candidate) => {
+    const size = request.size();
+    const prices =
+      known.get(candidate.entry) ?? callPrices(candidate, size, () => isMarked() || marksCache(candidate, size));
+    known.set(candidate.entry, prices);
+    return prices;
+  };
 }
 
 interface Condition {
@@ -72,7 +92,7 @@ interface Condition {
   readonly keeps: (candidate: Candidate) => boolean;
 }
 
-function readConditions(request: RoutedRequest, input: PlanInput): readonly Condition[] {
+function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: PricesOf): readonly Condition[] {
   const { policy: asked, maxPrice } = request.provider;
   const { data_policy: enforced } = input.workspace;
   const choice = readProviderChoice(request.provider);
@@ -151,8 +171,8 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
       keeps: (candidate) => !mustBringKey || bringsKey(candidate),
     },
     {
-      refuse: (left) => fail('price_cap_exceeded', { message: overCapText(left) }),
-      keeps: (candidate) => isUnderCap(candidate, maxPrice),
+      refuse: (left) => failOverCap(left, request, pricesOf),
+      keeps: (candidate) => maxPrice === undefined || isUnderCap(pricesOf(candidate), maxPrice),
     },
     {
       refuse: failUnconfigured,
@@ -165,6 +185,16 @@ function readConditions(request: RoutedRequest, input: PlanInput): readonly Cond
 function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
   const way = chooseFormat(candidate, request);
   return way === undefined || way.kind === 'relay' ? [] : way.lacks;
+}
+
+function failOverCap(left: readonly Candidate[], request: RoutedRequest, pricesOf: PricesOf): GatewayError {
+  const priceOf = comparedPrice(left, request.size(), pricesOf);
+  const [cheapest] = left.filter(isBillable).toSorted((a, b) => (priceOf(a) < priceOf(b) ? -1 : 1));
+  const message =
+    cheapest === undefined
+      ? 'No provider is available under provider.max_price: none has known prices.'
+      : overCapText(cheapest, pricesOf(cheapest), request.provider.maxPrice ?? {});
+  return fail('price_cap_exceeded', { message });
 }
 
 const failUnstructured = (left: readonly Candidate[], param: string | undefined): GatewayError =>

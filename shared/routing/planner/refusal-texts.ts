@@ -1,9 +1,7 @@
-// Texts of refused plans: which policy, price or key is missing, and at which providers.
+// Texts of refused plans: which policy or key is missing, and at which providers.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { formatUsd } from '../../foundation/money/index.ts';
 import type { PolicyOptions } from '../../protocol/wire/index.ts';
 import { satisfies } from './data-policy.ts';
-import { totalPrice } from './order.ts';
 
 const policyFields = ['zdr', 'data_collection', 'data_residency'] as const;
 type PolicyField = (typeof policyFields)[number];
@@ -39,15 +37,4 @@ export function enforcedText(member: string, enforced: PolicyOptions): string {
   const name = policyFields.find((field) => member === `provider.${field}`);
   const what = name === undefined ? 'a data policy' : policyText(name, enforced);
   return `${member}: the workspace enforces ${what}.`;
-}
-
-const tokensPerPrice = 1_000_000n;
-
-export function overCapText(left: readonly Candidate[]): string {
-  const priced = left.filter(({ prices }) => prices.input !== null && prices.output !== null);
-  const [cheapest] = priced.toSorted((a, b) => (totalPrice(a) < totalPrice(b) ? -1 : 1));
-  if (cheapest === undefined) return 'No provider is available under provider.max_price: none has known prices.';
-  const perMillion = (price: bigint | null) => formatUsd((price ?? 0n) * tokensPerPrice);
-  const { provider, prices } = cheapest;
-  return `No provider is available under provider.max_price: ${provider.id}, the cheapest, costs ${perMillion(prices.input)} USD for a million tokens of prompt and ${perMillion(prices.output)} of completion.`;
 }

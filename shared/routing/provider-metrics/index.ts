@@ -7,11 +7,10 @@ import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../acco
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { allBegun } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { AnswerDetails, ClientRequest } from '../../protocol/interfaces/index.ts';
-import type { CallSize } from '../../protocol/wire/index.ts';
+import type { AnswerDetails } from '../../protocol/wire/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
 import type { Charge } from '../billing/index.ts';
-import { type ReachedVia, requestsOf } from '../formats/index.ts';
+import { type LimitedCall, type ReachedVia, requestsOf } from '../formats/index.ts';
 import { entryOf, estimateTokens, limitsOf } from '../planner/index.ts';
 import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
 
@@ -28,11 +27,11 @@ export interface ProviderMetricsDependencies {
 export function askLimits(
   limiter: Pick<ProviderLimiter, 'admit'>,
   candidate: Candidate,
-  { request, size }: { readonly request: ClientRequest; readonly size: CallSize },
+  call: LimitedCall,
 ): Promise<Admission> {
-  const tokens = estimateTokens(size, candidate);
+  const tokens = estimateTokens(call.size, candidate);
   const admit = (requests: number) => limiter.admit(entryOf(candidate), limitsOf(candidate), { tokens, requests });
-  const requests = requestsOf(candidate, request, size);
+  const requests = requestsOf(candidate, call);
   return typeof requests === 'number' ? admit(requests) : requests.then(admit);
 }
 

@@ -2,7 +2,7 @@
 
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { SentForm } from '../../protocol/forms/index.ts';
-import type { JsonAnswer } from '../../protocol/interfaces/index.ts';
+import type { JsonAnswer } from '../../protocol/wire/index.ts';
 import type { AttemptFailure } from './classify.ts';
 import type { EventBatch, StreamSource } from './stream-reader.ts';
 

@@ -1,6 +1,6 @@
 // A provider's failure becomes data here, once. Its words are not inspected later.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
-import type { RefusedAnswer } from '../../protocol/interfaces/index.ts';
+import type { RefusedAnswer } from '../../protocol/wire/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 import { accountLimit, faultBehindInvalid, faultOfCode, readRetryDelaySeconds } from './fault-behind-invalid.ts';
 import type { ProviderText } from './provider-text.ts';

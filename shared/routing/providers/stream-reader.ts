@@ -1,12 +1,15 @@
 // A provider's event stream, read by the client's interface. It ends well or with a failure: a stream that just stops is never a
 // success, or clients would store half an answer.
+import { isBeyondBounds } from '../../protocol/interfaces/index.ts';
 import {
   type AnswerEvent,
   type EventReader,
   type EventReading,
-  isBeyondBounds,
-} from '../../protocol/interfaces/index.ts';
-import { type EventText, type MidStreamCode, type PlacedRead, readToEnd } from '../../protocol/wire/index.ts';
+  type EventText,
+  type MidStreamCode,
+  type PlacedRead,
+  readToEnd,
+} from '../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject, type FailureKind } from './classify.ts';
 import type { ProviderText } from './provider-text.ts';
 

@@ -5,10 +5,13 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, sleep, startTimeBudget, type TimeBudget } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from './store.ts';
 
-/** One for a socket that died while the process was frozen, and one more: a throttled service needs less load, not more. */
+/** One for a socket that died while the process was frozen, and one more: a service in trouble needs less load, not more. */
 const attemptsMax = 3;
 /** Pause of 0 to 20 ms before the second attempt, of 0 to 40 ms before the third: a call takes 5 to 10 ms. */
 const backoffBaseMs = 20;
+/** A table with provisioned capacity takes a throttled call later, when its capacity has grown or a second has passed. */
+const throttledPauseMaxMs = 400;
+const throttledAttemptsMax = 16;
 
 /** 'repeatable' calls do no harm when they run twice: every read, and writes that say so. */
 export type CallKind = 'repeatable' | 'once';
@@ -16,8 +19,10 @@ export type CallKind = 'repeatable' | 'once';
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Limit of all attempts together. */
+  /** Limit of all attempts together, but for those that were throttled. */
   readonly limitMs: number;
+  /** How long a throttled call is repeated. Default: a throttle is an error like any other. */
+  readonly throttledMaxMs?: number;
   readonly kind: CallKind;
   readonly callerSignal?: AbortSignal | undefined;
 }
@@ -32,7 +37,27 @@ export class ItemsUnprocessed extends Error {
  * last error, or with the reason of the signal that ended it.
  */
 export async function callWithAttempts<Value>(
-  { clock, randomness, limitMs, kind, callerSignal }: AttemptOptions,
+  options: AttemptOptions,
+  call: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const { clock, randomness, limitMs, throttledMaxMs, callerSignal } = options;
+  if (throttledMaxMs === undefined) return callInTime(options, call);
+  const endsAtMs = clock.nowMs() + throttledMaxMs;
+  for (let attempt = 1; ; attempt += 1) {
+    const leftMs = endsAtMs - clock.nowMs();
+    try {
+      return await callInTime({ ...options, limitMs: Math.min(limitMs, leftMs) }, call);
+    } catch (error) {
+      const pauseMs = randomness.fraction() * Math.min(throttledPauseMaxMs, backoffBaseMs * 2 ** (attempt - 1));
+      const isOver = attempt === throttledAttemptsMax || clock.nowMs() + pauseMs >= endsAtMs;
+      if (isOver || !wasThrottled(error)) throw error;
+      await sleep(clock, pauseMs, callerSignal);
+    }
+  }
+}
+
+async function callInTime<Value>(
+  { clock, randomness, limitMs, throttledMaxMs, kind, callerSignal }: AttemptOptions,
   call: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   callerSignal?.throwIfAborted();
@@ -48,7 +73,8 @@ export async function callWithAttempts<Value>(
       try {
         return await call(signal);
       } catch (error) {
-        if (attempt === attemptsMax || signal.aborted || !maySendAgain(error, kind)) throw withoutAnswerText(error);
+        const isLast = attempt === attemptsMax || (throttledMaxMs !== undefined && wasThrottled(error));
+        if (isLast || signal.aborted || !maySendAgain(error, kind)) throw withoutAnswerText(error);
       }
       await sleep(clock, randomness.fraction() * backoffBaseMs * 2 ** (attempt - 1), signal);
       signal.throwIfAborted();
@@ -67,10 +93,14 @@ const rejectionOf = (signal: AbortSignal): Promise<never> =>
 export function maySendAgain(error: unknown, kind: CallKind): boolean {
   if (!(error instanceof Error)) return false;
   const sdkError = error as Parameters<typeof isThrottlingError>[0];
-  // Throttled calls are turned away before they are run.
-  if (isThrottlingError(sdkError) || error instanceof ItemsUnprocessed || neverConnected(error)) return true;
+  if (wasThrottled(error) || neverConnected(error)) return true;
   return kind === 'repeatable' && (isTransientError(sdkError) || isServerError(sdkError));
 }
+
+/** Throttled calls are turned away before they are run. */
+const wasThrottled = (error: unknown): boolean =>
+  error instanceof ItemsUnprocessed ||
+  (error instanceof Error && isThrottlingError(error as Parameters<typeof isThrottlingError>[0]));
 
 /** There was no connection to any address of the host, so no byte of the request left. */
 export function neverConnected(error: unknown): boolean {

@@ -10,7 +10,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { storeCallTimeoutMs, tableNaming } from '../../foundation/constants/index.ts';
+import { admissionTimeoutMs, storeCallTimeoutMs, tableNaming } from '../../foundation/constants/index.ts';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type CallKind, callWithAttempts, ItemsUnprocessed } from './attempts.ts';
@@ -35,7 +35,7 @@ export interface DynamoStoreOptions {
   readonly tableSuffix?: string | undefined;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
-  /** Limit of one call with all its attempts. Default `storeCallTimeoutMs`. */
+  /** Limit of one call with all its attempts; throttled ones go on for `admissionTimeoutMs`. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
 }
 
@@ -57,7 +57,8 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
     { signal: callerSignal }: CallOptions,
     send: (options: SendOptions) => Promise<Value>,
   ): Promise<Value> {
-    const attempts = { clock, randomness, limitMs, kind, callerSignal };
+    const throttledMaxMs = Math.max(limitMs, admissionTimeoutMs);
+    const attempts = { clock, randomness, limitMs, throttledMaxMs, kind, callerSignal };
     try {
       return await callWithAttempts(attempts, (abortSignal) => send({ abortSignal }));
     } catch (error) {

@@ -4,7 +4,7 @@ import { type Clock, type Deadline, sleep } from '../../foundation/time/index.ts
 import { StoreUnavailable } from './store.ts';
 import { WriteRefused } from './write-refused.ts';
 
-/** With pauses of 50 to 800 ms: within the 10 s of `finish`, for store calls that end within their 800 ms. */
+/** With pauses of 50 to 800 ms: within the 10 s of `finish`, for store calls that end within their 800 ms. A throttle may last longer. */
 const triesDefault = 5;
 const firstPauseMs = 50;
 

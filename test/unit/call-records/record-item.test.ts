@@ -33,6 +33,7 @@ const everyMember: CallRecord = callRecord({
   content: { state: 'kept', keep: '30d', cut: true },
   attemptLog: [],
   firstOutputMs: 3,
+  timeLine: [{ part: 'admission', startMs: 0, ms: 3 }],
   otherShares: [{ model: 'm', provider: 'p', promptTokens: 1, cachedTokens: 0, completionTokens: 1, costPicoUsd: 1n }],
 });
 const memberNames = Object.keys(everyMember) as (keyof CallRecord)[];
@@ -103,6 +104,24 @@ describe('the item of a call record', () => {
     expect(recordOf(itemOf({ attemptLog: many })).attemptLog).toHaveLength(16);
   });
 
+  it('keeps when its parts began, and of others nothing', () => {
+    const timeLine = [
+      { part: 'admission', startMs: 0, ms: 12 },
+      { part: 'guardrail', at: 1, startMs: 2, ms: 7 },
+      { part: 'attempt', at: 0, startMs: 14, ms: 230 },
+    ];
+    expect(recordOf(itemOf({ timeLine })).timeLine).toEqual(timeLine);
+    // A clock that was set back.
+    expect(recordOf(itemOf({ timeLine: [{ part: 'attempt', startMs: -4, ms: -1.2 }] })).timeLine).toEqual([
+      { part: 'attempt', startMs: 0, ms: 0 },
+    ]);
+    const strange = [{ part: 'canary', startMs: 0, ms: 0 }, { part: 'attempt', startMs: 'canary', ms: 0 }, 'canary'];
+    expect(itemOf({ timeLine: strange })).not.toHaveProperty('time_line');
+    expect(itemOf()).not.toHaveProperty('time_line');
+    const many = Array.from({ length: 200 }, (_one, at) => ({ part: 'attempt', at, startMs: 0, ms: 0 }));
+    expect(recordOf(itemOf({ timeLine: many })).timeLine).toHaveLength(82);
+  });
+
   it('gives the attempts that were stored before they held texts', () => {
     const stored = { ...itemOf(), attempt_log: 'globex:status_500:500:31 acme:ok:200:12 acme:connection::3' };
     expect(recordOf(stored as unknown as Parameters<typeof recordOf>[0]).attemptLog).toEqual([
@@ -129,14 +148,14 @@ describe('the item of a call record', () => {
         'arrived_at_ms attempt_causes attempt_log attempts base_path cache_hit cached_tokens completion_tokens content correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms format function_id ' +
         'gateway_ms interface is_byok key_id key_name left_out model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
-        'queued_ms referer replay_of revision_id session_id sk span_id stream tags title total_ms trace_id user workspace'
+        'queued_ms referer replay_of revision_id session_id sk span_id stream tags time_line title total_ms trace_id user workspace'
       ).split(' '),
     );
     expect(Object.keys(callDocument(everyMember))).toEqual(
       (
         'id execution_id workspace created_at outcome error_code model model_asked provider status error_message content replay_of ' +
         'attempts attempt_count interface format left_out guardrails base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
-        'completion_tokens reasoning_tokens units estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
+        'completion_tokens reasoning_tokens units estimated cost_usd total_ms first_output_ms queued_ms gateway_ms time_line key_name key_public_id user title ' +
         'referer tags trace_id span_id parent_span_id session_id'
       ).split(' '),
     );

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { readAnswerTurns, readRequestTurns } from '../../../shared/protocol/conversation/index.ts';
+import { turnsOf } from '../../../shared/protocol/interface-pages/index.ts';
 import '../../support/property-seed.ts';
 
 const png = 'data:image/png;base64,AAAA';
@@ -55,7 +56,7 @@ const requests = {
 } as const;
 
 it.each(Object.entries(requests))('a request of %s is read turn by turn, images and tools included', (id, body) => {
-  const turns = readRequestTurns(id, JSON.stringify(body));
+  const turns = readRequestTurns(turnsOf(id), JSON.stringify(body));
   expect(turns?.map(({ parts }) => parts)).toEqual([
     [{ kind: 'text', text: 'Be brief.' }],
     [
@@ -148,13 +149,13 @@ describe.each(answers)('an answer of %s', (id, json, events, finishReason) => {
         finishReason,
       },
     ];
-    expect(readAnswerTurns(id, JSON.stringify(json))).toEqual(turns);
-    expect(readAnswerTurns(id, `${data(events)}data: [DONE]\n\n`)).toEqual(turns);
+    expect(readAnswerTurns(turnsOf(id), JSON.stringify(json))).toEqual(turns);
+    expect(readAnswerTurns(turnsOf(id), `${data(events)}data: [DONE]\n\n`)).toEqual(turns);
   });
 
   it('that was cut anywhere is read as far as it came', () => {
     const transcript = data(events);
-    for (let end = 0; end <= transcript.length; end += 1) readAnswerTurns(id, transcript.slice(0, end));
+    for (let end = 0; end <= transcript.length; end += 1) readAnswerTurns(turnsOf(id), transcript.slice(0, end));
   });
 });
 
@@ -164,15 +165,15 @@ it('a stream of Responses without its last event is read from its deltas', () =>
     { type: 'response.output_text.delta', output_index: 0, delta: 'Hel' },
     { type: 'response.output_text.delta', output_index: 0, delta: 'lo' },
   ];
-  expect(readAnswerTurns('responses', data(events))).toEqual([
+  expect(readAnswerTurns(turnsOf('responses'), data(events))).toEqual([
     { role: 'assistant', parts: [{ kind: 'text', text: 'Hello' }], finishReason: undefined },
   ]);
 });
 
 it('any other text, or interface, is no conversation, and nothing throws', () => {
-  expect(readRequestTurns('embeddings', '{"input":"a"}')).toBeUndefined();
-  expect(readRequestTurns('messages', '{"messages":[{"role":"user","cont')).toBeUndefined();
-  expect(readAnswerTurns('messages', '{"type":"error","error":{"message":"no"}}')).toBeUndefined();
+  expect(readRequestTurns(turnsOf('embeddings'), '{"input":"a"}')).toBeUndefined();
+  expect(readRequestTurns(turnsOf('messages'), '{"messages":[{"role":"user","cont')).toBeUndefined();
+  expect(readAnswerTurns(turnsOf('messages'), '{"type":"error","error":{"message":"no"}}')).toBeUndefined();
   const ids = fc.constantFrom('chat-completions', 'messages', 'responses', 'constructor');
   fc.assert(
     fc.property(
@@ -183,8 +184,8 @@ it('any other text, or interface, is no conversation, and nothing throws', () =>
         fc.json().map((one) => `data: ${one}\n\n`),
       ),
       (id, text) => {
-        readRequestTurns(id, text);
-        readAnswerTurns(id, text);
+        readRequestTurns(turnsOf(id), text);
+        readAnswerTurns(turnsOf(id), text);
       },
     ),
   );
@@ -205,9 +206,9 @@ it('any other text, or interface, is no conversation, and nothing throws', () =>
   );
   fc.assert(
     fc.property(ids, body, (id, value) => {
-      readRequestTurns(id, JSON.stringify(value));
-      readAnswerTurns(id, JSON.stringify(value));
-      readAnswerTurns(id, `data: ${JSON.stringify(value)}\n\n`);
+      readRequestTurns(turnsOf(id), JSON.stringify(value));
+      readAnswerTurns(turnsOf(id), JSON.stringify(value));
+      readAnswerTurns(turnsOf(id), `data: ${JSON.stringify(value)}\n\n`);
     }),
   );
 });

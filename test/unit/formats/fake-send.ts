@@ -1,9 +1,10 @@
 // A `send` that behaves: it keeps what it was given, and answers with bytes cut wherever a test wants.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
+import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { createEnvelopes, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
-import type { CandidateCall } from '../../../shared/routing/formats/call-candidate.ts';
+import type { FormatCall } from '../../../shared/routing/formats/call-candidate.ts';
 import {
   type CandidateRequest,
   callCandidate,
@@ -127,14 +128,20 @@ export async function ask({
     size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
   };
   const passedOn = { headers: {}, query: '' };
+  const clientInterface = await interfaceList[interfaceId].load();
   const call = {
+    clientInterface,
     request,
     passedOn,
-    correlationId: 'call-1',
-    createdSeconds: 1_760_000_000,
+    scope: { correlationId: 'call-1' },
     envelopes,
-  } as unknown as CandidateCall;
-  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
+    policy: {},
+  } as unknown as FormatCall;
+  const ofOneRequest = () => {
+    throw new Error('a call of one request');
+  };
+  const exchange = { send: fake.send, openPart: ofOneRequest, pause: ofOneRequest, createdSeconds: 1_760_000_000 };
+  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), exchange) };
 }
 
 /** An answer that says little. */

@@ -5,10 +5,6 @@ import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
 import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
-import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
-import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
-import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import {
   addResults,
   fieldsInside,
@@ -18,9 +14,15 @@ import {
   oneCallAtATime,
   toInputSchema,
   withCacheMarksMax,
-} from '../../../shared/routing/formats/hub/middle/index.ts';
-import { sourceOf } from '../../../shared/routing/formats/hub/sources/index.ts';
-import { useInMessages } from '../../../shared/routing/formats/hub/sources/messages/message-fields.ts';
+} from '../../../shared/protocol/hub/index.ts';
+import { chatSource } from '../../../shared/protocol/interfaces/chat-completions/translation/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import { messagesSource } from '../../../shared/protocol/interfaces/messages/translation/index.ts';
+import { useInMessages } from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
+import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
+import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
+import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
@@ -59,6 +61,7 @@ async function looksOf(run: () => unknown): Promise<number> {
 }
 
 const each = <One>(make: (index: number) => One) => Array.from({ length: count }, (_one, index) => make(index));
+const sources = { 'chat-completions': chatSource, messages: messagesSource, responses: responsesSource };
 const noStep = async () => {};
 const result = { type: 'tool-result', toolCallId: 'c', toolName: 'f', output: { type: 'text', value: 'r' } } as const;
 const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
@@ -75,7 +78,7 @@ describe('of very many parts each is looked at a few times only', () => {
     [
       'in a choice among tools of chat completions',
       () =>
-        sourceOf('chat-completions')(
+        chatSource(
           { tools: asked.tools, tool_choice: { type: 'allowed_tools', allowed_tools: asked } },
           noStep,
           noEnvelopes,
@@ -92,7 +95,7 @@ describe('of very many parts each is looked at a few times only', () => {
         const calls = names.map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
         const signed = each(() => ({ type: 'redacted_thinking', data: textSignature }));
         const content = [{ type: 'text', text: 'a' }, ...calls, ...signed];
-        return sourceOf('messages')({ messages: [{ role: 'assistant', content }] }, noStep, envelopes);
+        return messagesSource({ messages: [{ role: 'assistant', content }] }, noStep, envelopes);
       },
     ],
     [
@@ -141,7 +144,7 @@ describe('of very many parts each is looked at a few times only', () => {
     };
     const looks = await looksOf(async () => {
       expect(readHubNeeds(body)).toEqual([{ kind, member: 'tool_choice' }]);
-      expect((await sourceOf('responses')(body, noStep, noEnvelopes)).call.tools ?? []).toHaveLength(allowed);
+      expect((await responsesSource(body, noStep, noEnvelopes)).call.tools ?? []).toHaveLength(allowed);
     });
     expect(looks).toBeLessThan(looksMax);
   });
@@ -212,7 +215,7 @@ describe('of very many fields of one object', () => {
     ['responses', 'text', () => ({ input: '', text: many() })],
     ['responses', 'reasoning', () => ({ input: '', reasoning: many() })],
   ] as const)('a request of %s, in %s, as many are read as are told to be left out', async (source, _where, make) => {
-    const { call } = await sourceOf(source)(make() as Record<string, unknown>, noStep, noEnvelopes);
+    const { call } = await sources[source](make() as Record<string, unknown>, noStep, noEnvelopes);
     expect(call.optional).toHaveLength(32);
     expect(call.optional.at(-1)?.member).toMatch(/f31$/);
     expect(reads).toBeLessThan(looksMax);
@@ -247,7 +250,7 @@ describe.each(['chat-completions', 'messages', 'responses'] as const)(
       const nextStep = async () => {
         steps += 1;
       };
-      const { call } = await sourceOf(source)({ messages, input: messages }, nextStep, noEnvelopes);
+      const { call } = await sources[source]({ messages, input: messages }, nextStep, noEnvelopes);
       expect(call.prompt).toHaveLength(messages.length);
       expect(steps).toBeGreaterThanOrEqual(9);
     });

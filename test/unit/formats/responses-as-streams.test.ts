@@ -3,16 +3,16 @@
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from '#jest';
-import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import {
   type AnswerHead,
   type HubPart,
   type HubResult,
   oneCallAtATime,
   partsOfResult,
-} from '../../../shared/routing/formats/hub/middle/index.ts';
-import { freeformReader } from '../../../shared/routing/formats/hub/sources/responses/freeform-input.ts';
-import { responsesSource } from '../../../shared/routing/formats/hub/sources/responses/index.ts';
+} from '../../../shared/protocol/hub/index.ts';
+import { freeformReader } from '../../../shared/protocol/interfaces/responses/translation/freeform-input.ts';
+import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
+import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 
 type Content = HubResult['content'][number];
 

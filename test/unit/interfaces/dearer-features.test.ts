@@ -2,15 +2,11 @@
 // tools that clients run themselves need none.
 import { describe, expect, it } from '#jest';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import {
-  type ClientInterface,
-  openImageMeasure,
-  openPixelReader,
-  sumOfMedia,
-} from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientInterface, openImageMeasure, sumOfMedia } from '../../../shared/protocol/interfaces/index.ts';
 import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
 import { mediaOf } from '../../../shared/protocol/interfaces/messages/message-media.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { openPixelReader } from '../../../shared/protocol/wire/index.ts';
 import { png } from '../../support/png.ts';
 import { requestOf } from './request-of.ts';
 

@@ -1,11 +1,12 @@
 // Every field inside a request of the official SDKs' own types is in the gateway's list that decides its translation:
 // carried, dropped and reported, or refused with the object around it.
+
+import { type FieldUses, isListedField } from '../../../shared/protocol/hub/index.ts';
+import * as chat from '../../../shared/protocol/interfaces/chat-completions/translation/chat-fields.ts';
 import { blockUse } from '../../../shared/protocol/interfaces/messages/index.ts';
+import * as messages from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
 import { itemUse } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { type FieldUses, isListedField } from '../../../shared/routing/formats/hub/middle/index.ts';
-import * as chat from '../../../shared/routing/formats/hub/sources/chat-completions/chat-fields.ts';
-import * as messages from '../../../shared/routing/formats/hub/sources/messages/message-fields.ts';
-import * as responses from '../../../shared/routing/formats/hub/sources/responses/item-fields.ts';
+import * as responses from '../../../shared/protocol/interfaces/responses/translation/item-fields.ts';
 import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
 const listedIn = (uses: FieldUses) => (field: string) => isListedField(uses, field);

@@ -1,24 +1,28 @@
 // Every variant in the official SDKs' own types is in the gateway's list that decides its translation. An update of an
 // SDK shows new ones.
-import { isEffort } from '../../../shared/configuration/catalogue/index.ts';
+
+import { isListedEnd } from '../../../shared/protocol/event-folds/end-words.ts';
+import { isListedMember } from '../../../shared/protocol/hub/index.ts';
 import {
   readHubNeeds as chatNeeds,
   toolChoices as chatToolChoices,
 } from '../../../shared/protocol/interfaces/chat-completions/hub-needs.ts';
+import { chatMembers } from '../../../shared/protocol/interfaces/chat-completions/translation/chat-call.ts';
 import { isListedTool } from '../../../shared/protocol/interfaces/dearer-features.ts';
 import { isListedBlock } from '../../../shared/protocol/interfaces/messages/block-types.ts';
 import { readHubNeeds as messageNeeds } from '../../../shared/protocol/interfaces/messages/message-hub-needs.ts';
+import {
+  messageMembers,
+  thinkingTypes,
+} from '../../../shared/protocol/interfaces/messages/translation/message-call.ts';
 import { isListedItem } from '../../../shared/protocol/interfaces/responses/item-types.ts';
 import {
   readHubNeeds as responseNeeds,
   toolChoiceWords,
 } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
-import { isListedEnd } from '../../../shared/protocol/wire/end-words.ts';
+import { responseMembers } from '../../../shared/protocol/interfaces/responses/translation/response-call.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
-import { isListedMember } from '../../../shared/routing/formats/hub/middle/index.ts';
-import { chatMembers } from '../../../shared/routing/formats/hub/sources/chat-completions/chat-call.ts';
-import { messageMembers, thinkingTypes } from '../../../shared/routing/formats/hub/sources/messages/message-call.ts';
-import { responseMembers } from '../../../shared/routing/formats/hub/sources/responses/response-call.ts';
+import { isEffort } from '../../../shared/protocol/wire/index.ts';
 import { readDeltaTypes, readEventTypes } from '../../../shared/routing/formats/hub/targets/anthropic-events.ts';
 import { isListedEvent } from '../../../shared/routing/formats/hub/targets/responses-events.ts';
 import { faultOfCode } from '../../../shared/routing/providers/fault-behind-invalid.ts';

@@ -70,6 +70,27 @@ describe('provider.max_price', () => {
   });
 });
 
+describe('a price that is not known', () => {
+  const free = { input_price_per_million: null, output_price_per_million: null, price_per_request: '9' };
+  const facts = (entry: ReturnType<typeof entryOf>) => ({
+    ...planFactsOf([entry]),
+    byok: { sourceOf: () => 'connection' as const, isRequired: true },
+  });
+  it.each([
+    [{ prompt: 9 }, 'price_cap_exceeded'],
+    [{ completion: 9 }, 'price_cap_exceeded'],
+    [{ request: 9 }, 'price_cap_exceeded'],
+    [{ image: 9 }, 'price_cap_exceeded'],
+    [{}, ['p']],
+    [null, ['p']],
+  ])('lies under no cap of it: %j', (max_price, expected) => {
+    expect(planned({ provider: { max_price } }, facts(entryOf('p', free)))).toEqual(expected);
+    expect(
+      planned({ provider: { max_price: { request: 9 } } }, facts(entryOf('p', { ...free, ...priced('1') }))),
+    ).toEqual(['p']);
+  });
+});
+
 describe('who may serve', () => {
   const without = (...params: readonly (keyof SupportedParams)[]) =>
     entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });

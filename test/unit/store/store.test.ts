@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { tableNaming } from '../../../shared/foundation/constants/index.ts';
-import type { Clock } from '../../../shared/foundation/time/index.ts';
+import { type Clock, nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
   type CallKind,
   callWithAttempts,
@@ -68,6 +68,51 @@ it('end with the signal of the caller, and an aborted signal lets no call out', 
   await expect(late.result).rejects.toThrow('over');
   expect(late.calls()).toBe(0);
   expect(late.timers).toEqual([]);
+});
+
+describe('a throttled call', () => {
+  const full = { ...randomness, fraction: () => 0.999 };
+  /** Each attempt takes 5 ms, and time passes as soon as nothing else is to be done. */
+  async function run(outcomes: (attempt: number) => unknown, throttledMaxMs = 1_900) {
+    const clock = steppedClock(0);
+    const beganAtMs: number[] = [];
+    const options = { clock, randomness: full, limitMs, throttledMaxMs, kind: 'once' } as const;
+    const asked = callWithAttempts(options, async () => {
+      beganAtMs.push(clock.nowMs());
+      clock.advance(5);
+      const outcome = outcomes(beganAtMs.length);
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    });
+    let isOver = false;
+    const result = asked
+      .catch((error: Error) => error.name)
+      .finally(() => {
+        isOver = true;
+      });
+    while (!isOver) {
+      await nextTurn();
+      clock.advance(1);
+    }
+    return { result: await result, beganAtMs };
+  }
+
+  it('is repeated, a write as well, until the table takes it, within the two seconds of admission', async () => {
+    const taken = await run((attempt) => (attempt < 7 ? throttled() : 'taken'));
+    expect([taken.result, taken.beganAtMs.length]).toEqual(['taken', 7]);
+    const never = await run(throttled);
+    expect(never.result).toBe('ThrottlingException');
+    expect(never.beganAtMs.length).toBeGreaterThan(7);
+    expect(never.beganAtMs.at(-1)).toBeGreaterThan(1_400);
+    expect(never.beganAtMs.at(-1)).toBeLessThan(1_900);
+  });
+
+  it('ends after a number of attempts too, and with any other error at once', async () => {
+    const often = await run(throttled, 60_000);
+    expect([often.result, often.beganAtMs.length]).toEqual(['ThrottlingException', 16]);
+    const failing = await run((attempt) => (attempt === 1 ? throttled() : refused(500, 'InternalServerError')));
+    expect([failing.result, failing.beganAtMs.length]).toEqual(['InternalServerError', 2]);
+  });
 });
 
 describe('another attempt', () => {

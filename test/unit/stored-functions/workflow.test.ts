@@ -17,7 +17,7 @@ import {
   type WorkflowStep,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import { sumUsage } from '../../../shared/routing/billing/index.ts';
+import { sumUsage } from '../../../shared/protocol/wire/index.ts';
 import { promptOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -39,8 +39,9 @@ export function addressOf(view: ViewName, parameters: Parameters = {}): string {
   return `?${new URLSearchParams({ ...Object.fromEntries(entries), view })}`;
 }
 
-export function goTo(view: ViewName, parameters?: Parameters): void {
-  history.pushState(null, '', addressOf(view, parameters));
+/** `replaces`: the browser's back button does not lead to the address before. */
+export function goTo(view: ViewName, parameters?: Parameters, { replaces = false } = {}): void {
+  history[replaces ? 'replaceState' : 'pushState'](null, '', addressOf(view, parameters));
   for (const tell of listeners) tell();
 }
 

@@ -1,6 +1,7 @@
 // Answers of the management interface, as far as the page shows them.
 import type { Documents } from '../../../../shared/configuration/management/index.ts';
 
+export type Choices = Documents['ManagedChoices'];
 export type Cases = Documents['ManagedCases'];
 export type StoredFunction = Documents['ManagedFunction'];
 export type Key = Documents['ManagedKey'];
@@ -28,4 +29,3 @@ export type CallTotals = Overview['totals'];
 export type ProviderModel = Provider['models'][number];
 export type Health = Omit<ProviderModel, 'model' | 'credential' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;
-export type ShownAttempt = ManagedCall['attempts'][number];

@@ -116,7 +116,10 @@ export interface Loaded<Answer> {
   readonly path: string | undefined;
 }
 
-/** Reads now, whenever the inputs change, and on demand. Undefined inputs read nothing. */
+/**
+ * Reads now, whenever the inputs change, and on demand. Undefined inputs read nothing. With another query the last answer
+ * stays until the next one is there.
+ */
 export function useManaged<Name extends RouteName>(
   name: Name | undefined,
   ...[sent]: SentLast<Name>
@@ -130,7 +133,7 @@ export function useManaged<Name extends RouteName>(
   useEffect(() => {
     if (path === undefined) return;
     const reading = new AbortController();
-    setState((last) => ({ ...(last.path === path ? last : notLoaded(path)), isLoading: true }));
+    setState((last) => ({ ...(isSamePlace(last.path, path) ? last : notLoaded(path)), isLoading: true }));
     readAgain<Answer>(path, reading.signal).then(
       (answer) => setState({ path, answer, failure: undefined, isLoading: false }),
       (failure) => {
@@ -139,8 +142,14 @@ export function useManaged<Name extends RouteName>(
     );
     return () => reading.abort();
   }, [path, turn]);
-  return { ...(state.path === path ? state : notLoaded<Answer>(path)), reload };
+  if (state.path === path) return { ...state, reload };
+  if (isSamePlace(state.path, path)) return { ...state, failure: undefined, isLoading: true, reload };
+  return { ...notLoaded<Answer>(path), reload };
 }
+
+/** Whether two paths differ in their queries alone. */
+const isSamePlace = (one: string | undefined, other: string | undefined): boolean =>
+  one?.split('?')[0] === other?.split('?')[0];
 
 const notLoaded = <Answer>(path: string | undefined) => ({
   path,

@@ -2,7 +2,7 @@
 // anyway.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { ManagedSession } from './documents.ts';
+import type { Choices, ManagedSession } from './documents.ts';
 import { useManaged } from './management.ts';
 
 type Role = keyof ManagedSession['workspaces'];
@@ -42,6 +42,11 @@ export const RightsContext = createContext<SessionRights>({
 });
 
 export const useRights = (): SessionRights => useContext(RightsContext);
+
+const noChoices: Choices = { models: [], providers: [], guardrails: [], tag_names: [], member_keys: [] };
+
+/** Ids to choose from; none until they are read, and where they cannot be. */
+export const useChoices = (): Choices => useManaged('GET /choices').answer?.data ?? noChoices;
 
 /** Ids of the workspaces in which the session has the role. The list is read only where it has it in all. */
 export function useWorkspaceNames(role: Role): readonly string[] {

@@ -1,6 +1,6 @@
 // The fields of forms and filters: each a control under its title.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 interface FieldProperties {
   readonly title: string;
@@ -29,15 +29,24 @@ interface TextFieldProperties {
   readonly required?: boolean;
   readonly type?: 'number' | 'datetime-local';
   readonly min?: number;
+  readonly max?: number;
   readonly maxLength?: number;
   readonly inputMode?: 'decimal';
   readonly autocomplete?: 'off';
   readonly 'aria-describedby'?: string;
+  readonly change?: () => void;
 }
 
-export const TextField = ({ title, initial, form, ...input }: TextFieldProperties) => (
+export const TextField = ({ title, initial, form, change, ...input }: TextFieldProperties) => (
   <Field title={title}>
-    <input spellcheck={false} autocapitalize="none" title={form} defaultValue={initial ?? ''} {...input} />
+    <input
+      spellcheck={false}
+      autocapitalize="none"
+      title={form}
+      defaultValue={initial ?? ''}
+      onInput={change}
+      {...input}
+    />
   </Field>
 );
 
@@ -48,6 +57,48 @@ export const CountField = (field: TextFieldProperties) => <TextField type="numbe
 export const AmountField = (field: TextFieldProperties) => (
   <TextField inputMode="decimal" pattern="\d+(\.\d+)?" form="An amount such as 5 or 12.50" {...field} />
 );
+
+interface ListFieldProperties extends TextFieldProperties {
+  /** Parts to choose from; others may be typed. */
+  readonly options: readonly string[];
+}
+
+/** Parts with commas between them, typed or chosen one after the other. */
+export const ListField = ({ options, ...field }: ListFieldProperties) => {
+  const place = useRef<HTMLDivElement>(null);
+  const add = (option: string) => {
+    const input = place.current?.querySelector('input');
+    if (!input || option === '') return;
+    const parts = input.value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+    if (!parts.includes(option)) input.value = [...parts, option].join(', ');
+    // A name of a tag needs its value.
+    if (option.endsWith('=')) input.focus();
+  };
+  return (
+    <div ref={place} class="list-field">
+      <TextField {...field} />
+      {options.length > 0 && (
+        <select
+          aria-label={`Add to ${field.title}`}
+          onChange={({ currentTarget }) => {
+            add(currentTarget.value);
+            currentTarget.value = '';
+          }}
+        >
+          <option value="">Add …</option>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {option}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+};
 
 interface CheckFieldProperties {
   readonly title: string;

@@ -1,9 +1,14 @@
 // Filters of a view: each changes one parameter of the address, and the others stay.
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { goTo, sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
 import { Choice, Field } from './field.tsx';
 
-export const changeAddress = ({ view, parameters }: ViewAddress, name: string, value: string): void =>
-  goTo(view, { ...Object.fromEntries(parameters), [name]: value });
+export const changeAddress = (
+  { view, parameters }: ViewAddress,
+  name: string,
+  value: string,
+  how?: { readonly replaces: boolean },
+): void => goTo(view, { ...Object.fromEntries(parameters), [name]: value }, how);
 
 interface FilterProperties {
   readonly address: ViewAddress;
@@ -12,26 +17,76 @@ interface FilterProperties {
   readonly title: string;
 }
 
-/** A typed filter. `placeholder`: the meaning of an empty field. */
-export const TextFilter = (properties: FilterProperties & { readonly placeholder?: string }) => {
-  const { address, name, title, placeholder = 'any' } = properties;
+interface TextFilterProperties extends FilterProperties {
+  /** The meaning of an empty field. */
+  readonly placeholder?: string | undefined;
+  /** Values to choose from; others may be typed. */
+  readonly options?: readonly string[];
+}
+
+export const TextFilter = ({ address, name, title, placeholder = 'any', options = [] }: TextFilterProperties) => {
+  const listId = `choices-of-${name}`;
   return (
     <Field title={title}>
       <input
+        list={options.length === 0 ? undefined : listId}
         value={address.parameters.get(name) ?? ''}
         placeholder={placeholder}
         spellcheck={false}
         autocapitalize="none"
         onChange={({ currentTarget }) => changeAddress(address, name, currentTarget.value.trim())}
       />
+      {options.length > 0 && (
+        <datalist id={listId}>
+          {options.map((option) => (
+            <option key={option} value={option} />
+          ))}
+        </datalist>
+      )}
     </Field>
   );
 };
 
-/** Searches the names and ids of a list. */
-export const Search = ({ address }: Pick<FilterProperties, 'address'>) => (
-  <TextFilter address={address} name="search" title="Search" placeholder="a name or id" />
-);
+/** How long typing pauses before a list is read anew. */
+const typingPauseMs = 200;
+
+/** Searches the names and ids of a list, as one types. */
+export const Search = ({ address }: Pick<FilterProperties, 'address'>) => {
+  const stored = searchOf(address) ?? '';
+  const [text, setText] = useState(stored);
+  const applied = useRef(stored);
+  const [latest, timer] = [useRef(address), useRef<ReturnType<typeof setTimeout>>(undefined)];
+  latest.current = address;
+  useEffect(() => () => clearTimeout(timer.current), [timer]);
+  // Another link of the page leads to another text.
+  if (stored !== applied.current) {
+    applied.current = stored;
+    clearTimeout(timer.current);
+    setText(stored);
+  }
+  const apply = (value: string) => {
+    clearTimeout(timer.current);
+    applied.current = value.trim();
+    changeAddress(latest.current, 'search', applied.current, { replaces: true });
+  };
+  return (
+    <Field title="Search">
+      <input
+        type="search"
+        value={text}
+        placeholder="name or id"
+        spellcheck={false}
+        autocapitalize="none"
+        onInput={({ currentTarget: { value } }) => {
+          setText(value);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(apply, typingPauseMs, value);
+        }}
+        onChange={({ currentTarget }) => apply(currentTarget.value)}
+      />
+    </Field>
+  );
+};
 
 export const searchOf = ({ parameters }: ViewAddress): string | undefined => parameters.get('search') ?? undefined;
 

@@ -4,8 +4,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { List } from '../connection/documents.ts';
 import { type Loaded, readAgain } from '../connection/management.ts';
 import { Button } from './button.tsx';
+import { count } from './shown-values.ts';
 import { Failure, Shown } from './states.tsx';
-import { Table, type TableProperties } from './table.tsx';
+import { type Sorting, Table, type TableProperties } from './table.tsx';
 import { useRequests } from './use-requests.ts';
 
 interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'rows' | 'empty'> {
@@ -18,9 +19,15 @@ interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'ro
   readonly moreTitle: string;
 }
 
-export const PagedTable = <Item, Row>({ loaded, ...table }: PagedTableProperties<Item, Row>) => (
-  <Shown loaded={loaded}>{(first) => <Pages key={loaded.path} {...table} path={loaded.path} first={first} />}</Shown>
-);
+export function PagedTable<Item, Row>({ loaded, ...table }: PagedTableProperties<Item, Row>) {
+  // Kept while other filters are typed.
+  const sortState = useState<Sorting>();
+  return (
+    <Shown loaded={loaded}>
+      {(first) => <Pages key={loaded.path} {...table} sortState={sortState} path={loaded.path} first={first} />}
+    </Shown>
+  );
+}
 
 interface PagesProperties<Item, Row> extends Omit<PagedTableProperties<Item, Row>, 'loaded'> {
   /** Path with its query. */
@@ -45,7 +52,14 @@ function Pages<Item, Row>(properties: PagesProperties<Item, Row>) {
     <>
       <Table {...table} rows={rowsOf(items)} empty={empty(items, cursor !== null)} />
       <Failure failure={failure} />
-      {cursor !== null && <Button text={moreTitle} onClick={() => readMore(cursor)} />}
+      {cursor !== null && (
+        <p class="actions">
+          <Button text={moreTitle} onClick={() => readMore(cursor)} />
+          {table.sortState?.[0] !== undefined && (
+            <span class="muted">Only the {count(items.length)} that were read are in this order.</span>
+          )}
+        </p>
+      )}
     </>
   );
 }

@@ -2,7 +2,8 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import type { SettingKind, SettingRows } from '../../../../shared/configuration/settings/index.ts';
 import { contentKeeps, spendLimitResets } from '../../../../shared/foundation/constants/index.ts';
-import { AmountField, CheckField, Choice, CountField, TextField } from './field.tsx';
+import type { Choices } from '../connection/documents.ts';
+import { AmountField, CheckField, Choice, CountField, ListField, TextField } from './field.tsx';
 import { formValues } from './form.tsx';
 import { tagPairs } from './shown-values.ts';
 
@@ -14,9 +15,11 @@ interface FieldProperties {
   readonly name: string;
   readonly initial: string;
   readonly placeholder: string;
+  /** The highest limit that the operator may set, if there is one. */
+  readonly bound?: string | undefined;
   readonly 'aria-describedby'?: string;
 }
-type Control = (field: FieldProperties, value: unknown) => ComponentChildren;
+type Control = (field: FieldProperties, value: unknown, choices: Choices) => ComponentChildren;
 
 const check: Control = ({ title, name, initial }) => (
   <CheckField title={title} name={name} defaultChecked={initial !== ''} />
@@ -43,17 +46,30 @@ const contentLog =
   };
 
 const controls: { readonly [Kind in SettingKind]: Control } = {
-  count: (field) => <CountField {...field} />,
-  usd: (field) => <AmountField {...field} />,
-  reset: ({ placeholder, ...field }) => <Choice {...field} options={[['', placeholder], ...spendLimitResets]} />,
-  instant: (field) => <TextField type="datetime-local" {...field} />,
+  count: ({ bound, ...field }) => <CountField {...field} {...(bound === undefined ? {} : { max: Number(bound) })} />,
+  usd: ({ bound: _checkedByGateway, ...field }) => <AmountField {...field} />,
+  reset: ({ placeholder, bound: _shown, ...field }) => (
+    <Choice {...field} options={[['', placeholder], ...spendLimitResets]} />
+  ),
+  instant: ({ bound, title, ...field }) => (
+    <TextField
+      type="datetime-local"
+      title={bound === undefined ? title : `${title} (${bound} at the latest)`}
+      {...field}
+    />
+  ),
   validity: (field) => (
     <TextField pattern="[1-9]\d{0,4}[hdw]" form="A length of time such as 12h, 30d or 8w" {...field} />
   ),
-  models: (field) => <TextField {...field} />,
-  ids: (field) => <TextField {...field} />,
-  tags: (field) => (
-    <TextField pattern={tagsPattern} form="Pairs such as team=search, feature=rerank, each name once" {...field} />
+  models: (field, _value, { models }) => <ListField options={models} {...field} />,
+  ids: (field, _value, { guardrails }) => <ListField options={guardrails} {...field} />,
+  tags: (field, _value, { tag_names: names }) => (
+    <ListField
+      options={names.map((name) => `${name}=`)}
+      pattern={tagsPattern}
+      form="Pairs such as team=search, feature=rerank, each name once"
+      {...field}
+    />
   ),
   contentLog: contentLog('all'),
   narrowedLog: contentLog('not narrowed'),
@@ -113,16 +129,21 @@ interface SettingFieldsProperties {
   readonly rows: SettingRows;
   /** Undefined in a form that makes something. */
   readonly stored: object | undefined;
+  readonly choices: Choices;
+  /** The highest limits that the operator may set, by setting. */
+  readonly bounds?: Readonly<Record<string, string>>;
 }
 
-export const SettingFields = ({ rows, stored }: SettingFieldsProperties) =>
+export const SettingFields = ({ rows, stored, choices, bounds = {} }: SettingFieldsProperties) =>
   Object.entries(rows).map(([name, { kind, title, placeholder, absent = '', note }]) => {
     const value = valueAt(stored, name);
-    const field = { title, name, initial: textOf(kind, value), placeholder: placeholder ?? absent };
+    const bound = bounds[name];
+    const inEmptyField = bound === undefined ? (placeholder ?? absent) : `${bound} (the most)`;
+    const field = { title, name, initial: textOf(kind, value), placeholder: inEmptyField, bound };
     const id = `${name}-help`;
     return (
       <Fragment key={name}>
-        {controls[kind](note === undefined ? field : { ...field, 'aria-describedby': id }, value)}
+        {controls[kind](note === undefined ? field : { ...field, 'aria-describedby': id }, value, choices)}
         {note !== undefined && (
           <p id={id} class="muted">
             {note}

@@ -3,19 +3,6 @@ import { type CountedUnits, unitsText } from '../../../../shared/foundation/cons
 
 export const none = '–';
 
-/** Cents at least; of small amounts the digits that say something: 0.0000042 is not 0.00. */
-const amountForm = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 3 });
-const smallAmountForm = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
-const smallBelow = 0.1;
-
-export function usd(text: string | null): string {
-  if (text === null) return none;
-  const amount = Number(text);
-  const size = Math.abs(amount);
-  if (size === 0) return '$0';
-  return `${amount < 0 ? '−' : ''}$${(size < smallBelow ? smallAmountForm : amountForm).format(size)}`;
-}
-
 interface Cost {
   readonly cost_usd: string;
   readonly byok_cost_usd: string;
@@ -25,12 +12,6 @@ interface Cost {
 export const spendOf = ({ cost_usd, byok_cost_usd }: Cost): number => Number(cost_usd) - Number(byok_cost_usd);
 
 export const hasByok = ({ byok_cost_usd }: Cost): boolean => Number(byok_cost_usd) > 0;
-
-/** All digits, where the short form has fewer. */
-export function exactUsd(text: string): string {
-  const short = usd(text);
-  return Number(short.replaceAll(/[^\d.]/g, '')) === Math.abs(Number(text)) ? short : `${short} (${text} USD)`;
-}
 
 export const count = (value: number | null): string => (value === null ? none : value.toLocaleString('en'));
 

@@ -1,57 +1,117 @@
-// The way of one call through providers: a bar for each attempt, at its place in the time of the call.
-import type { ManagedCall, ShownAttempt } from '../connection/documents.ts';
+// The parts of one call where they happened: admission, guardrails, each attempt at a provider, settlement. A bar for each, at
+// its place in the time of the call.
+import type { ComponentChildren } from 'preact';
+import type { ManagedCall } from '../connection/documents.ts';
 import { duration, none } from './shown-values.ts';
 
-interface Bar extends ShownAttempt {
-  readonly startMs: number;
-}
+type TimedPart = NonNullable<ManagedCall['time_line']>[number];
 
-/** Attempts follow each other to the end of the call; the gateway's own time comes before them. */
-function barsOf({ attempts, total_ms }: ManagedCall): readonly Bar[] {
-  const attemptsMs = attempts.reduce((sum, { ms }) => sum + ms, 0);
-  let startMs = Math.max(0, total_ms - attemptsMs);
-  return attempts.map((attempt) => {
-    const bar = { ...attempt, startMs };
-    startMs += attempt.ms;
-    return bar;
-  });
-}
+type ShownPart = Omit<TimedPart, 'start_ms'> & { readonly start_ms?: number };
+
+/** Records of former releases do not say when their attempts began. */
+const attemptsAlone = ({ attempts }: ManagedCall): readonly ShownPart[] =>
+  attempts.map(({ ms }, at) => ({ part: 'attempt', at, ms }));
 
 export const TimeLine = ({ call }: { readonly call: ManagedCall }) => {
-  const bars = barsOf(call);
-  const wholeMs = Math.max(1, call.total_ms, ...bars.map(({ startMs, ms }) => startMs + ms));
+  const timed = (call.time_line ?? []).toSorted((one, other) => one.start_ms - other.start_ms);
+  const wholeMs = Math.max(1, call.total_ms, ...timed.map(({ start_ms, ms }) => start_ms + ms));
   const percent = (ms: number) => `${(100 * ms) / wholeMs}%`;
-  if (bars.length === 0) return <p class="empty">{withoutAttempts(call)}</p>;
+  const parts: readonly ShownPart[] = timed.length > 0 ? timed : attemptsAlone(call);
+  const firstOutput = timed.length === 0 ? undefined : attemptOfFirstOutput(call, timed);
   return (
-    <ol class="time-line" aria-label="Attempts in their order">
-      {bars.map((bar, at) => (
-        <li key={at}>
-          <span class="attempt">
-            <strong>{bar.provider}</strong> <Outcome outcome={bar.outcome} />{' '}
-            {bar.model !== undefined && bar.model !== call.model && <span>{bar.model} </span>}
-            <span class="muted">{duration(bar.ms)}</span>
-          </span>
-          <span class="track" aria-hidden="true">
-            <span
-              class={`bar ${bar.outcome === 'ok' ? 'good' : 'bad'}`}
-              style={{ left: percent(bar.startMs), width: `max(3px, ${percent(bar.ms)})` }}
-            />
-            {call.first_output_ms !== null && at === bars.length - 1 && (
-              <span class="first-output" style={{ left: percent(call.first_output_ms) }} />
-            )}
-          </span>
-          {call.first_output_ms !== null && at === bars.length - 1 && (
-            <span class="provider-text">First output after {duration(call.first_output_ms)}</span>
-          )}
-          {bar.schema_mismatch !== undefined && (
-            <span class="provider-text">
-              The answer does not match the schema: <code>{bar.schema_mismatch}</code>
-            </span>
-          )}
-          {bar.provider_text !== undefined && <code class="provider-text">{bar.provider_text}</code>}
-        </li>
-      ))}
-    </ol>
+    <>
+      {call.attempts.length === 0 && <p class="empty">{withoutAttempts(call)}</p>}
+      {parts.length > 0 && (
+        <ol class="time-line" aria-label="Parts of the call in their order">
+          {parts.map((timedPart) => {
+            const { part, at = 0, start_ms: startMs, ms } = timedPart;
+            const isFirst = timedPart === firstOutput;
+            return (
+              <li key={`${part} ${at}`}>
+                <span class="attempt">
+                  {titles[part](call, at)} <span class="muted">{duration(ownMs(call, timedPart))}</span>
+                </span>
+                {startMs !== undefined && (
+                  <span class="track" aria-hidden="true">
+                    <span
+                      class={`bar ${colorOf(call, timedPart)}`}
+                      style={{ left: `min(${percent(startMs)}, 100% - 3px)`, width: `max(3px, ${percent(ms)})` }}
+                    />
+                    {isFirst && call.first_output_ms !== null && (
+                      <span
+                        class="first-output"
+                        style={{ left: `min(${percent(call.first_output_ms)}, 100% - 2px)` }}
+                      />
+                    )}
+                  </span>
+                )}
+                {isFirst && (
+                  <span class="provider-text">First output after {duration(call.first_output_ms)} of the call</span>
+                )}
+                {part === 'attempt' && <Words call={call} at={at} />}
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </>
+  );
+};
+
+/** The checks of a stream are apart from each other: their bar is longer than they are. */
+const ownMs = ({ guardrails }: ManagedCall, { part, at = 0, ms }: ShownPart): number =>
+  part === 'guardrail' ? (guardrails?.[at]?.ms ?? ms) : ms;
+
+/** The first output is the one of the attempt that was under way. */
+function attemptOfFirstOutput({ first_output_ms: outputMs }: ManagedCall, timed: readonly TimedPart[]) {
+  if (outputMs === null) return undefined;
+  return timed.findLast(({ part, start_ms }) => part === 'attempt' && start_ms <= outputMs);
+}
+
+const titles: Readonly<Record<TimedPart['part'], (call: ManagedCall, at: number) => ComponentChildren>> = {
+  admission: () => <strong>admission</strong>,
+  settlement: () => <strong>settlement</strong>,
+  guardrail: ({ guardrails }, at) => {
+    const { id = '', direction = '', action = '', checks = 1 } = guardrails?.[at] ?? {};
+    return (
+      <>
+        <strong>guardrail {id}</strong> on {direction}: {action}
+        {checks > 1 && <span class="muted">, {checks} checks</span>}
+      </>
+    );
+  },
+  attempt: ({ attempts, model }, at) => {
+    const attempt = attempts[at];
+    return (
+      attempt && (
+        <>
+          <strong>{attempt.provider}</strong> <Outcome outcome={attempt.outcome} />
+          {attempt.model !== undefined && attempt.model !== model && <span> {attempt.model}</span>}
+        </>
+      )
+    );
+  },
+};
+
+const stopped: readonly (string | undefined)[] = ['block', 'failed'];
+
+function colorOf({ attempts, guardrails }: ManagedCall, { part, at = 0 }: ShownPart): string {
+  if (part === 'attempt') return attempts[at]?.outcome === 'ok' ? 'good' : 'bad';
+  return part === 'guardrail' && stopped.includes(guardrails?.[at]?.action) ? 'bad' : 'own';
+}
+
+/** Details of an attempt beside its outcome. */
+const Words = ({ call: { attempts }, at }: { readonly call: ManagedCall; readonly at: number }) => {
+  const { schema_mismatch: mismatch, provider_text: text } = attempts[at] ?? {};
+  return (
+    <>
+      {mismatch !== undefined && (
+        <span class="provider-text">
+          The answer does not match the schema: <code>{mismatch}</code>
+        </span>
+      )}
+      {text !== undefined && <code class="provider-text">{text}</code>}
+    </>
   );
 };
 

@@ -7,6 +7,7 @@ import {
   readAnswerTurns,
   readRequestTurns,
 } from '../../../../shared/protocol/conversation/index.ts';
+import { turnsOf } from '../../../../shared/protocol/interface-pages/index.ts';
 import type { ManagedCall, ShownContent } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -41,18 +42,22 @@ const Bodies = ({ content }: { readonly content: ShownContent }) => {
   return (
     <>
       {cut && <p class="muted">The end of a body is missing: 4 MiB of a call are kept.</p>}
-      <Body title="Request" text={request} turns={readRequestTurns(format, request)} />
+      <Body title="Request" text={request} turns={readRequestTurns(turnsOf(format), request)} />
       {answer === null ? (
         <p class="muted">There is no answer: the client left before.</p>
       ) : (
-        <Body title={`Answer, ${answer.status}`} text={answer.body} turns={readAnswerTurns(format, answer.body)} />
+        <Body
+          title={`Answer, ${answer.status}`}
+          text={answer.body}
+          turns={readAnswerTurns(turnsOf(format), answer.body)}
+        />
       )}
       {sent.map(({ provider, model, format: spoken, body }, at) => (
         <Body
           key={at}
           title={`Sent to ${provider} (${model}, ${spoken})`}
           text={body}
-          turns={readRequestTurns(spoken, body)}
+          turns={readRequestTurns(turnsOf(spoken), body)}
         />
       ))}
       {end !== null && (

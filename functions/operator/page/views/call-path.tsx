@@ -4,7 +4,8 @@ import type { ManagedCall } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
-import { countedOf, duration, none, usd } from '../parts/shown-values.ts';
+import { usd } from '../parts/money.ts';
+import { countedOf, duration, none } from '../parts/shown-values.ts';
 import { TimeLine } from '../parts/time-line.tsx';
 
 /**

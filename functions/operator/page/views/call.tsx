@@ -5,7 +5,8 @@ import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Link } from '../parts/link.tsx';
-import { count, duration, exactUsd, none, tagPairs } from '../parts/shown-values.ts';
+import { usdWithDigits } from '../parts/money.ts';
+import { count, duration, none, tagPairs } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, TimeLine } from '../parts/time-line.tsx';
@@ -51,8 +52,9 @@ const facts = (call: ManagedCall) =>
       ['Function', call.function_id === null ? null : `${call.function_id} @ ${call.revision_id ?? none}`],
       ['Total', duration(call.total_ms)],
       ['First output', call.first_output_ms === null ? null : duration(call.first_output_ms)],
+      ['Waited for a slot of a provider', call.queued_ms === 0 ? null : duration(call.queued_ms)],
       ['In the gateway itself', duration(call.gateway_ms)],
-      ['Cost', exactUsd(call.cost_usd)],
+      ['Cost', usdWithDigits(call.cost_usd)],
       [
         'Input tokens',
         `${count(call.prompt_tokens)}${call.cached_tokens > 0 ? `, ${count(call.cached_tokens)} cached` : ''}`,

@@ -1,16 +1,17 @@
 // The newest calls that match the filters of the address.
 import { useEffect, useState } from 'preact/hooks';
+import { interfaceIds } from '../../../../shared/foundation/constants/index.ts';
 import { sinceOf, type ViewAddress } from '../connection/address.ts';
 import type { List, ManagedCall } from '../connection/documents.ts';
 import { downloadCsv, type Loaded, useManaged } from '../connection/management.ts';
-import { useWorkspaceNames } from '../connection/session-rights.ts';
+import { useChoices, useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceFilter, Search, TextFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { countedOf, milliseconds, none, usd } from '../parts/shown-values.ts';
+import { countedOf, milliseconds } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import type { TableColumn } from '../parts/table.tsx';
+import { sizeOf, type TableColumn, textColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { useRequests } from '../parts/use-requests.ts';
@@ -21,11 +22,11 @@ const textFilters = {
   provider: 'Provider',
   key: 'Key',
   code: 'Code',
-  interface: 'Interface',
   session: 'Session',
   tag: 'Tag',
 };
-const filterNames = ['outcome', 'workspace', 'search', ...Object.keys(textFilters)];
+const rareFilters = ['workspace', 'interface', ...Object.keys(textFilters)];
+const filterNames = ['outcome', 'search', ...rareFilters];
 
 export const CallsView = ({ address }: { readonly address: ViewAddress }) => {
   const query = new URLSearchParams({ since: sinceOf(address) });
@@ -62,14 +63,10 @@ interface CallsProperties {
 }
 
 const Filters = ({ address, loaded }: CallsProperties & { readonly address: ViewAddress }) => {
-  const workspaces = useWorkspaceNames('member');
   return (
     <search>
-      <div class="filters">
+      <div class="filters top">
         <Search address={address} />
-        <Actions loaded={loaded} />
-      </div>
-      <div class="filters many">
         <TimeRange address={address} />
         <ChoiceFilter
           address={address}
@@ -77,7 +74,30 @@ const Filters = ({ address, loaded }: CallsProperties & { readonly address: View
           title="Outcome"
           options={[['', 'all'], 'failed', ['refused', 'refused to clients']]}
         />
+        <Actions loaded={loaded} />
+      </div>
+      <RareFilters address={address} />
+    </search>
+  );
+};
+
+/** Open from the start where one of them is set. */
+const RareFilters = ({ address }: { readonly address: ViewAddress }) => {
+  const workspaces = useWorkspaceNames('member');
+  const { models, providers, tag_names: tagNames } = useChoices();
+  const options: Readonly<Record<string, readonly string[]>> = {
+    model: models,
+    provider: providers,
+    tag: tagNames.map((name) => `${name}=`),
+  };
+  const set = rareFilters.filter((name) => address.parameters.has(name)).length;
+  const [isOpen, setIsOpen] = useState(set > 0);
+  return (
+    <details class="rare" open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>More filters{set > 0 && `, ${set} set`}</summary>
+      <div class="filters many">
         <ChoiceFilter address={address} name="workspace" title="Workspace" options={[['', 'all'], ...workspaces]} />
+        <ChoiceFilter address={address} name="interface" title="Interface" options={[['', 'all'], ...interfaceIds]} />
         {Object.entries(textFilters).map(([name, title]) => (
           <TextFilter
             key={name}
@@ -85,10 +105,11 @@ const Filters = ({ address, loaded }: CallsProperties & { readonly address: View
             name={name}
             title={title}
             placeholder={name === 'tag' ? 'team=search' : 'any'}
+            options={options[name] ?? []}
           />
         ))}
       </div>
-    </search>
+    </details>
   );
 };
 
@@ -117,22 +138,35 @@ const Actions = ({ loaded: { path = '', reload } }: CallsProperties) => {
 const columns: readonly TableColumn<ManagedCall>[] = [
   {
     title: 'Time',
+    value: ({ created_at }) => created_at,
     show: ({ id, created_at }) => (
       <span class="time">
         <Link view="call" parameters={{ id }} text={<Time instant={created_at} />} />
       </span>
     ),
   },
-  { title: 'Outcome', show: ({ outcome }) => <Outcome outcome={outcome} /> },
-  { title: 'Model', show: ({ model, model_asked }) => model ?? model_asked ?? none },
+  { title: 'Outcome', value: ({ outcome }) => outcome, show: ({ outcome }) => <Outcome outcome={outcome} /> },
+  textColumn('Model', ({ model, model_asked }) => model ?? model_asked ?? null),
   { title: 'Path', show: pathOf },
-  { title: 'Duration', isNumber: true, show: ({ total_ms }) => milliseconds(total_ms) },
+  {
+    title: 'Duration',
+    isNumber: true,
+    value: ({ total_ms }) => total_ms,
+    show: ({ total_ms }) => milliseconds(total_ms),
+  },
   {
     title: 'Tokens',
     isNumber: true,
+    value: ({ prompt_tokens, completion_tokens }) => prompt_tokens + completion_tokens,
     show: countedOf,
   },
-  { title: 'Cost', isNumber: true, show: ({ cost_usd, is_byok }) => `${usd(cost_usd)}${is_byok ? ' BYOK' : ''}` },
-  { title: 'Workspace', show: ({ workspace }) => workspace },
-  { title: 'Key', show: ({ key_name, key_public_id }) => key_name ?? key_public_id },
+  {
+    title: 'Cost',
+    isNumber: true,
+    value: ({ cost_usd }) => sizeOf(cost_usd),
+    amounts: ({ cost_usd }) => [cost_usd],
+    show: ({ cost_usd, is_byok }, usd) => `${usd(cost_usd)}${is_byok ? ' BYOK' : ''}`,
+  },
+  textColumn('Workspace', ({ workspace }) => workspace),
+  textColumn('Key', ({ key_name, key_public_id }) => key_name ?? key_public_id),
 ];

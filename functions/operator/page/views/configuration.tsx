@@ -5,7 +5,9 @@ import { readStoredFile, type StoredFile, sendFile } from '../connection/configu
 import type { Replacement } from '../connection/documents.ts';
 import { saveFile } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Failure, Reading } from '../parts/states.tsx';
+import { TextEditor } from '../parts/text-editor.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { ReplacementSummary } from './replacement-summary.tsx';
 
@@ -52,6 +54,7 @@ function useConfiguration() {
 
 export const ConfigurationView = () => {
   const { stored, text, setText, tried, isRunning, failure, read, tryText, tryAgainstNew, apply } = useConfiguration();
+  const [isAsked, setIsAsked] = useState(false);
   // Once, so that edits are not overwritten.
   useEffect(() => void read(), []);
 
@@ -65,6 +68,7 @@ export const ConfigurationView = () => {
   }
   const isTried = tried !== undefined && tried.text === text && !tried.isApplied;
   const changes = tried?.replacement.changes.length ?? 0;
+  const takesAway = tried?.replacement.takes_away ?? [];
   return (
     <section class="configuration" aria-busy={isRunning}>
       <div class="filters">
@@ -80,18 +84,7 @@ export const ConfigurationView = () => {
           onClick={() => saveFile(new Blob([text], { type: 'application/yaml' }), 'gateway.yaml')}
         />
       </div>
-      <label>
-        Gateway file
-        <textarea
-          class="code"
-          rows={24}
-          spellcheck={false}
-          autocapitalize="none"
-          wrap="off"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
+      <TextEditor title="Gateway file" rows={24} value={text} change={setText} fault={failure?.message} />
       <p class="muted">
         Fields of a workspace that are left out stay as they are stored; providers and models are replaced whole.
         Provider keys are named and never shown. Only <code>npm run gw -- apply</code> stores new keys of BYOK
@@ -112,11 +105,27 @@ export const ConfigurationView = () => {
         />
         <Button
           text="Apply"
-          kind={(tried?.replacement.takes_away.length ?? 0) > 0 ? 'danger' : 'main'}
+          kind={takesAway.length > 0 ? 'danger' : 'main'}
           disabled={isRunning || !isTried || changes === 0}
-          onClick={() => apply(stored)}
+          onClick={() => (takesAway.length > 0 ? setIsAsked(true) : apply(stored))}
         />
       </p>
+      {isAsked && (
+        <ConfirmDialog
+          title="Apply what takes something away?"
+          act="Apply"
+          send={() => apply(stored).then(() => true)}
+          close={() => setIsAsked(false)}
+          done={() => setIsAsked(false)}
+        >
+          <p>Who uses these is refused from now on:</p>
+          <ul aria-label="Takes away">
+            {takesAway.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </ConfirmDialog>
+      )}
       {tried && (isTried || tried.isApplied) && (
         <ReplacementSummary replacement={tried.replacement} isApplied={tried.isApplied} />
       )}

@@ -4,7 +4,9 @@ import { manage } from '../connection/management.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Choice } from '../parts/field.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
+import { LatelyUsed } from '../parts/lately-used.tsx';
 import { useRequests } from '../parts/use-requests.ts';
+import { keyTitle } from './key-columns.tsx';
 
 interface EndKeyProperties {
   readonly apiKey: Key;
@@ -22,7 +24,7 @@ export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly
   };
   return (
     <FormDialog
-      title={`Rotate key ${apiKey.name}?`}
+      title={`Rotate key ${keyTitle(apiKey)}?`}
       close={close}
       submit={rotate}
       requests={requests}
@@ -37,14 +39,14 @@ export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly
 
 export const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: () => void }) => (
   <ConfirmDialog
-    title={`Revoke key ${apiKey.name}?`}
+    title={`Revoke key ${keyTitle(apiKey)}?`}
     act="Revoke"
     send={() => manage('PATCH /keys/{public_id}', { names: apiKey, body: { status: 'revoked' } })}
     close={close}
     done={done}
   >
-    <p>
-      Clients with key {apiKey.name} of {apiKey.workspace} are refused from their next request on.
-    </p>
+    <p>Clients with key {keyTitle(apiKey)} are refused from their next request on.</p>
+    {apiKey.owner !== null && <p>It belongs to {apiKey.owner}.</p>}
+    <LatelyUsed of={{ key: apiKey.public_id }} />
   </ConfirmDialog>
 );

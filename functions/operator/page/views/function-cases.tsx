@@ -5,10 +5,11 @@ import type { Cases } from '../connection/documents.ts';
 import { useBaseUrl } from '../connection/settings.ts';
 import { Field } from '../parts/field.tsx';
 import { Form, formValues } from '../parts/form.tsx';
-import { none } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import { Table } from '../parts/table.tsx';
+import { countColumn, Table, textColumn } from '../parts/table.tsx';
 import { useRequests } from '../parts/use-requests.ts';
+
+type Case = Cases['cases'][number];
 
 interface CaseResultsProperties {
   readonly workspace: string;
@@ -54,10 +55,10 @@ export const CaseResults = ({ workspace, functionId, revision, activates, qualif
             keyOf={({ number }) => String(number)}
             empty="This revision has no cases."
             columns={[
-              { title: 'Case', isNumber: true, show: ({ number }) => number },
-              { title: 'Result', show: ({ state }) => state },
-              { title: 'Why', show: ({ problem }) => problem ?? none },
-              { title: 'Answer', show: ({ answer }) => answer ?? none },
+              countColumn<Case>('Case', ({ number }) => number),
+              textColumn<Case>('Result', ({ state }) => state),
+              textColumn<Case>('Why', ({ problem }) => problem),
+              textColumn<Case>('Answer', ({ answer }) => answer),
             ]}
           />
         </div>

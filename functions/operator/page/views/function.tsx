@@ -9,9 +9,10 @@ import { Button } from '../parts/button.tsx';
 import { ChoiceFilter } from '../parts/filters.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
-import { Table, type TableColumn } from '../parts/table.tsx';
+import { Table, type TableColumn, textColumn } from '../parts/table.tsx';
 import { Time, timeOrNone } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
+import { DisableFunction } from './disable-function.tsx';
 import { CaseResults } from './function-cases.tsx';
 import { PublishRevision } from './publish-revision.tsx';
 import { RevisionText } from './revision-text.tsx';
@@ -19,7 +20,7 @@ import { RevisionText } from './revision-text.tsx';
 type Revision = ShownFunction['revisions'][number];
 /** `activates`: the revision serves once its cases were passed. */
 type Task =
-  | { readonly kind: 'publish' }
+  | { readonly kind: 'publish' | 'disable' }
   | { readonly kind: 'cases'; readonly revision: string; readonly activates: boolean };
 
 export const FunctionView = ({ address }: { readonly address: ViewAddress }) => {
@@ -61,7 +62,7 @@ const Details = ({ shown, address, changed }: DetailsProperties) => {
             text={action === 'enable' ? 'Enable' : 'Disable'}
             kind={action === 'disable' ? 'danger' : undefined}
             disabled={isRunning}
-            onClick={() => change(action)}
+            onClick={() => (action === 'disable' ? setTask({ kind: 'disable' }) : change(action))}
           />
         </p>
       )}
@@ -86,6 +87,16 @@ const Details = ({ shown, address, changed }: DetailsProperties) => {
           revision={task.revision}
           activates={task.activates}
           qualified={() => (task.activates ? void change({ activate: task.revision }) : changed())}
+        />
+      )}
+      {task?.kind === 'disable' && (
+        <DisableFunction
+          of={shown}
+          close={() => setTask(undefined)}
+          done={() => {
+            setTask(undefined);
+            changed();
+          }}
         />
       )}
       {task?.kind === 'publish' && (
@@ -132,15 +143,23 @@ interface ColumnsProperties {
 }
 
 const columns = (properties: ColumnsProperties): readonly TableColumn<Revision>[] => [
-  { title: 'Revision', show: ({ id }) => (id === properties.active ? <strong>{id} (serving)</strong> : id) },
-  { title: 'State', show: ({ state }) => state },
+  {
+    title: 'Revision',
+    value: ({ id }) => id,
+    show: ({ id }) => (id === properties.active ? <strong>{id} (serving)</strong> : id),
+  },
+  textColumn('State', ({ state }) => state),
   {
     title: 'Cases',
     show: ({ has_cases, qualified_at }) =>
       has_cases ? qualified_at === null ? 'not passed yet' : <Time instant={qualified_at} /> : none,
   },
-  { title: 'Activated', show: ({ activated_at }) => timeOrNone(activated_at) },
-  { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
+  {
+    title: 'Activated',
+    value: ({ activated_at }) => activated_at,
+    show: ({ activated_at }) => timeOrNone(activated_at),
+  },
+  { title: 'Expires', value: ({ expires_at }) => expires_at, show: ({ expires_at }) => timeOrNone(expires_at) },
   {
     title: 'Actions',
     show: (revision) => properties.mayChange && <Actions revision={revision} {...properties} />,

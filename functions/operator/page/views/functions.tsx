@@ -10,9 +10,10 @@ import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import type { TableColumn } from '../parts/table.tsx';
+import { type TableColumn, textColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
+import { DisableFunction } from './disable-function.tsx';
 import { PublishRevision } from './publish-revision.tsx';
 
 type ChangeFunction = (one: StoredFunction, wanted: FunctionAction) => Promise<void>;
@@ -24,6 +25,7 @@ export const FunctionsView = () => {
     if ((await run(() => changeFunction(one, wanted))) !== undefined) loaded.reload();
   };
   const [isMaking, setIsMaking] = useState(false);
+  const [disabling, setDisabling] = useState<StoredFunction>();
   const rights = useRights();
   return (
     <>
@@ -42,12 +44,22 @@ export const FunctionsView = () => {
       <PagedTable
         caption="Stored functions"
         loaded={loaded}
-        columns={columns(({ workspace }) => rights.holds('editor', workspace), isRunning, change)}
+        columns={columns(({ workspace }) => rights.holds('editor', workspace), isRunning, change, setDisabling)}
         rowsOf={allRows}
         keyOf={({ workspace, id }) => `${workspace}/${id}`}
         empty={() => 'There is no stored function. Make one here, or write it in the gateway file of its workspace.'}
         moreTitle="More functions"
       />
+      {disabling && (
+        <DisableFunction
+          of={disabling}
+          close={() => setDisabling(undefined)}
+          done={() => {
+            setDisabling(undefined);
+            loaded.reload();
+          }}
+        />
+      )}
     </>
   );
 };
@@ -56,15 +68,17 @@ const columns = (
   mayChange: (one: StoredFunction) => boolean,
   isRunning: boolean,
   change: ChangeFunction,
+  askToDisable: (one: StoredFunction) => void,
 ): readonly TableColumn<StoredFunction>[] => [
   {
     title: 'Function',
+    value: ({ id }) => id,
     show: ({ workspace, id }) => <Link view="function" parameters={{ workspace, id }} text={`gw/function/${id}`} />,
   },
-  { title: 'Workspace', show: ({ workspace }) => workspace },
-  { title: 'Kind', show: ({ kind }) => kind },
-  { title: 'Status', show: ({ status }) => status },
-  { title: 'Serving', show: ({ active }) => active ?? none },
+  textColumn('Workspace', ({ workspace }) => workspace),
+  textColumn('Kind', ({ kind }) => kind),
+  textColumn('Status', ({ status }) => status),
+  textColumn('Serving', ({ active }) => active),
   {
     title: 'Revision',
     show: (one) => (mayChange(one) ? <Activation one={one} isRunning={isRunning} change={change} /> : none),
@@ -80,7 +94,7 @@ const columns = (
           kind={action === 'disable' ? 'danger' : undefined}
           disabled={isRunning}
           label={`${action} ${one.id}`}
-          onClick={() => change(one, action)}
+          onClick={() => (action === 'disable' ? askToDisable(one) : change(one, action))}
         />
       );
     },

@@ -5,8 +5,9 @@ import type { Key } from '../connection/documents.ts';
 import { Button } from '../parts/button.tsx';
 import { LastAlert } from '../parts/last-alert.tsx';
 import { Link } from '../parts/link.tsx';
-import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
-import type { TableColumn } from '../parts/table.tsx';
+import { exactUsd } from '../parts/money.ts';
+import { count, none, tagPairs, time } from '../parts/shown-values.ts';
+import { sizeOf, type TableColumn, textColumn } from '../parts/table.tsx';
 import { timeOrNone } from '../parts/time.tsx';
 
 export type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' | 'rotate'; readonly key: Key };
@@ -14,9 +15,12 @@ export type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'r
 export const keyColumns = (
   setTask: (task: KeyTask) => void,
   mayChange: (key: Key) => boolean,
+  /** Cost of the calls of a key in the last 24 hours; undefined while they are counted. */
+  lately: (key: Key) => string | undefined,
 ): readonly TableColumn<Key>[] => [
   {
     title: 'Name',
+    value: ({ name }) => name,
     show: ({ name, public_id }) => (
       <span class="lines">
         <Link view="calls" parameters={{ key: public_id }} text={name} />
@@ -26,6 +30,7 @@ export const keyColumns = (
   },
   {
     title: 'Workspace',
+    value: ({ workspace }) => workspace,
     show: ({ workspace, owner }) => (
       <span class="lines">
         {workspace}
@@ -33,24 +38,29 @@ export const keyColumns = (
       </span>
     ),
   },
-  { title: 'State', show: (key) => <State apiKey={key} /> },
+  { title: 'State', value: ({ state }) => state, show: (key) => <State apiKey={key} /> },
   {
     title: 'Spent',
     isNumber: true,
-    show: ({ spend_limit_usd, spent_usd, last_alert }) =>
-      spend_limit_usd === null ? (
-        none
-      ) : (
+    value: (key) => sizeOf(key.spent_usd ?? lately(key) ?? null),
+    amounts: (key) => [key.spent_usd, lately(key) ?? null],
+    show: (key, usd) => {
+      const { spent_usd, last_alert } = key;
+      const ofDay = lately(key);
+      if (spent_usd === null && ofDay === undefined) return none;
+      return (
         <span class="lines">
-          {usd(spent_usd)}
+          {spent_usd !== null && usd(spent_usd)}
+          {ofDay !== undefined && <span class="muted">24 h: {usd(ofDay)}</span>}
           <LastAlert of={`${last_alert?.percent} %`} alert={last_alert} />
         </span>
-      ),
+      );
+    },
   },
   { title: 'Limits', show: (key) => limitsOf(key) },
-  { title: 'Expires', show: ({ expires_at }) => timeOrNone(expires_at) },
-  { title: 'Models', show: ({ models }) => (models === 'all' ? 'all' : models.join(', ')) },
-  { title: 'Tags', show: ({ tags }) => tagPairs(tags) || none },
+  { title: 'Expires', value: ({ expires_at }) => expires_at, show: ({ expires_at }) => timeOrNone(expires_at) },
+  textColumn('Models', ({ models }) => (models === 'all' ? 'all' : models.join(', '))),
+  textColumn('Tags', ({ tags }) => tagPairs(tags) || null),
   {
     title: 'Actions',
     show: (key) =>
@@ -58,14 +68,22 @@ export const keyColumns = (
         none
       ) : (
         <span class="actions">
-          <Button text="Change" label={`Change key ${key.name}`} onClick={() => setTask({ kind: 'change', key })} />
+          <Button
+            text="Change"
+            label={`Change key ${keyTitle(key)}`}
+            onClick={() => setTask({ kind: 'change', key })}
+          />
           {key.state === 'active' && (
-            <Button text="Rotate" label={`Rotate key ${key.name}`} onClick={() => setTask({ kind: 'rotate', key })} />
+            <Button
+              text="Rotate"
+              label={`Rotate key ${keyTitle(key)}`}
+              onClick={() => setTask({ kind: 'rotate', key })}
+            />
           )}
           <Button
             text="Revoke"
             kind="danger"
-            label={`Revoke key ${key.name}`}
+            label={`Revoke key ${keyTitle(key)}`}
             onClick={() => setTask({ kind: 'revoke', key })}
           />
         </span>
@@ -73,9 +91,12 @@ export const keyColumns = (
   },
 ];
 
+/** Names of keys are unique in a workspace alone. */
+export const keyTitle = ({ name, workspace }: Pick<Key, 'name' | 'workspace'>): string => `${name} of ${workspace}`;
+
 function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): ComponentChildren {
   const limits = [
-    spend_limit_usd !== null && `${usd(spend_limit_usd)} ${spend_limit_reset ?? ''}`.trim(),
+    spend_limit_usd !== null && `${exactUsd(spend_limit_usd)} ${spend_limit_reset ?? ''}`.trim(),
     ...listedCounts(keySettings).map(({ name, listed }) => key[name] !== null && `${count(key[name])} ${listed}`),
   ].filter((limit) => limit !== false);
   if (limits.length === 0) return none;

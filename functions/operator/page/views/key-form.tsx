@@ -1,13 +1,16 @@
-// The form that makes a key, or changes one. An empty field means no such limit.
+// The form that makes a key, or changes one. An empty field means no such limit, or the highest that the workspace allows.
+import { useState } from 'preact/hooks';
 import type { WrittenBody } from '../../../../shared/configuration/management/index.ts';
 import { keySettings, type Setting, type SettingRows } from '../../../../shared/configuration/settings/index.ts';
-import type { Key, NewKey } from '../connection/documents.ts';
+import type { Choices, Key, NewKey } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
-import { useRights, useWorkspaceNames } from '../connection/session-rights.ts';
+import { useChoices, useRights, useWorkspaceNames } from '../connection/session-rights.ts';
 import { Choice, TextField } from '../parts/field.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
 import { changedSettings, SettingFields } from '../parts/setting-fields.tsx';
+import { count } from '../parts/shown-values.ts';
 import { useRequests } from '../parts/use-requests.ts';
+import { keyTitle } from './key-columns.tsx';
 
 interface KeyFormProperties {
   /** Undefined when the form makes a key. */
@@ -25,7 +28,12 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   // A person makes keys of their own where they are a member.
   const rights = useRights();
   const workspaces = useWorkspaceNames(rights.isPerson ? 'member' : 'editor');
-  const rows = rights.holds('editor', changed?.workspace) ? keySettings : ofMembers;
+  const choices = useChoices();
+  const [chosen, setChosen] = useState<string>();
+  const workspace = changed?.workspace ?? chosen ?? workspaces[0];
+  const isEditor = rights.holds('editor', workspace);
+  const rows = isEditor ? keySettings : ofMembers;
+  const bounds = isEditor ? undefined : choices.member_keys.find((one) => one.workspace === workspace);
   const save = async (form: HTMLFormElement) => {
     const { text } = formValues(form);
     const [name, settings] = [text('name'), changedSettings(rows, form, changed)];
@@ -39,15 +47,48 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   };
   return (
     <FormDialog
-      title={changed === undefined ? 'Make a key' : `Change key ${changed.name}`}
+      title={changed === undefined ? 'Make a key' : `Change key ${keyTitle(changed)}`}
       close={close}
       submit={save}
       requests={requests}
       send={changed === undefined ? 'Make the key' : 'Save'}
     >
-      {changed === undefined && <Choice title="Workspace" name="workspace" required options={workspaces} />}
+      {changed === undefined && (
+        <Choice
+          title="Workspace"
+          name="workspace"
+          required
+          options={workspaces}
+          value={workspace ?? ''}
+          choose={setChosen}
+        />
+      )}
+      {bounds && <Left {...bounds} isNew={changed === undefined} />}
       <TextField title="Name" name="name" required maxLength={64} initial={changed?.name} autocomplete="off" />
-      <SettingFields rows={rows} stored={changed} />
+      <SettingFields rows={rows} stored={changed} choices={choices} bounds={boundsOf(bounds?.bounds)} />
     </FormDialog>
   );
 };
+
+type MemberKeys = Choices['member_keys'][number];
+
+/** How many keys the person may still make, which a change of one does not use. */
+const Left = ({ workspace, bounds, left, isNew }: MemberKeys & { readonly isNew: boolean }) => {
+  if (bounds === null)
+    return <p class="note">Members make no keys in workspace {workspace}: an owner can change it.</p>;
+  return (
+    <p class="note">
+      {isNew &&
+        `You may make ${count(left)} more of ${count(bounds.max)} ${bounds.max === 1 ? 'key' : 'keys'} in workspace ${workspace}. `}
+      The limits in the fields are the highest that it allows you; an empty field takes them.
+    </p>
+  );
+};
+
+/** By the settings of a key. */
+function boundsOf(bounds: MemberKeys['bounds'] | undefined): Readonly<Record<string, string>> {
+  if (!bounds) return {};
+  const { max: _ofKeys, expires_in: validity, ...limits } = bounds;
+  const written = Object.entries({ ...limits, expires_at: validity && `${validity} from now` });
+  return Object.fromEntries(written.flatMap(([name, limit]) => (limit === null ? [] : [[name, String(limit)]])));
+}

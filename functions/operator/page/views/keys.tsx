@@ -1,5 +1,5 @@
 // API keys: made, changed and revoked. The text of a key is shown once, after it was made.
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { ViewAddress } from '../connection/address.ts';
 import type { Key, NewKey } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
@@ -10,7 +10,7 @@ import { changeAddress, Search, searchOf } from '../parts/filters.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { RevokeKey, RotateKey } from './end-key.tsx';
-import { type KeyTask, keyColumns } from './key-columns.tsx';
+import { type KeyTask, keyColumns, keyTitle } from './key-columns.tsx';
 import { KeyForm } from './key-form.tsx';
 
 export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
@@ -22,6 +22,10 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const loaded = useManaged('GET /keys', {
     query: { search: searchOf(address), usable: showsRevoked ? undefined : 'true' },
   });
+  // The records of calls have what keys spend that no limit counts.
+  const lately = useManaged('GET /overview', { query: { since: '24h' } }).answer?.data;
+  const costOf = useMemo(() => new Map(lately?.by_key.map(({ key, cost_usd }) => [key, cost_usd])), [lately]);
+  const latelyOf = ({ public_id }: Key) => (lately === undefined ? undefined : (costOf.get(public_id) ?? '0'));
   const [task, setTask] = useState<KeyTask>();
   const [made, setMade] = useState<NewKey>();
   const done = () => {
@@ -41,13 +45,13 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
       </div>
       {made && (
         <SecretOnce secret={made.key} hide={() => setMade(undefined)}>
-          Key {made.name} of {made.workspace}.
+          Key {keyTitle(made)}.
         </SecretOnce>
       )}
       <PagedTable
         caption="API keys"
         loaded={loaded}
-        columns={keyColumns(setTask, mayChange)}
+        columns={keyColumns(setTask, mayChange, latelyOf)}
         rowsOf={allRows}
         keyOf={({ public_id }) => public_id}
         empty={() =>

@@ -6,9 +6,10 @@ import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { count, none, usd } from '../parts/shown-values.ts';
+import { exactUsd } from '../parts/money.ts';
+import { count, none } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
-import { Table, type TableColumn } from '../parts/table.tsx';
+import { amountColumn, Table, type TableColumn, textColumn } from '../parts/table.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface ModelDialogProperties {
@@ -69,7 +70,7 @@ function unitPricesIn(entry: Entry): Readonly<Record<string, string>> {
     ),
   };
   return Object.fromEntries(
-    Object.entries(written).flatMap(([name, price]) => (price === undefined ? [] : [[name, `${usd(price)} USD`]])),
+    Object.entries(written).flatMap(([name, price]) => (price === undefined ? [] : [[name, exactUsd(price)]])),
   );
 }
 
@@ -121,11 +122,8 @@ type Priced = { readonly from: string } & {
   readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;
 };
 
-const priceColumn = (title: string, member: keyof Prices): TableColumn<Priced> => ({
-  title,
-  isNumber: true,
-  show: (prices) => usd(prices[member] ?? null),
-});
+const priceColumn = (title: string, member: keyof Prices): TableColumn<Priced> =>
+  amountColumn(title, (prices) => prices[member] ?? null, { isExact: true });
 
 const priceColumns: readonly TableColumn<Priced>[] = [
   { title: 'Prompt', show: ({ from }) => from },
@@ -157,8 +155,8 @@ const shown = (value: unknown): string =>
   value === null ? none : typeof value === 'string' ? value : JSON.stringify(value);
 
 const differenceColumns: readonly TableColumn<Difference>[] = [
-  { title: 'Provider', show: ({ provider }) => provider ?? none },
-  { title: 'Member', show: ({ member }) => <code>{member}</code> },
+  textColumn('Provider', ({ provider }) => provider),
+  { title: 'Field', value: ({ member }) => member, show: ({ member }) => <code>{member}</code> },
   { title: 'Stored', show: ({ stored }) => shown(stored) },
   { title: 'In the list', show: ({ listed }) => shown(listed) },
   { title: 'In the file', show: ({ written_in_file }) => (written_in_file ? 'yes' : 'no') },

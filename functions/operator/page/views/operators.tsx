@@ -3,15 +3,16 @@ import { useState } from 'preact/hooks';
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedOperator, NewOperator } from '../connection/documents.ts';
 import { manage, useManaged } from '../connection/management.ts';
+import { useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { Choice, TextField } from '../parts/field.tsx';
+import { Choice, ListField, TextField } from '../parts/field.tsx';
 import { Search, searchOf } from '../parts/filters.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { none } from '../parts/shown-values.ts';
-import type { TableColumn } from '../parts/table.tsx';
+import { type TableColumn, textColumn } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
@@ -56,6 +57,7 @@ export const OperatorsView = ({ address }: { readonly address: ViewAddress }) =>
 const columns = (setTask: (task: Task) => void): readonly TableColumn<ManagedOperator>[] => [
   {
     title: 'Name',
+    value: ({ name }) => name,
     show: ({ name, public_id }) => (
       <span class="lines">
         {name}
@@ -63,13 +65,14 @@ const columns = (setTask: (task: Task) => void): readonly TableColumn<ManagedOpe
       </span>
     ),
   },
-  { title: 'Role', show: ({ role }) => role },
-  { title: 'Workspaces', show: ({ workspaces }) => [workspaces].flat().join(', ') },
+  textColumn('Role', ({ role }) => role),
+  textColumn('Workspaces', ({ workspaces }) => [workspaces].flat().join(', ')),
   {
     title: 'State',
+    value: ({ status }) => status,
     show: ({ status }) => <span class={`state ${status === 'active' ? 'serving' : status}`}>{status}</span>,
   },
-  { title: 'Made', show: ({ created_at }) => <Time instant={created_at} /> },
+  { title: 'Made', value: ({ created_at }) => created_at, show: ({ created_at }) => <Time instant={created_at} /> },
   {
     title: 'Actions',
     show: (operator) =>
@@ -101,6 +104,7 @@ interface OperatorFormProperties {
 
 const OperatorForm = ({ close, saved }: OperatorFormProperties) => {
   const requests = useRequests();
+  const names = useWorkspaceNames('owner');
   const save = async (form: HTMLFormElement) => {
     const { text, list } = formValues(form);
     const workspaces = list('workspaces');
@@ -119,7 +123,13 @@ const OperatorForm = ({ close, saved }: OperatorFormProperties) => {
         Each change that is made with the key is logged under this name.
       </p>
       <Choice title="Role" name="role" initial="viewer" options={Object.entries(roles)} />
-      <TextField title="Workspaces" name="workspaces" placeholder="all" aria-describedby="workspaces-help" />
+      <ListField
+        title="Workspaces"
+        name="workspaces"
+        placeholder="all"
+        aria-describedby="workspaces-help"
+        options={names}
+      />
       <p id="workspaces-help" class="muted">
         Ids with commas between them. An owner of all workspaces may do everything, and make operators.
       </p>
@@ -141,6 +151,9 @@ const RevokeOperator = ({ operator, close, done }: RevokeOperatorProperties) => 
     close={close}
     done={done}
   >
-    <p>Requests with it are refused from now on, in this console too.</p>
+    <p>
+      It is {operator.role} of {[operator.workspaces].flat().join(', ')}. Requests with it are refused from now on, in
+      this console too.
+    </p>
   </ConfirmDialog>
 );

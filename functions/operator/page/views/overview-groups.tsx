@@ -2,11 +2,14 @@
 import type { Parameters } from '../connection/address.ts';
 import type { CallTotals } from '../connection/documents.ts';
 import { Link } from '../parts/link.tsx';
-import { count, hasByok, milliseconds, none, spendOf, usd } from '../parts/shown-values.ts';
-import { Table, type TableColumn } from '../parts/table.tsx';
+import { amountText } from '../parts/money.ts';
+import { hasByok, milliseconds, none, spendOf } from '../parts/shown-values.ts';
+import { amountColumn, countColumn, Table, type TableColumn } from '../parts/table.tsx';
 
 interface Group extends CallTotals {
   readonly name: string | null;
+  /** Workspace of a key. */
+  readonly of?: string;
   readonly filter: Parameters;
 }
 
@@ -19,25 +22,31 @@ interface GroupsProperties<Row extends Group> {
 }
 
 const callColumns: readonly TableColumn<Group>[] = [
-  { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
-  { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
-  { title: 'Refused', isNumber: true, show: ({ refused }) => count(refused) },
+  countColumn('Calls', ({ calls }) => calls),
+  countColumn('Failed', ({ failed }) => failed),
+  countColumn('Refused', ({ refused }) => refused),
 ];
 
 export function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: GroupsProperties<Row>) {
   const name: TableColumn<Row> = {
     title: `${by.slice(0, 1).toUpperCase()}${by.slice(1)}`,
+    value: (row) => row.name,
     show: (row) =>
-      row.name === null ? none : <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />,
+      row.name === null ? (
+        none
+      ) : (
+        <span class="lines">
+          <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />
+          {row.of !== undefined && <span class="muted">of {row.of}</span>}
+        </span>
+      ),
   };
   const figures: readonly TableColumn<Row>[] = [
-    { title: 'Spend', isNumber: true, show: (row) => usd(String(spendOf(row))) },
-    ...(rows.some(hasByok)
-      ? [{ title: 'BYOK', isNumber: true, show: ({ byok_cost_usd }: Row) => usd(byok_cost_usd) }]
-      : []),
-    { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
-    { title: 'p50', isNumber: true, show: ({ p50_ms }) => milliseconds(p50_ms) },
-    { title: 'p95', isNumber: true, show: ({ p95_ms }) => milliseconds(p95_ms) },
+    amountColumn('Spend', (row) => amountText(spendOf(row))),
+    ...(rows.some(hasByok) ? [amountColumn<Row>('BYOK', ({ byok_cost_usd }) => byok_cost_usd)] : []),
+    countColumn('Tokens', ({ tokens }) => tokens),
+    { title: 'p50', isNumber: true, value: ({ p50_ms }) => p50_ms, show: ({ p50_ms }) => milliseconds(p50_ms) },
+    { title: 'p95', isNumber: true, value: ({ p95_ms }) => p95_ms, show: ({ p95_ms }) => milliseconds(p95_ms) },
   ];
   return (
     <>

@@ -5,11 +5,13 @@ import type { CallTotals, Overview } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
-import { TextFilter, TimeRange } from '../parts/filters.tsx';
+import { ChoiceFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
+import { amountText, usd, usdAlike } from '../parts/money.ts';
 import { Plot, type PlotLine } from '../parts/plot.tsx';
-import { count, duration, hasByok, share, spendOf, time, usd } from '../parts/shown-values.ts';
+import { count, duration, hasByok, share, spendOf, time } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
+import { countColumn } from '../parts/table.tsx';
 import { Groups } from './overview-groups.tsx';
 
 export const OverviewView = ({ address }: { readonly address: ViewAddress }) => {
@@ -20,7 +22,12 @@ export const OverviewView = ({ address }: { readonly address: ViewAddress }) => 
     <>
       <div class="filters">
         <TimeRange address={address} />
-        <TextFilter address={address} name="tag" title="Group by tag" placeholder="its name" />
+        <ChoiceFilter
+          address={address}
+          name="tag"
+          title="Group by tag"
+          options={[['', 'none'], ...tagNames(loaded.answer?.data, tag)]}
+        />
         <Button text="Refresh" onClick={loaded.reload} />
       </div>
       <Shown loaded={loaded}>
@@ -32,12 +39,18 @@ export const OverviewView = ({ address }: { readonly address: ViewAddress }) => 
   );
 };
 
+/** The picked one too, which no call of a shorter time may have. */
+const tagNames = (overview: Overview | undefined, tag: string): readonly string[] =>
+  [...new Set([...(overview?.tag_names ?? []), ...(tag === '' ? [] : [tag])])].sort();
+
 const NoCalls = ({ since }: { readonly since: string }) => (
   <p class="empty">
     No calls in the {sinceChoices[since as keyof typeof sinceChoices] ?? `last ${since}`}. Pick a longer time, or make a
     call in the <Link view="playground" text="playground" />.
   </p>
 );
+
+type ByProvider = Overview['by_provider'][number];
 
 interface ChartsProperties {
   readonly overview: Overview;
@@ -67,6 +80,11 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
       />
     )}
     <Groups
+      by="workspace"
+      rows={overview.by_workspace.map((row) => ({ ...row, name: row.workspace, filter: { workspace: row.workspace } }))}
+      since={since}
+    />
+    <Groups
       by="model"
       rows={overview.by_model.map((row) => ({ ...row, name: row.model, filter: { model: row.model ?? '' } }))}
       since={since}
@@ -75,9 +93,9 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
       by="provider"
       // Calls of a provider are those that it answered, attempts all that it received.
       columns={[
-        { title: 'Attempts', isNumber: true, show: ({ attempts }) => count(attempts) },
-        { title: 'Failed attempts', isNumber: true, show: ({ failed_attempts }) => count(failed_attempts) },
-        { title: 'Calls answered', isNumber: true, show: ({ calls, failed }) => count(calls - failed) },
+        countColumn<ByProvider>('Attempts', ({ attempts }) => attempts),
+        countColumn<ByProvider>('Failed attempts', ({ failed_attempts }) => failed_attempts),
+        countColumn<ByProvider>('Calls answered', ({ calls, failed }) => calls - failed),
       ]}
       rows={overview.by_provider.flatMap((row) =>
         row.provider === null ? [] : [{ ...row, name: row.provider, filter: { provider: row.provider } }],
@@ -86,7 +104,12 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
     />
     <Groups
       by="key"
-      rows={overview.by_key.map((row) => ({ ...row, name: row.name ?? row.key, filter: { key: row.key } }))}
+      rows={overview.by_key.map((row) => ({
+        ...row,
+        name: row.name ?? row.key,
+        of: row.workspace,
+        filter: { key: row.key },
+      }))}
       since={since}
     />
   </>
@@ -96,7 +119,7 @@ const Totals = ({ totals }: { readonly totals: CallTotals }) => (
   <DescriptionList
     kind="totals"
     entries={[
-      ['Spend', usd(String(spendOf(totals)))],
+      ['Spend', usd(amountText(spendOf(totals)))],
       ...(hasByok(totals) ? ([['Paid by callers (BYOK)', usd(totals.byok_cost_usd)]] as const) : []),
       ['Calls', count(totals.calls)],
       ['Failed', `${count(totals.failed)} (${share(totals.failed, totals.calls)})`],
@@ -127,7 +150,9 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
       latency: [line('p95', 'second', ({ p95_ms }) => p95_ms), line('p50', 'accent', ({ p50_ms }) => p50_ms)],
     };
   }, [series, interval]);
-  const amount = (value: number | null) => usd(String(value ?? 0));
+  // One number of decimals for a plot and its table.
+  const inPlot = usdAlike(series.flatMap((figures) => [amountText(spendOf(figures)), figures.byok_cost_usd]));
+  const amount = (value: number | null) => inPlot(amountText(value ?? 0));
   const whole = (value: number | null) => (value !== null && Number.isInteger(value) ? count(value) : '');
   return (
     <div class="plots">

@@ -1,8 +1,7 @@
 // The outcome of a call of the playground, and the same call as code.
 
-import { type Draft, type PlaygroundTurn, sentFile } from '../connection/playground/draft.ts';
-import { interfaces } from '../connection/playground/playground-interfaces.ts';
-import { curlOf } from '../connection/playground/sdk-code.ts';
+import { interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
+import { curlOf, type Draft, type PlaygroundTurn, sentFile } from '../../../../shared/protocol/playground/index.ts';
 import type { ConversationOutcome } from '../connection/playground/use-conversation.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { duration } from '../parts/shown-values.ts';
@@ -55,7 +54,7 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
         ))}
         {calls.length > 0 && (
           <ul aria-label="Calls of tools">
-            {calls.map(({ at, name, arguments: written }) => (
+            {calls.map(({ name, arguments: written }, at) => (
               <li key={at}>
                 <code>
                   {name}({written})

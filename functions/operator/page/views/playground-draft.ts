@@ -1,6 +1,12 @@
 // Reads the form of the playground as a draft. Throws RequestFailed for an invalid field: nothing was sent then.
+
+import type {
+  Draft,
+  PlaygroundTool,
+  PlaygroundToolCall,
+  PlaygroundTurn,
+} from '../../../../shared/protocol/playground/index.ts';
 import { RequestFailed } from '../connection/management.ts';
-import type { Draft, PlaygroundTool, PlaygroundToolCall, PlaygroundTurn } from '../connection/playground/draft.ts';
 import { formValues } from '../parts/form.tsx';
 
 /** Name of the field for a tool's result. */

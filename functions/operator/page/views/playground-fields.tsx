@@ -1,8 +1,9 @@
 // The fields of the playground: interface and model, prompt, and options.
+
+import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
+import type { PlaygroundToolCall } from '../../../../shared/protocol/playground/index.ts';
+import { isFunction } from '../../../../shared/protocol/playground/index.ts';
 import { useManaged } from '../connection/management.ts';
-import type { PlaygroundToolCall } from '../connection/playground/draft.ts';
-import { isFunction } from '../connection/playground/draft.ts';
-import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { CheckField, Choice, Field } from '../parts/field.tsx';
 import { Link } from '../parts/link.tsx';

@@ -1,9 +1,9 @@
 // Tries calls with an API key, turn by turn, through any interface: request and answer, cost, path, and the same
 // request for a shell and for a program.
 import { useState } from 'preact/hooks';
+import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
+import { isFunction } from '../../../../shared/protocol/playground/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
-import { isFunction } from '../connection/playground/draft.ts';
-import { type InterfaceName, interfaceNames, interfaces } from '../connection/playground/playground-interfaces.ts';
 import { useConversation } from '../connection/playground/use-conversation.ts';
 import { useBaseUrl } from '../connection/settings.ts';
 import { Button } from '../parts/button.tsx';

@@ -4,8 +4,9 @@ import type { ShownFunction, StoredFunction } from '../connection/documents.ts';
 import { changeFunction } from '../connection/function-changes.ts';
 import { manage } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/session-rights.ts';
-import { CheckField, Choice, Field, TextField } from '../parts/field.tsx';
+import { CheckField, Choice, TextField } from '../parts/field.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
+import { TextEditor } from '../parts/text-editor.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface PublishRevisionProperties {
@@ -64,9 +65,13 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
         </>
       )}
       <TextField title="Revision" name="revision" required {...idForm} />
-      <Field title="What it holds, as in the gateway file (YAML)">
-        <textarea name="content" class="code" rows={14} spellcheck={false} defaultValue={before} />
-      </Field>
+      <TextEditor
+        title="What it holds, as in the gateway file (YAML)"
+        name="content"
+        rows={14}
+        initial={before}
+        fault={requests.failure?.message}
+      />
       <CheckField title="Activate it once its cases have passed" name="activate" />
       <CheckField title="Skip its cases" name="skip-cases" />
     </FormDialog>

@@ -5,8 +5,7 @@ import type { Loaded } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { count, usd } from '../parts/shown-values.ts';
-import type { TableColumn } from '../parts/table.tsx';
+import { countColumn, type TableColumn, textColumn } from '../parts/table.tsx';
 import { isListed, ModelDialog } from './model-details.tsx';
 
 interface StoredModelsProperties {
@@ -42,6 +41,7 @@ const Actions = ({ model, show }: { readonly model: Model; readonly show: (model
 const columns: readonly TableColumn<Model>[] = [
   {
     title: 'Model',
+    value: ({ id }) => id,
     show: ({ id, display_name }) => (
       <span class="lines">
         <Link view="calls" parameters={{ model: id }} text={id} />
@@ -49,23 +49,32 @@ const columns: readonly TableColumn<Model>[] = [
       </span>
     ),
   },
-  { title: 'Context', isNumber: true, show: ({ context_length }) => count(context_length) },
-  { title: 'Takes', show: ({ modalities }) => modalities.join(', ') },
+  countColumn('Context', ({ context_length }) => context_length),
+  textColumn('Takes', ({ modalities }) => modalities.join(', ')),
   {
     title: 'USD per million tokens',
-    show: ({ providers }) => (
+    value: ({ providers }) => dearestInput(providers),
+    amounts: ({ providers }) =>
+      providers.flatMap(({ input_price_per_million: input, output_price_per_million: output }) => [input, output]),
+    isExact: true,
+    show: ({ providers }, usd) => (
       <span class="lines">
         {providers.map(({ provider, input_price_per_million, output_price_per_million, state }) => (
           <span key={provider}>
             {provider} {usd(input_price_per_million)} in, {usd(output_price_per_million)} out
-            {state !== undefined && <span class="muted"> {state}</span>}
+            {state !== undefined && <span class={`state ${state.replaceAll(' ', '-')}`}> {state}</span>}
           </span>
         ))}
       </span>
     ),
   },
-  { title: 'Model list', show: besideTheList },
+  textColumn('Model list', besideTheList),
 ];
+
+const dearestInput = (providers: Model['providers']): number | null => {
+  const prices = providers.flatMap(({ input_price_per_million: price }) => (price === null ? [] : [Number(price)]));
+  return prices.length === 0 ? null : Math.max(...prices);
+};
 
 function besideTheList(model: Model): string {
   const { length } = model.differences;

@@ -1,5 +1,6 @@
 // The credit of a workspace: additions and removals, and another addition, which counts once however often it is sent.
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../shared/configuration/management/index.ts';
 import type { Workspace } from '../connection/documents.ts';
 import { randomText } from '../connection/identity.ts';
 import { manage, useManaged } from '../connection/management.ts';
@@ -8,11 +9,13 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AmountField } from '../parts/field.tsx';
 import { Form, formValues } from '../parts/form.tsx';
-import { usd } from '../parts/shown-values.ts';
+import { usdWithDigits } from '../parts/money.ts';
 import { Failure, Shown } from '../parts/states.tsx';
-import { Table } from '../parts/table.tsx';
+import { amountColumn, Table, textColumn } from '../parts/table.tsx';
 import { timeOrNone } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
+
+type Addition = AnswerOf<'GET /workspaces/{id}/credits'>['data'][number];
 
 interface CreditDialogProperties {
   readonly workspace: Workspace;
@@ -20,14 +23,15 @@ interface CreditDialogProperties {
   readonly changed: () => void;
 }
 
-export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialogProperties) => {
+export const CreditDialog = ({ workspace, close, changed }: CreditDialogProperties) => {
+  const { id } = workspace;
   const history = useManaged('GET /workspaces/{id}/credits', { names: { id }, query: { limit: '200' } });
   const mayAdd = useRights().holds('owner', id);
   return (
     <Dialog title={`Credit of ${id}`} onClose={close}>
       {mayAdd && (
         <AddCredit
-          workspace={id}
+          workspace={workspace}
           added={() => {
             history.reload();
             changed();
@@ -42,9 +46,9 @@ export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialog
             keyOf={({ id: key }) => key ?? ''}
             empty="Nothing was granted."
             columns={[
-              { title: 'Time', show: ({ time }) => timeOrNone(time) },
-              { title: 'Id', show: (one) => one.id ?? 'First grant' },
-              { title: 'Amount', isNumber: true, show: ({ amount_usd }) => usd(amount_usd) },
+              { title: 'Time', value: ({ time }) => time, show: ({ time }) => timeOrNone(time) },
+              textColumn<Addition>('Id', (one) => one.id ?? 'First grant'),
+              amountColumn<Addition>('Amount', ({ amount_usd }) => amount_usd, { isExact: true }),
             ]}
           />
         )}
@@ -56,12 +60,16 @@ export const CreditDialog = ({ workspace: { id }, close, changed }: CreditDialog
   );
 };
 
-const AddCredit = ({ workspace, added }: { readonly workspace: string; readonly added: () => void }) => {
+const AddCredit = ({ workspace, added }: { readonly workspace: Workspace; readonly added: () => void }) => {
   const { isRunning, failure, run } = useRequests();
   const [id, setId] = useState(newId);
+  const [removal, setRemoval] = useState<string>();
   const add = async (form: HTMLFormElement) => {
     const body = { amount_usd: formValues(form).text('amount_usd'), id };
-    const send = () => manage('POST /workspaces/{id}/credits', { names: { id: workspace }, body });
+    // A removal is sent when it was confirmed.
+    if (body.amount_usd.startsWith('-') && removal !== body.amount_usd) return setRemoval(body.amount_usd);
+    setRemoval(undefined);
+    const send = () => manage('POST /workspaces/{id}/credits', { names: { id: workspace.id }, body });
     if ((await run(send)) === undefined) return;
     form.reset();
     setId(newId());
@@ -75,6 +83,7 @@ const AddCredit = ({ workspace, added }: { readonly workspace: string; readonly 
         required
         pattern="-?\d+(\.\d+)?"
         form="An amount such as 25 or 12.50; below 0 takes away"
+        change={() => setRemoval(undefined)}
       />
       <label>
         Id, such as the number of an invoice
@@ -88,9 +97,15 @@ const AddCredit = ({ workspace, added }: { readonly workspace: string; readonly 
       </label>
       <p class="muted">The same id is added once within 30 days: send it again where no answer came.</p>
       <Failure failure={failure} />
+      {removal !== undefined && (
+        <p class="note" role="alert">
+          This takes {usdWithDigits(removal.slice(1))} from all keys of workspace {workspace.id}, which has{' '}
+          {usdWithDigits(workspace.available_usd)} now.
+        </p>
+      )}
       <p class="actions">
-        <button type="submit" class="main" disabled={isRunning}>
-          Add
+        <button type="submit" class={removal === undefined ? 'main' : 'danger'} disabled={isRunning}>
+          {removal === undefined ? 'Add' : 'Take it away'}
         </button>
       </p>
     </Form>

@@ -2,6 +2,7 @@
 import { workspaceSettings } from '../../../../shared/configuration/settings/index.ts';
 import type { Workspace } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
+import { useChoices } from '../connection/session-rights.ts';
 import { AmountField, TextField } from '../parts/field.tsx';
 import { FormDialog, formValues } from '../parts/form.tsx';
 import { changedSettings, SettingFields } from '../parts/setting-fields.tsx';
@@ -16,6 +17,7 @@ interface WorkspaceFormProperties {
 
 export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   const requests = useRequests();
+  const choices = useChoices();
   const save = async (form: HTMLFormElement) => {
     const { text } = formValues(form);
     const body = changedSettings(workspaceSettings, form, changed);
@@ -41,7 +43,7 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
           <AmountField title="Credit in USD" name="credit_usd" placeholder="0" />
         </>
       )}
-      <SettingFields rows={workspaceSettings} stored={changed} />
+      <SettingFields rows={workspaceSettings} stored={changed} choices={choices} />
     </FormDialog>
   );
 };

@@ -8,8 +8,8 @@ import { Button } from '../parts/button.tsx';
 import { LastAlert } from '../parts/last-alert.tsx';
 import { Link } from '../parts/link.tsx';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
-import { count, none, usd } from '../parts/shown-values.ts';
-import type { TableColumn } from '../parts/table.tsx';
+import { none } from '../parts/shown-values.ts';
+import { amountColumn, countColumn, sizeOf, type TableColumn } from '../parts/table.tsx';
 import { CreditDialog } from './workspace-credit.tsx';
 import { WorkspaceForm } from './workspace-form.tsx';
 
@@ -53,13 +53,16 @@ const columns = (
 ): readonly TableColumn<Workspace>[] => [
   {
     title: 'Workspace',
+    value: ({ id }) => id,
     show: ({ id }) => <Link view="calls" parameters={{ workspace: id }} text={id} />,
   },
-  { title: 'Available', isNumber: true, show: ({ available_usd }) => usd(available_usd) },
+  amountColumn('Available', ({ available_usd }) => available_usd),
   {
     title: 'Spent',
     isNumber: true,
-    show: ({ spent_usd, last_credit_alert: ofCredit, last_limit_alert: ofLimit }) => (
+    value: ({ spent_usd }) => sizeOf(spent_usd),
+    amounts: ({ spent_usd }) => [spent_usd],
+    show: ({ spent_usd, last_credit_alert: ofCredit, last_limit_alert: ofLimit }, usd) => (
       <span class="lines">
         {usd(spent_usd)}
         <LastAlert of={`${ofCredit?.percent} % of the credit`} alert={ofCredit} />
@@ -67,11 +70,9 @@ const columns = (
       </span>
     ),
   },
-  { title: 'Reserved', isNumber: true, show: ({ held_usd }) => usd(held_usd) },
-  { title: 'Spend limit', isNumber: true, show: ({ spend_limit_usd }) => usd(spend_limit_usd) },
-  ...listedCounts(workspaceSettings).map(
-    ({ name, listed }): TableColumn<Workspace> => ({ title: listed, isNumber: true, show: (one) => count(one[name]) }),
-  ),
+  amountColumn('Reserved', ({ held_usd }) => held_usd),
+  amountColumn('Spend limit', ({ spend_limit_usd }) => spend_limit_usd, { isExact: true }),
+  ...listedCounts(workspaceSettings).map(({ name, listed }) => countColumn<Workspace>(listed, (one) => one[name])),
   { title: 'Models', show: ({ models }) => (models === 'all' ? 'all' : models.join(', ')) },
   { title: 'Policy', show: ({ data_policy }) => policyText(data_policy) || none },
   {

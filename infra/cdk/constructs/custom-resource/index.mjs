@@ -4,14 +4,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const listName = 'com.amazonaws.global.cloudfront.origin-facing';
-
-const readLists = async () => {
-  const { DescribeManagedPrefixListsCommand, EC2Client } = await import('@aws-sdk/client-ec2');
-  const Filters = [{ Name: 'prefix-list-name', Values: [listName] }];
-  return (await new EC2Client().send(new DescribeManagedPrefixListsCommand({ Filters }))).PrefixLists;
-};
-
 const readSecret = async (secretArn) => {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
   return (await new SecretsManagerClient().send(new GetSecretValueCommand({ SecretId: secretArn }))).SecretString;
@@ -23,7 +15,7 @@ const put = async (url, body) => {
 };
 
 /** A new permission reaches every part of IAM within seconds: the function's own may be younger than that. */
-const refusals = ['AccessDeniedException', 'UnauthorizedOperation'];
+const refusals = ['AccessDeniedException'];
 const permissionTriesMax = 10;
 const permissionPauseMs = 4_000;
 
@@ -47,19 +39,10 @@ const resources = {
       return { Sha256: secrets.map((secret) => createHash('sha256').update(secret).digest('hex')).join(',') };
     },
   },
-  /** The id of the list of addresses from which CloudFront calls origins. */
-  'Custom::OriginFacingList': {
-    subject: 'the list',
-    read: async (_properties, outside) => {
-      const [list] = (await oncePermitted(outside.readLists, outside)) ?? [];
-      if (list === undefined) throw Object.assign(new Error(), { name: `this region has no list ${listName}` });
-      return { PrefixListId: list.PrefixListId };
-    },
-  },
 };
 
 /** @param outside reads, waits and answers CloudFormation; only tests pass their own. */
-export const answer = async (event, outside = { readLists, readSecret, put, pause }) => {
+export const answer = async (event, outside = { readSecret, put, pause }) => {
   const { StackId, RequestId, LogicalResourceId, RequestType, ResourceType, ResourceProperties } = event;
   const ids = { StackId, RequestId, LogicalResourceId };
   const PhysicalResourceId = event.PhysicalResourceId ?? LogicalResourceId;

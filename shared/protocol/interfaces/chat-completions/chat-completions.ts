@@ -1,11 +1,10 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { isEndMarker, type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
+import { type EventReader, isEndMarker, type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
-  type EventReader,
   membersOf,
   namesFunction,
   orFault,
@@ -19,6 +18,7 @@ import { readChatRequest } from './read-chat-request.ts';
 
 export const chatCompletions: ClientInterface = {
   id: 'chat-completions',
+  telemetryOperation: 'chat',
   upstreamPath: '/chat/completions',
   gatewayMembers,
   schemaMember: 'response_format',
@@ -31,6 +31,17 @@ export const chatCompletions: ClientInterface = {
   answerMaxBytes,
   readAnswer: readJsonAnswer,
   openEventReader: openChunkReader,
+  formFields: undefined,
+  measureForm: undefined,
+  seldomOffered: undefined,
+  repairWords: undefined,
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  translation: async () => (await import('./translation/index.ts')).chatSource,
+  packageModels: undefined,
+  // Other hosts of chat completions need not know the word.
+  cacheMarks: { kinds: ['openrouter'], onTools: false },
 };
 
 /** A stream is complete where every choice has finished, with or without its end marker. */

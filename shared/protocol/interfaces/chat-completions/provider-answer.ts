@@ -2,6 +2,8 @@
 // and an unknown field changes nothing. Only the parts that the gateway reads are parsed.
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
+  type AnswerEvent,
+  type EventDetails,
   findMember,
   isBrokenEnd,
   isEndWord,
@@ -9,18 +11,16 @@ import {
   type JsonObject,
   type JsonText,
   pick,
+  type ReadAnswer,
   replaceValues,
   rewriteMembers,
   type UsageReport,
 } from '../../wire/index.ts';
 import {
-  type AnswerEvent,
   answerJson,
-  type EventDetails,
   membersOf,
   ParsedEvent,
   parseEvent,
-  type ReadAnswer,
   readErrorObject,
   readInTurns,
   readUnscanned,

@@ -1,8 +1,9 @@
 // Structured output: whether the choices of an answer satisfy the schema of the request.
 import { collectedStreamMaxBytes } from '../../../foundation/constants/index.ts';
 import { checkAnswer, type SchemaWork } from '../../json-schema/index.ts';
+import type { JsonAnswer } from '../../wire/index.ts';
 import { isJsonObject, isJsonText, type JsonObject } from '../../wire/index.ts';
-import type { AnswerChecking, CheckedAnswer, JsonAnswer, SchemaCheck, StreamSchemaCheck } from '../index.ts';
+import type { AnswerChecking, CheckedAnswer, SchemaCheck, StreamSchemaCheck } from '../index.ts';
 import { readChoices, withContents } from './provider-answer.ts';
 
 export const schemaCheckOf = (schema: unknown): SchemaCheck => ({

@@ -1,21 +1,17 @@
 // Writes the client's answer: the provider's answer or chunks, with the gateway's usage fields.
 import {
+  type AnswerCost,
   brokenStreamMessages,
   doneText,
   hasCounts,
   isJsonObject,
+  type JsonAnswer,
   type MidStreamCode,
   rewriteMembers,
   toEventLine,
-} from '../../wire/index.ts';
-import {
-  type AnswerCost,
-  answerJson,
-  type JsonAnswer,
-  type StreamWriter,
-  type StreamWriting,
   type WrittenAnswer,
-} from '../index.ts';
+} from '../../wire/index.ts';
+import { answerJson, type StreamWriter, type StreamWriting } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 
@@ -47,7 +43,7 @@ export function openChunkWriter(
   { mergesUsageChunk, endsBrokenStreamWithDone }: StreamWriting,
 ): StreamWriter {
   const asksMergedUsage = includeMergedUsage || (includeUsage && mergesUsageChunk);
-  const mergesLastChunk = includeUsage && mergesUsageChunk;
+  const mergesLastChunk = asksMergedUsage && mergesUsageChunk;
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
   /**

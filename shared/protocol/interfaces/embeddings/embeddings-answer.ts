@@ -1,15 +1,16 @@
 // Reads a provider's embeddings, and writes them for the client with the cost in `usage`.
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { isJsonObject, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerCost,
+  isJsonObject,
   type JsonAnswer,
-  putBackValues,
   type ReadAnswer,
-  readListAnswer,
-  takeOutValues,
+  rewriteMembers,
+  toCount,
+  type UsageReport,
   type WrittenAnswer,
-} from '../index.ts';
+} from '../../wire/index.ts';
+import { putBackValues, readListAnswer, takeOutValues } from '../index.ts';
 import { vectors } from './vectors.ts';
 
 interface EmbeddingsAnswer extends JsonAnswer {

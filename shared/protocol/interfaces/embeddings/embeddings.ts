@@ -7,6 +7,11 @@ import { readEmbeddingsInput } from './embeddings-request.ts';
 
 export const embeddings = relayedInterface({
   id: 'embeddings',
+  telemetryOperation: 'embeddings',
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  packageModels: 'embedding',
   upstreamPath: '/embeddings',
   schema: z.looseObject(plainMembers),
   uncheckedNames: ['dimensions'],

@@ -1,14 +1,14 @@
 // The stream of a request for images: partial images, and each image when it is complete. Relayed byte for byte.
-import { brokenStreamMessages, isEndMarker, isJsonObject, toEventLine, type UsageReport } from '../../wire/index.ts';
 import {
+  brokenStreamMessages,
   type EventReader,
   type EventReading,
-  endMarkerEvent,
-  membersOf,
-  ParsedEvent,
-  parseEvent,
-  type StreamWriter,
-} from '../index.ts';
+  isEndMarker,
+  isJsonObject,
+  toEventLine,
+  type UsageReport,
+} from '../../wire/index.ts';
+import { endMarkerEvent, membersOf, ParsedEvent, parseEvent, type StreamWriter } from '../index.ts';
 import { readImagesUsage, wordsIn } from './images-answer.ts';
 
 const details = membersOf({ image_tokens: {}, text_tokens: {}, cached_tokens: {} });

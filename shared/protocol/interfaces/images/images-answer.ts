@@ -1,28 +1,21 @@
 // Reads a provider's images, and writes them for the client with the cost in `usage`. The gateway looks at none of them.
 import { headerNames, largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
+  type AnswerCost,
   findMember,
   isJsonObject,
+  type JsonAnswer,
   type JsonObject,
   mediaIn,
   pick,
+  type ReadAnswer,
   rewriteMembers,
   toCount,
   type Units,
   type UsageReport,
-} from '../../wire/index.ts';
-import {
-  type AnswerCost,
-  countValues,
-  type JsonAnswer,
-  type LongValues,
-  membersOf,
-  putBackValues,
-  type ReadAnswer,
-  readListAnswer,
-  takeOutValues,
   type WrittenAnswer,
-} from '../index.ts';
+} from '../../wire/index.ts';
+import { countValues, type LongValues, membersOf, putBackValues, readListAnswer, takeOutValues } from '../index.ts';
 
 const base64Images: LongValues = {
   memberName: '"b64_json"',

@@ -58,6 +58,24 @@ function thinksByBudget(json: JsonText): boolean {
   return thinking !== undefined && (pick(json, thinking, thinkingShape) as JsonObject | undefined)?.type === 'enabled';
 }
 
+/** A Claude with a thinking budget refuses results of tool calls before which no thinking stands. */
+export function lacksThinking(json: JsonText): boolean {
+  const messages = findMember(json, 'messages');
+  if (messages === undefined || !thinksByBudget(json)) return false;
+  const [first, ...others] = lastBlocksOfAssistant(json, messages);
+  return isCall(first) || (!isThinking(first) && others.some(isCall));
+}
+
+const isCall = (block: JsonObject | undefined): boolean => block?.type === 'tool_use';
+const isThinking = (block: JsonObject | undefined): boolean =>
+  block?.type === 'thinking' || block?.type === 'redacted_thinking';
+
+function lastBlocksOfAssistant(json: JsonText, messages: number): readonly JsonObject[] {
+  const last = [...json.inside(messages)].findLast((message) => isOfAssistant(json, message));
+  const { content } = last === undefined ? {} : (pick(json, last, messageShape) as JsonObject);
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}
+
 const blockShape = membersOf({ type: {}, id: {}, signature: {}, data: {} });
 const messageShape = membersOf({ content: { items: blockShape } });
 
@@ -66,12 +84,10 @@ const ownCallId = /^toolu_/;
 
 /** A Claude with a thinking budget refuses results of tool calls before which it has not thought itself. */
 function wasCalledByAnother(json: JsonText, messages: number): boolean {
-  const last = [...json.inside(messages)].findLast((message) => isOfAssistant(json, message));
-  const { content } = last === undefined ? {} : (pick(json, last, messageShape) as JsonObject);
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const blocks = lastBlocksOfAssistant(json, messages);
   const [first] = blocks.filter((block) => !isForeign(block));
-  if (first === undefined || first.type === 'thinking' || first.type === 'redacted_thinking') return false;
-  const calls = blocks.filter(({ type }) => type === 'tool_use');
+  if (first === undefined || isThinking(first)) return false;
+  const calls = blocks.filter(isCall);
   return calls.length > 0 && (blocks.some(isForeign) || calls.some(({ id }) => !ownCallId.test(String(id))));
 }
 

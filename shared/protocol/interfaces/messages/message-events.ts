@@ -1,16 +1,17 @@
 // The stateful reader of a stream of message events: output and usage so far.
-import { isEndMarker, isEndWord, isJsonObject, type JsonObject, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerDetails,
   type AnswerEvent,
   type EventDetails,
   type EventReader,
   type EventReading,
-  endMarkerEvent,
-  ParsedEvent,
-  parseEvent,
-  textBytesOf,
-} from '../index.ts';
+  isEndMarker,
+  isEndWord,
+  isJsonObject,
+  type JsonObject,
+  type UsageReport,
+} from '../../wire/index.ts';
+import { endMarkerEvent, ParsedEvent, parseEvent, textBytesOf } from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
 import { answerDetails, brokenEnd, filesIn, structuralNames, toolResult } from './read-message.ts';
 

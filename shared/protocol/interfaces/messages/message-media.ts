@@ -1,6 +1,6 @@
 // The media of a Messages request.
-import { isJsonObject, type JsonObject } from '../../wire/index.ts';
-import { boundedByContext, type Media, openPixelReader, type Pixels, sumOfMedia } from '../index.ts';
+import { isJsonObject, type JsonObject, openPixelReader, type Pixels } from '../../wire/index.ts';
+import { boundedByContext, type Media, sumOfMedia } from '../index.ts';
 
 /**
  * Anthropic's documented cost (platform.claude.com, "Images and vision", November 2026): an image takes one token for

@@ -15,6 +15,7 @@ import { readCountRequest, readMessagesRequest } from './read-messages-request.t
 
 export const messages: ClientInterface = {
   id: 'messages',
+  telemetryOperation: 'chat',
   upstreamPath: '/messages',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
@@ -29,17 +30,30 @@ export const messages: ClientInterface = {
   answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readMessage,
   openEventReader,
+  formFields: undefined,
+  measureForm: undefined,
+  seldomOffered: undefined,
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  translation: async () => (await import('./translation/index.ts')).messagesSource,
+  packageModels: undefined,
+  cacheMarks: { kinds: undefined, onTools: true },
 };
 
 /** Same routing, no charge. Never the answer of a message under the same Idempotency-Key, so it has a name of its own. */
 export const countTokens: ClientInterface = {
   ...messages,
   id: 'count-tokens',
+  telemetryOperation: 'count_tokens',
   upstreamPath: '/messages/count_tokens',
   seldomOffered: 'counts tokens',
   readRequest: readCountRequest,
   answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readTokenCount,
+  cacheMarks: undefined,
+  operation: async () => (await import('./operation.ts')).countOperation,
+  playground: undefined,
 };
 
 // Words for a rejected request of Messages. Agents search for those of Anthropic's interface, shorten the conversation

@@ -1,6 +1,7 @@
 // Reads a provider's message from JSON. Lenient: an object with a list as content is a message, and an unknown field
 // changes nothing.
 import {
+  type AnswerDetails,
   findMember,
   isBrokenEnd,
   isEndWord,
@@ -8,17 +9,9 @@ import {
   type JsonObject,
   type JsonText,
   pick,
-} from '../../wire/index.ts';
-import {
-  type AnswerDetails,
-  membersOf,
   type ReadAnswer,
-  readErrorObject,
-  readInTurns,
-  readUnscanned,
-  readUsageMember,
-  textBytesIn,
-} from '../index.ts';
+} from '../../wire/index.ts';
+import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, textBytesIn } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 
 const factsShape = membersOf({

@@ -18,6 +18,11 @@ export const rerankSchema = z.looseObject({
 
 export const rerank = relayedInterface({
   id: 'rerank',
+  telemetryOperation: 'rerank',
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  packageModels: 'reranking',
   upstreamPath: '/rerank',
   schema: rerankSchema,
   // Thousands of documents are measured in the text.

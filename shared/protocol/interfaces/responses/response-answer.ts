@@ -1,14 +1,6 @@
 // Reads a provider's response from JSON. Lenient: an object with a list as output is a response.
-import { findMember, type JsonText, pick } from '../../wire/index.ts';
-import {
-  membersOf,
-  type ReadAnswer,
-  readErrorObject,
-  readInTurns,
-  readUnscanned,
-  readUsageMember,
-  textBytesIn,
-} from '../index.ts';
+import { findMember, type JsonText, pick, type ReadAnswer } from '../../wire/index.ts';
+import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, textBytesIn } from '../index.ts';
 import { brokenEnd, idsOf, itemShape, readResponseUsage } from './response-events.ts';
 
 const factsShape = membersOf({

@@ -1,5 +1,10 @@
 // The stateful reader of a stream of Responses events.
 import {
+  type AnswerDetails,
+  type AnswerEvent,
+  type EventDetails,
+  type EventReader,
+  type EventReading,
   isBrokenEnd,
   isEndMarker,
   isJsonObject,
@@ -8,17 +13,7 @@ import {
   toCount,
   type UsageReport,
 } from '../../wire/index.ts';
-import {
-  type AnswerDetails,
-  type AnswerEvent,
-  type EventDetails,
-  type EventReader,
-  type EventReading,
-  endMarkerEvent,
-  membersOf,
-  ParsedEvent,
-  parseEvent,
-} from '../index.ts';
+import { endMarkerEvent, membersOf, ParsedEvent, parseEvent } from '../index.ts';
 
 /** State of the begun response, for the end of a stream that breaks. */
 export interface ResponseEventDetails extends EventDetails {

@@ -15,6 +15,7 @@ import { readResponsesRequest } from './responses-request.ts';
 
 export const responses: ClientInterface = {
   id: 'responses',
+  telemetryOperation: 'chat',
   upstreamPath: '/responses',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
@@ -27,17 +28,30 @@ export const responses: ClientInterface = {
   answerMaxBytes,
   readAnswer: readResponse,
   openEventReader: openResponseReader,
+  formFields: undefined,
+  measureForm: undefined,
+  seldomOffered: undefined,
+  repairWords: undefined,
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  translation: async () => (await import('./translation/index.ts')).responsesSource,
+  packageModels: undefined,
+  cacheMarks: undefined,
 };
 
 /** Same routing, no charge. */
 export const inputTokens: ClientInterface = {
   ...responses,
   id: 'input-tokens',
+  telemetryOperation: 'count_tokens',
   upstreamPath: '/responses/input_tokens',
   seldomOffered: 'counts tokens',
   readRequest: readInputTokensRequest,
   answerMaxBytes: () => upstreamBodyMaxBytes,
   readAnswer: readTokenCount,
+  operation: async () => (await import('./operation.ts')).countOperation,
+  playground: undefined,
 };
 
 /** A call of the model, with a bill like that of a response. */
@@ -47,4 +61,6 @@ export const compact: ClientInterface = {
   upstreamPath: '/responses/compact',
   seldomOffered: 'compacts conversations',
   readRequest: readCompactRequest,
+  operation: async () => (await import('./operation.ts')).compactOperation,
+  playground: undefined,
 };

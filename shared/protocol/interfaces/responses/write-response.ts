@@ -1,20 +1,17 @@
 // Writes the client's answer: the provider's events, byte for byte; its JSON with the cost in `usage`.
 import {
+  type AnswerCost,
+  type AnswerEvent,
   brokenStreamMessages,
   findMember,
   isJsonObject,
+  type JsonAnswer,
   replaceValues,
   rewriteMembers,
   toEventLine,
-} from '../../wire/index.ts';
-import {
-  type AnswerCost,
-  type AnswerEvent,
-  type JsonAnswer,
-  readUsageMember,
-  type StreamWriter,
   type WrittenAnswer,
-} from '../index.ts';
+} from '../../wire/index.ts';
+import { readUsageMember, type StreamWriter } from '../index.ts';
 import type { ResponseEventDetails } from './response-events.ts';
 import { responseText } from './response-opening.ts';
 

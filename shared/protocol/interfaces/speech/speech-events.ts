@@ -1,6 +1,8 @@
 // The stream of a request for speech: pieces of audio as bytes, or as events with base64. Relayed byte for byte.
 import {
   brokenStreamMessages,
+  type EventReader,
+  type EventReading,
   isEndMarker,
   isJsonObject,
   toCount,
@@ -9,8 +11,6 @@ import {
 } from '../../wire/index.ts';
 import {
   BytesEvent,
-  type EventReader,
-  type EventReading,
   endMarkerEvent,
   isBytesType,
   membersOf,

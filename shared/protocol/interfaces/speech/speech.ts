@@ -18,6 +18,10 @@ type SpeechBody = z.infer<typeof speechSchema>;
 
 export const speech = relayedInterface({
   id: 'speech',
+  telemetryOperation: 'generate_content',
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
   upstreamPath: '/audio/speech',
   schema: speechSchema,
   promptMember: 'input',

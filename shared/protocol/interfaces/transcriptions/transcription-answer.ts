@@ -1,17 +1,16 @@
 // Reads a provider's transcription: JSON, or a text (`text`, `srt`, `vtt`), and hands it on as it came.
-import { isJsonObject, jsonTextOf, pick, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerCost,
+  isJsonObject,
   type JsonAnswer,
-  membersOf,
+  jsonTextOf,
+  pick,
   type ReadAnswer,
-  readErrorObject,
-  readInTurns,
-  readUnscanned,
-  readUsageMember,
+  toCount,
+  type UsageReport,
   type WrittenAnswer,
-  withCostHeader,
-} from '../index.ts';
+} from '../../wire/index.ts';
+import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, withCostHeader } from '../index.ts';
 
 const factsShape = membersOf({ error: {}, model: {}, text: {}, duration: {} });
 const noJson = jsonTextOf({});

@@ -1,13 +1,13 @@
 // The stream of a transcription: pieces of its text, and all of it at the end. Relayed byte for byte.
-import { brokenStreamMessages, isEndMarker, isJsonObject, toEventLine } from '../../wire/index.ts';
 import {
+  brokenStreamMessages,
   type EventReader,
   type EventReading,
-  endMarkerEvent,
-  ParsedEvent,
-  parseEvent,
-  type StreamWriter,
-} from '../index.ts';
+  isEndMarker,
+  isJsonObject,
+  toEventLine,
+} from '../../wire/index.ts';
+import { endMarkerEvent, ParsedEvent, parseEvent, type StreamWriter } from '../index.ts';
 import { readTranscriptionUsage } from './transcription-answer.ts';
 
 export function openTranscriptionReader(): EventReader {

@@ -17,20 +17,22 @@ export const transcriptionsSchema = z.looseObject({
   stream: z.nullish(z.boolean()),
 });
 
-export const transcriptions = {
-  ...relayedInterface({
-    id: 'transcriptions',
-    upstreamPath: '/audio/transcriptions',
-    schema: transcriptionsSchema,
-    promptMember: 'file',
-    readInput,
-    formFields: { numbers: new Set(['temperature']), flags: new Set(['stream']) },
-    streams: { openEventReader: openTranscriptionReader, openStreamWriter: openTranscriptionWriter },
-    readAnswer: readTranscription,
-    writeAnswer: writeTranscription,
-  }),
+export const transcriptions = relayedInterface({
+  id: 'transcriptions',
+  telemetryOperation: 'generate_content',
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  upstreamPath: '/audio/transcriptions',
+  schema: transcriptionsSchema,
+  promptMember: 'file',
+  readInput,
+  formFields: { numbers: new Set(['temperature']), flags: new Set(['stream']) },
+  streams: { openEventReader: openTranscriptionReader, openStreamWriter: openTranscriptionWriter },
+  readAnswer: readTranscription,
+  writeAnswer: writeTranscription,
   measureForm,
-};
+});
 
 /** Before the request is read: what it can cost depends on it. */
 async function measureForm(form: FormBody): Promise<void> {

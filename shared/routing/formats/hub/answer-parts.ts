@@ -1,11 +1,12 @@
 // The parts of an answer, whole or streamed, checked and restored, and the events that a writer makes of them.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { nextTurn } from '../../../foundation/time/index.ts';
+import { type HubPart, oneCallAtATime, partsOfResult, type SourceCall } from '../../../protocol/hub/index.ts';
 import type { AttemptFailure } from '../../providers/index.ts';
 import { failureOfAnswer, finishFailure, knownEnd } from './failure.ts';
-import { type HubPart, type HubTarget, oneCallAtATime, partsOfResult, type SourceCall } from './middle/index.ts';
 import type { Exchange } from './package-exchange.ts';
 import { partsToStop } from './stops.ts';
+import type { HubTarget } from './targets/hub-target.ts';
 
 type Parts = AsyncIterable<HubPart> | Iterable<HubPart>;
 

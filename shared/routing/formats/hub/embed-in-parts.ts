@@ -6,9 +6,9 @@ import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import { estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './middle/index.ts';
 import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
+import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 interface EmbedCall {

@@ -1,8 +1,8 @@
 // Converts a package's error, thrown or inside a stream, to a failure of the attempt.
 import { AISDKError, type LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import { formatsOwnEnd } from '../../../protocol/hub/index.ts';
 import { isEndWord, isJsonObject, meaningOfEnd } from '../../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
-import { formatsOwnEnd } from './middle/index.ts';
 
 /**
  * Failure of a request that the target's format cannot express, found before anything was sent; undefined for another

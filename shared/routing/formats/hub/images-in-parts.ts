@@ -4,9 +4,9 @@ import { imageOptions } from '../../../protocol/interfaces/images/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import type { HubTarget, ImageTarget } from './middle/index.ts';
 import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
+import type { HubTarget, ImageTarget } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 interface ImageCall {

@@ -2,9 +2,10 @@
 // sockets and the classification of failures stay the gateway's. The package's own errors for a failed request are
 // ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import { jsonResponse } from '../../../protocol/hub/index.ts';
 import type { AttemptFailure, ReceivedAnswer, ReceivingSend } from '../../providers/index.ts';
 import { errorIn } from './failure.ts';
-import { type HubTarget, jsonResponse } from './middle/index.ts';
+import type { HubTarget } from './targets/hub-target.ts';
 
 /** Base URL for a package, before the path. Never called. */
 const packageBaseUrl = 'https://provider.invalid';

@@ -1,7 +1,7 @@
 // Names of tools that packages look up in plain objects, where they find inherited properties: `constructor`,
 // `toString`. Such a tool gets another name for the package, and for the provider.
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { createToolNames, type HubCall, type HubPart } from './middle/index.ts';
+import { createToolNames, type HubCall, type HubPart } from '../../../protocol/hub/index.ts';
 
 export interface PackageNames {
   readonly call: HubCall;

@@ -8,8 +8,8 @@ import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
 import type { CandidateRequest, NoAnswer, OpenPart, Pause } from '../../providers/index.ts';
 import { readFailure } from './call-through-hub.ts';
-import type { HubTarget } from './middle/index.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
+import type { HubTarget } from './targets/hub-target.ts';
 
 export interface PackageTask {
   /** Whose package writes the form of the provider. */

@@ -1,7 +1,7 @@
-// Interfaces that some kinds of providers have in a form of their own, written by models of their packages: each answers
+// Models of the AI SDK that serve an interface at providers with a form of their own: each answers
 // whole, from a body that is read whole.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
-import type { InterfaceId } from '../../../foundation/constants/index.ts';
+import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CandidateOutcome, OpenPart } from '../../providers/index.ts';
 import { embeddingRequests, embedInParts } from './embed-in-parts.ts';
 import { imageRequests, imagesInParts } from './images-in-parts.ts';
@@ -16,25 +16,22 @@ interface Task {
   readonly requests: (task: SplitTask) => number | Promise<number>;
 }
 
-const images: Task = { run: imagesInParts, requests: imageRequests };
-const tasks: Readonly<Partial<Record<InterfaceId, Task>>> = {
-  embeddings: { run: embedInParts, requests: embeddingRequests },
-  images,
-  'image-edits': images,
-  rerank: { run: rerankDocuments, requests: () => 1 },
+const tasks: Readonly<Record<NonNullable<ClientInterface['packageModels']>, Task>> = {
+  embedding: { run: embedInParts, requests: embeddingRequests },
+  image: { run: imagesInParts, requests: imageRequests },
+  reranking: { run: rerankDocuments, requests: () => 1 },
 };
 
 /** Rejects where `send` does, or where the body breaks. */
-export function runPackageTask(interfaceId: InterfaceId, ...asked: Parameters<RunTask>): Promise<CandidateOutcome> {
-  return taskOf(interfaceId).run(...asked);
-}
+export const runPackageTask = (
+  clientInterface: ClientInterface,
+  ...call: Parameters<RunTask>
+): Promise<CandidateOutcome> => taskOf(clientInterface).run(...call);
 
-export async function requestsOfTask(interfaceId: InterfaceId, task: SplitTask): Promise<number> {
-  return await taskOf(interfaceId).requests(task);
-}
+export const requestsOfTask = async (clientInterface: ClientInterface, task: SplitTask): Promise<number> =>
+  taskOf(clientInterface).requests(task);
 
-function taskOf(interfaceId: InterfaceId): Task {
-  const task = tasks[interfaceId];
-  if (task === undefined) throw new Error(`no package has a model for ${interfaceId}`);
-  return task;
+function taskOf({ id, packageModels }: ClientInterface): Task {
+  if (packageModels === undefined) throw new Error(`no package has a model for ${id}`);
+  return tasks[packageModels];
 }

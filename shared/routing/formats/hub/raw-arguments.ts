@@ -1,8 +1,10 @@
 // Keeps arguments of tool calls as the provider wrote them. A package would parse them, which rounds long numbers, and
 // refuses an answer with a field called `__proto__`. So it gets stand-ins, which are replaced in its output.
+
+import type { HubPart } from '../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../protocol/interfaces/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../../protocol/wire/index.ts';
-import type { ArgumentsForm, HubPart } from './middle/index.ts';
+import type { ArgumentsForm } from './targets/hub-target.ts';
 
 export interface RawArguments {
   /** An answer, or an event, for a package. */

@@ -3,8 +3,8 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import type { RankedDocument, RerankedDocuments } from './middle/index.ts';
 import { openPackagePart, type PackageTask } from './package-part.ts';
+import type { RankedDocument, RerankedDocuments } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 /** Answers in which an order comes: a provider gives a hundred documents or more in each. */

@@ -2,15 +2,9 @@
 // body itself is compared with the request.
 import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
+import { type HubCall, type OptionalName, strictPath, toldPathsMax } from '../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
-import {
-  type HubCall,
-  type HubTarget,
-  type OptionalName,
-  strictPath,
-  type TargetCall,
-  toldPathsMax,
-} from './middle/index.ts';
+import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
 export interface SentBody {
   readonly text: string;

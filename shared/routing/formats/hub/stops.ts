@@ -1,7 +1,7 @@
 // Ends an answer at a client's stop that its provider does not support. The provider is read to its end, so that the
 // model's output is paid as it was reported.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { HubCall, HubPart } from './middle/index.ts';
+import type { HubCall, HubPart } from '../../../protocol/hub/index.ts';
 import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
 
 /** One without a character would end every answer at once: providers refuse it. */

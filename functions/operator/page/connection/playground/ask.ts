@@ -1,7 +1,12 @@
 // One call with an API key, as any client makes it: the request, the raw answer, and its text.
+
+import {
+  formFields,
+  type PlaygroundInterface,
+  type ShownOutput,
+} from '../../../../../shared/protocol/playground/index.ts';
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
-import { formFields, type Heard, type PlaygroundInterface } from './draft.ts';
 
 export interface Question {
   /** Ends in /v1. */
@@ -15,7 +20,8 @@ export interface Question {
 export interface Listener {
   /** Called with the `x-request-id` of the answer. */
   readonly started: (id: string | null) => void;
-  readonly heard: (part: Heard) => void;
+  /** Called with the output so far, each time there is more. */
+  readonly shown: (output: ShownOutput) => void;
   /** Called with each raw event. */
   readonly raw: (text: string) => void;
 }
@@ -44,7 +50,7 @@ export async function ask(question: Question, listener: Listener, signal: AbortS
     return readStream(response.body, calledInterface, listener);
   const text = await response.text();
   listener.raw(text);
-  listener.heard(type.startsWith('text/') ? { text } : calledInterface.readAnswer(JSON.parse(text)));
+  listener.shown(type.startsWith('text/') ? { text } : calledInterface.readAnswer(JSON.parse(text)));
 }
 
 /** A form has a type of its own, with its boundary. */
@@ -59,15 +65,26 @@ function sentBody({ calledInterface, body, file }: Question, authorization: stri
 }
 
 async function readStream(body: ReadableStream<Uint8Array>, calledInterface: PlaygroundInterface, listener: Listener) {
+  const fold = calledInterface.openFold?.();
   for await (const events of readEvents(bytesOf(body), eventMaxBytes)) {
     for (const { name, text } of events) {
       listener.raw(`${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`);
       if (text === '[DONE]') continue;
-      const heard = calledInterface.readEvent(JSON.parse(text));
-      if (heard.failure) throw new RequestFailed(heard.failure.code, heard.failure.message);
-      listener.heard(heard);
+      const event = JSON.parse(text) as Record<string, unknown>;
+      refuseFailure(event);
+      fold?.add(event);
     }
+    if (fold !== undefined) listener.shown(calledInterface.readAnswer(fold.answer()));
   }
+}
+
+/** The events by which interfaces say that a stream broke. Throws RequestFailed. */
+function refuseFailure({ type, error, response, ...event }: Record<string, unknown>): void {
+  const failed = type === 'response.failed' ? (response as { readonly error?: unknown } | undefined)?.error : error;
+  const told = failed ?? (type === 'error' ? event : undefined);
+  if (told === undefined || told === null) return;
+  const { code, type: kind, message } = told as { code?: unknown; type?: unknown; message?: unknown };
+  throw new RequestFailed(String(code ?? kind), String(message));
 }
 
 /** Not every browser lets a stream be walked through. */

@@ -1,9 +1,14 @@
 // A conversation with a model: the turns that are over, and the call that runs or was the last one.
 import { useRef, useState } from 'preact/hooks';
+import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-pages/index.ts';
+import type {
+  Draft,
+  PlaygroundToolCall,
+  PlaygroundTurn,
+  ShownOutput,
+} from '../../../../../shared/protocol/playground/index.ts';
 import { RequestFailed } from '../management.ts';
 import { ask } from './ask.ts';
-import type { Draft, Heard, PlaygroundToolCall, PlaygroundTurn } from './draft.ts';
-import { type InterfaceName, interfaces } from './playground-interfaces.ts';
 
 /** Outcome of the last call; `id` is null until its answer began. */
 export interface ConversationOutcome {
@@ -11,7 +16,7 @@ export interface ConversationOutcome {
   readonly draft: Draft;
   readonly id: string | null;
   readonly text: string;
-  readonly calls: readonly PlacedCall[];
+  readonly calls: readonly PlaygroundToolCall[];
   /** URLs. */
   readonly images: readonly string[];
   readonly raw: string;
@@ -20,9 +25,6 @@ export interface ConversationOutcome {
   /** Undefined while it runs. */
   readonly totalMs: number | undefined;
 }
-
-/** Parts of a call name its place among the calls. */
-type PlacedCall = PlaygroundToolCall & { readonly at: number };
 
 const nothingYet: Omit<ConversationOutcome, 'draft' | 'interfaceName'> = {
   id: null,
@@ -63,7 +65,7 @@ export function useConversation() {
         {
           started: (id) => add(() => ({ id })),
           raw: (text) => add(({ raw }) => ({ raw: (raw + text).slice(0, rawMaxCharacters) })),
-          heard: (part) => add((last) => withPart(last, part, elapsed())),
+          shown: (output) => add((last) => withOutput(last, output, elapsed())),
         },
         call.signal,
       );
@@ -86,23 +88,14 @@ export function useConversation() {
   };
 }
 
-function withPart(
+function withOutput(
   last: ConversationOutcome,
-  { text = '', calls = [], images = [] }: Heard,
+  { text = '', calls = [], images = [] }: ShownOutput,
   elapsedMs: number,
 ): Partial<ConversationOutcome> {
   const isOutput = text !== '' || calls.length > 0;
-  const known = new Map(last.calls.map((call) => [call.at, call]));
-  for (const { at, id = '', name = '', arguments: written = '' } of calls) {
-    const former = known.get(at) ?? { at, id: '', name: '', arguments: '' };
-    known.set(at, { at, id: former.id || id, name: former.name || name, arguments: former.arguments + written });
-  }
-  return {
-    text: last.text + text,
-    calls: [...known.values()],
-    images: [...last.images, ...images],
-    ...(isOutput && last.firstOutputMs === undefined ? { firstOutputMs: elapsedMs } : {}),
-  };
+  const begins = isOutput && last.firstOutputMs === undefined;
+  return { text, calls, images, ...(begins ? { firstOutputMs: elapsedMs } : {}) };
 }
 
 function turnsAfter(outcome: ConversationOutcome | undefined): readonly PlaygroundTurn[] {

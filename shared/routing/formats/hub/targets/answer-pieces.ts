@@ -1,7 +1,8 @@
 // Splits a whole answer with so many parts that a package, which reads an answer at once, would block other calls.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { jsonResponse } from '../../../../protocol/hub/index.ts';
 import type { JsonText } from '../../../../protocol/wire/index.ts';
-import { jsonResponse, type ModelOptions } from '../middle/index.ts';
+import type { ModelOptions } from './hub-target.ts';
 
 /** Parts that a package is given at once: read, checked and written in a few milliseconds. */
 export const partsAtOnceMax = 256;

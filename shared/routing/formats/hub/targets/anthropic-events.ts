@@ -1,6 +1,7 @@
 // A stream of Messages in a form that its package can read: events bounded, without blocks that are new to the package,
 // with a usage that it accepts, and with the stated end.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   type EventText,
@@ -13,7 +14,6 @@ import {
   readEvents,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
-import { formatsOwnEnd } from '../middle/index.ts';
 import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
 

@@ -1,7 +1,7 @@
 // Bedrock's embedding models, called by InvokeModel: Titan, Cohere and Nova, each in its maker's form.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { toCount } from '../../../../protocol/wire/index.ts';
-import type { EmbeddingTarget } from '../middle/index.ts';
+import type { EmbeddingTarget } from './hub-target.ts';
 
 type Family = 'titan' | 'cohere' | 'nova';
 

@@ -1,7 +1,7 @@
 // A stream of Converse as its package can read it: frames of an AWS event stream, bounded, with a usage that the package takes.
 import { crc32 } from 'node:zlib';
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { formatsOwnEnd } from '../middle/index.ts';
+import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import type { Bytes } from './body-members.ts';
 import { type UsageForm, withReadableUsage } from './readable-usage.ts';
 

@@ -1,6 +1,6 @@
 // Nova Canvas, called by InvokeModel.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
-import type { ImageTarget } from '../middle/index.ts';
+import type { ImageTarget } from './hub-target.ts';
 
 export const bedrockImages: ImageTarget = {
   imagesMax: 5,

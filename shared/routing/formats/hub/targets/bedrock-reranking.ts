@@ -1,7 +1,7 @@
 // Bedrock's reranking models, which another service than its runtime calls.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import type { RerankTarget } from '../middle/index.ts';
+import type { RerankTarget } from './hub-target.ts';
 
 export const bedrockReranking: RerankTarget = {
   // A key keeps it from signing.

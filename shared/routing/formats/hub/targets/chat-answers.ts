@@ -1,6 +1,7 @@
 // Answers of chat completions as their package can read them: a usage that it takes, chunks that are some, and the end that
 // was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   type EventText,
@@ -13,7 +14,6 @@ import {
   readToEnd,
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
-import { formatsOwnEnd } from '../middle/index.ts';
 import { type Bytes, eventBytes, parsedObject, read } from './body-members.ts';
 import { hasDialect, hasDialectInPieces, usualChoices, usualPieces } from './chat-dialects.ts';
 import { chatUsage, readableOpenAiUsage } from './openai-usage.ts';

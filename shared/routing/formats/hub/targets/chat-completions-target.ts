@@ -9,12 +9,13 @@ import {
   thinksWithToolsOnResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
+import type { HubCall } from '../../../../protocol/hub/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import type { HubCall, HubTarget, TargetCall } from '../middle/index.ts';
 import { atMost, nonEmpty, read } from './body-members.ts';
 import { chatEvents, readableCompletion } from './chat-answers.ts';
 import { markedCall, markWord, withChatMarks } from './chat-marks.ts';
+import type { HubTarget, TargetCall } from './hub-target.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { knowsMarks, openAiCacheOptions } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';

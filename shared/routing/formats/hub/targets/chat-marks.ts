@@ -1,16 +1,16 @@
 // Cache marks, and how closely images are looked at, in the words of a provider of chat completions. The package writes a text as one, and
 // has words for neither: a content in its place takes both.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { JsonObject } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
   isMarked,
   type Marked,
-  type TargetCall,
   withCacheMarksMax,
   withMarksOfOurs,
   withoutToolMarks,
-} from '../middle/index.ts';
+} from '../../../../protocol/hub/index.ts';
+import type { JsonObject } from '../../../../protocol/wire/index.ts';
+import type { TargetCall } from './hub-target.ts';
 import { knowsMarks } from './openai-cache-marks.ts';
 
 type Word = (options: NonNullable<Marked['providerOptions']>) => JsonObject;

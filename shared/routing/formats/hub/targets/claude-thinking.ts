@@ -3,15 +3,15 @@
 import { supportsNativeStructuredOutputSchema } from '@ai-sdk/anthropic/internal';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { thinkingMinTokens } from '../../../../configuration/catalogue/index.ts';
-import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
 import {
   type HubCall,
   imagesOfUser,
   instructionsFirst,
-  type TargetCall,
   withCacheMarksMax,
   withMarksOfOurs,
-} from '../middle/index.ts';
+} from '../../../../protocol/hub/index.ts';
+import { findMember, isJsonObject, type JsonObject, type JsonText, pick } from '../../../../protocol/wire/index.ts';
+import type { TargetCall } from './hub-target.ts';
 
 import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './json-format.ts';
 

@@ -1,7 +1,13 @@
 // Changes of a prompt that other formats accept and Converse refuses.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type {
+  AssistantMessage,
+  ToolOutput,
+  ToolPart,
+  ToolResult,
+  UserMessage,
+} from '../../../../protocol/hub/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import type { AssistantMessage, ToolOutput, ToolPart, ToolResult, UserMessage } from '../middle/index.ts';
 
 /** It refuses calls in a request without tools, and the package would drop them: they become text. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>

@@ -2,8 +2,8 @@
 
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
+import type { HubCall, OptionalName } from '../../../../protocol/hub/index.ts';
 import { findMember, isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import type { HubCall, HubTarget, OptionalName, TargetCall } from '../middle/index.ts';
 import { bedrockEmbeddings } from './bedrock-embeddings.ts';
 import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
 import { bedrockImages } from './bedrock-images.ts';
@@ -11,6 +11,7 @@ import { bedrockReranking } from './bedrock-reranking.ts';
 import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
 import { callsAsText, failedCalls, withDocuments, withFailures, withResultTexts } from './converse-prompt.ts';
+import type { HubTarget, TargetCall } from './hub-target.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 

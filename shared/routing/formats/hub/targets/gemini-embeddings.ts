@@ -1,7 +1,7 @@
 // Gemini's embedding models, called by embedContent and batchEmbedContents.
 import { createGoogle } from '@ai-sdk/google';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import type { EmbeddingTarget } from '../middle/index.ts';
+import type { EmbeddingTarget } from './hub-target.ts';
 
 export const geminiEmbeddings: EmbeddingTarget = {
   // The package writes the folder itself.

@@ -1,6 +1,6 @@
 // Gemini's image models, called by generateContent.
 import { createGoogle } from '@ai-sdk/google';
-import type { ImageTarget } from '../middle/index.ts';
+import type { ImageTarget } from './hub-target.ts';
 
 export const geminiImages: ImageTarget = {
   imagesMax: 1,

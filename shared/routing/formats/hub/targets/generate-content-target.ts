@@ -3,13 +3,14 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
+import { instructionsFirst, type ToolPart } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import { type HubTarget, instructionsFirst, type ToolPart } from '../middle/index.ts';
 import { readInPieces } from './answer-pieces.ts';
 import { atMost, nonEmpty, readObject } from './body-members.ts';
 import { geminiEmbeddings } from './gemini-embeddings.ts';
 import { geminiEvents, piecesOf } from './gemini-events.ts';
 import { geminiImages } from './gemini-images.ts';
+import type { HubTarget } from './hub-target.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
 import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
 

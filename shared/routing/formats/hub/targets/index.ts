@@ -1,7 +1,7 @@
 // The formats that calls are translated to, each loaded with its package when a provider of it is called for the first
 // time. To add one, add a file and a line here.
 import type { HubApi } from '../../../../foundation/constants/index.ts';
-import type { HubTarget } from '../middle/index.ts';
+import type { HubTarget } from './hub-target.ts';
 
 const loaders: Readonly<Record<HubApi, () => Promise<{ readonly target: HubTarget }>>> = {
   messages: () => import('./messages-target.ts'),

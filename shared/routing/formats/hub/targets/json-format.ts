@@ -1,6 +1,7 @@
 // JSON as OpenAI's formats want it asked for.
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { HubCall, TargetCall } from '../middle/index.ts';
+import type { HubCall } from '../../../../protocol/hub/index.ts';
+import type { TargetCall } from './hub-target.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
 /** Some refuse JSON of any form where no text of the request mentions it. */

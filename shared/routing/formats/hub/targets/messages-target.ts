@@ -3,10 +3,10 @@
 import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
 import { byBudget } from '../../../../configuration/catalogue/index.ts';
 import { isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import type { HubTarget } from '../middle/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeOptions, claudeThinking } from './claude-thinking.ts';
+import type { HubTarget } from './hub-target.ts';
 import { claudeUser } from './optional-fields.ts';
 import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';

@@ -1,7 +1,7 @@
 // Cache marks in the words of OpenAI, on both of its interfaces.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
+import { type HubCall, withCacheMarksMax, withoutCacheMarks } from '../../../../protocol/hub/index.ts';
 import type { JsonObject } from '../../../../protocol/wire/index.ts';
-import { type HubCall, withCacheMarksMax, withoutCacheMarks } from '../middle/index.ts';
 import { nonEmpty } from './body-members.ts';
 
 /** From GPT-5.6 on. */

@@ -1,8 +1,8 @@
 // Members of a request that say who asks and where its prompt is cached, in the words of OpenAI and of Claude.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
+import type { HubCall, OptionalName } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import type { HubCall, OptionalName } from '../middle/index.ts';
 
 const idMaxCharacters = 64;
 

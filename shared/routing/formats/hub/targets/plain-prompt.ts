@@ -9,7 +9,7 @@ import {
   type ToolMessage,
   type ToolResult,
   type UserMessage,
-} from '../middle/index.ts';
+} from '../../../../protocol/hub/index.ts';
 import { packageName } from './plain-thinking.ts';
 
 /** `isStrictTemplate`: many models take instructions at the start only, and one of them. */

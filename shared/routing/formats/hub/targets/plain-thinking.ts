@@ -3,8 +3,8 @@
 
 import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { HubPart } from '../../../../protocol/hub/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
-import type { HubPart } from '../middle/index.ts';
 
 /** Name of the chat target, under which its package keeps options and metadata. */
 export const packageName = 'chat';

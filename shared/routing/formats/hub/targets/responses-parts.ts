@@ -6,7 +6,7 @@ import type {
   LanguageModelV4FinishReason,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { HubPart } from '../middle/index.ts';
+import type { HubPart } from '../../../../protocol/hub/index.ts';
 import { refusalIdPrefix } from './responses-answer.ts';
 
 type Metadata = SharedV4ProviderMetadata | undefined;

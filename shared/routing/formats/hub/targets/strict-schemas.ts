@@ -1,7 +1,8 @@
 // Subsets of JSON Schema that providers accept for a strict tool or answer. Each refuses the whole request for a
 // keyword beyond its own.
+
+import type { Strictness } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import type { Strictness } from '../middle/index.ts';
 
 interface Subset {
   readonly words: ReadonlySet<string>;

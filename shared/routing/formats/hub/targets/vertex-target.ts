@@ -1,7 +1,7 @@
 // Embeddings of Vertex, called by predict and embedContent. Its chat models are called as Gemini's, by `generate-content`.
 import { createGoogleVertex } from '@ai-sdk/google-vertex/edge';
-import type { HubTarget } from '../middle/index.ts';
 import { target as generateContent } from './generate-content-target.ts';
+import type { HubTarget } from './hub-target.ts';
 
 /**
  * Texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a request. Models of Gemini

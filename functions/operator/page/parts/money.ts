@@ -1,0 +1,61 @@
+// Amounts for people. All of a column have one number of decimals, so that points align and `24.952` is no thousand.
+import { none } from './shown-values.ts';
+
+export type UsdForm = (text: string | null) => string;
+
+const centDecimals = 2;
+const columnDecimalsMax = 4;
+const picoDecimals = 12;
+/** Digits that the smallest amount of a column shows, and the largest where all are tiny. */
+const smallestDigits = 2;
+const tinyDigits = 3;
+const tinyBelow = 0.01;
+
+/** Decimals behind the point with which an amount shows so many digits: 3 of 0.0042 are 0.00420. */
+const decimalsOf = (size: number, digits: number): number => digits - 1 - Math.floor(Math.log10(size));
+
+const fractionOf = (text: string): number => (text.includes('.') ? text.length - text.indexOf('.') - 1 : 0);
+
+function decimalsFor(amounts: readonly string[], isExact: boolean): number {
+  const longest = Math.min(picoDecimals, Math.max(0, ...amounts.map(fractionOf)));
+  if (isExact) return Math.max(centDecimals, longest);
+  const sizes = amounts.map((text) => Math.abs(Number(text))).filter((size) => size > 0);
+  if (sizes.length === 0) return centDecimals;
+  const largest = Math.max(...sizes);
+  const wanted =
+    largest < tinyBelow
+      ? decimalsOf(largest, tinyDigits)
+      : Math.min(columnDecimalsMax, decimalsOf(Math.min(...sizes), smallestDigits));
+  return Math.max(centDecimals, Math.min(wanted, longest));
+}
+
+/** The form of these amounts. `isExact`: with all their decimals, as prices and limits are. */
+export function usdAlike(amounts: readonly (string | null)[], isExact = false): UsdForm {
+  const decimals = decimalsFor(
+    amounts.filter((text) => text !== null),
+    isExact,
+  );
+  const form = new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const smallest = 10 ** -decimals;
+  return (text) => {
+    if (text === null) return none;
+    const amount = Number(text);
+    const size = Math.abs(amount);
+    const sign = amount < 0 ? '−' : '';
+    return size > 0 && size < smallest / 2 ? `<${sign}$${form.format(smallest)}` : `${sign}$${form.format(size)}`;
+  };
+}
+
+/** A calculated amount as the text that an answer would have. */
+export const amountText = (amount: number): string => amount.toFixed(picoDecimals).replace(/\.?0+$/, '');
+
+export const usd: UsdForm = (text) => usdAlike([text])(text);
+
+/** Of a price or a limit. */
+export const exactUsd: UsdForm = (text) => usdAlike([text], true)(text);
+
+/** With all digits behind it, where it has more. */
+export function usdWithDigits(text: string): string {
+  const short = usd(text);
+  return Number(short.replaceAll(/[^\d.]/g, '')) === Math.abs(Number(text)) ? short : `${short} (${text} USD)`;
+}

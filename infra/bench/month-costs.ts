@@ -1,0 +1,79 @@
+// A month at a steady load as a whole, beside LiteLLM on ECS with RDS and Redis: list prices of November 2026, us-east-1.
+// Providers' bills and what a stage costs without a call are not included.
+import { tableNames } from '../../shared/foundation/constants/index.ts';
+import {
+  balancerMonth,
+  balancerUseMonth,
+  callCosts,
+  functionsMonth,
+  recordBytes,
+  recordLifeMonths,
+  type SteadyLoad,
+  smallCosts,
+  tasksMonth,
+  usdPrices,
+  usualCall,
+  writeUnitsPerCall,
+} from './costs.ts';
+
+const hoursPerMonth = 730;
+const million = 1_000_000;
+const bytesPerGb = 1_000_000_000;
+
+/** Share of provisioned capacity at which auto scaling holds a table. */
+export const usedShare = 0.7;
+/** The least that auto scaling leaves each table to read: processes read configuration, a few units in five seconds. */
+const readUnits = tableNames.length;
+
+const millionsOf = ({ callsPerSecond }: SteadyLoad): number => (callsPerSecond * 3_600 * hoursPerMonth) / million;
+
+/** Logs, bytes and CloudFront, and records of 90 days, which cost the same on each compute. */
+function besideCompute(load: SteadyLoad): number {
+  const { logs, CloudFront, ...rest } = callCosts({ ...usualCall, ...load });
+  const bytes = rest['answers to clients'] + rest['prompts to providers'];
+  return millionsOf(load) * (logs + bytes + CloudFront + smallCosts.recordsOfAMillionCallsAMonth);
+}
+
+export const writesOnDemandMonth = (load: SteadyLoad): number =>
+  millionsOf(load) * writeUnitsPerCall * usdPrices.perMillionWriteUnits;
+
+export function writesProvisionedMonth({ callsPerSecond }: SteadyLoad): number {
+  const writeUnits = (callsPerSecond * writeUnitsPerCall) / usedShare;
+  return hoursPerMonth * (writeUnits * usdPrices.perWriteUnitHour + readUnits * usdPrices.perReadUnitHour);
+}
+
+/** Tasks, database and cache of LiteLLM, by the load that its documents give such a set-up. */
+export interface LiteLlmSetup {
+  readonly tasks: number;
+  readonly processors: number;
+  readonly memoryGb: number;
+  /** PostgreSQL, by the hour. */
+  readonly database: number;
+  /** Copies of what it stores: two with a standby in another zone. */
+  readonly copies: number;
+  /** Redis, by the hour. */
+  readonly cache: number;
+}
+
+export const liteLlmSetups: Readonly<Record<number, LiteLlmSetup>> = {
+  1: { tasks: 2, processors: 1, memoryGb: 2, database: 0.065, copies: 1, cache: 0.032 },
+  100: { tasks: 2, processors: 2, memoryGb: 4, database: 0.129, copies: 2, cache: 0.065 },
+  1000: { tasks: 4, processors: 4, memoryGb: 8, database: 0.337, copies: 2, cache: 2 * 0.158 },
+};
+
+export function liteLlmMonth(load: SteadyLoad, setup: LiteLlmSetup): number {
+  const { tasks, processors, memoryGb, database, copies, cache } = setup;
+  const task = processors * usdPrices.perTaskProcessorHour + memoryGb * usdPrices.perTaskGbHour;
+  const fixed = hoursPerMonth * (tasks * (task + usdPrices.perPublicAddressHour) + database + cache) + balancerMonth;
+  const { logs, ...rest } = callCosts({ ...usualCall, ...load, edge: 'none' });
+  const bytes = rest['answers to clients'] + rest['prompts to providers'];
+  const records = ((million * recordBytes * recordLifeMonths) / bytesPerGb) * copies * usdPrices.perDatabaseGbMonth;
+  return fixed + balancerUseMonth(load) + millionsOf(load) * (logs + bytes + records);
+}
+
+/** USD a month, by what runs the calls and how DynamoDB is billed. */
+export const wholeMonth = (load: SteadyLoad) => ({
+  functions: functionsMonth(load) + writesOnDemandMonth(load) + besideCompute(load),
+  'tasks, on demand': tasksMonth(load) + writesOnDemandMonth(load) + besideCompute(load),
+  'tasks, provisioned': tasksMonth(load) + writesProvisionedMonth(load) + besideCompute(load),
+});

@@ -1,0 +1,3 @@
+export * from './end-words.ts';
+export * from './event-fold.ts';
+export { addPieces } from './join-pieces.ts';

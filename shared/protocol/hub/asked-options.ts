@@ -1,0 +1,39 @@
+// Options of a call that the interfaces of clients write alike.
+import type { JSONSchema7 } from '@ai-sdk/provider';
+import { isRawNumber } from '../../foundation/ids/index.ts';
+import { isJsonObject } from '../wire/index.ts';
+import type { HubCall } from './hub-call.ts';
+
+/** One that JavaScript would round is far beyond any of these. */
+export const numberOption = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
+  typeof value === 'number' || isRawNumber(value)
+    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
+    : {};
+
+/** An object of more fields is no schema, and copying it would block the event loop. */
+const schemaMembersMax = 256;
+
+/** Targets want its type said, also where a function has no parameters. */
+export function toInputSchema(parameters: unknown): JSONSchema7 {
+  if (!isJsonObject(parameters)) return { type: 'object', properties: {} };
+  const isSent = parameters.type !== undefined || Object.keys(parameters).length > schemaMembersMax;
+  return isSent ? parameters : { type: 'object', properties: {}, ...parameters };
+}
+
+/** JSON Schema equal to `true`. */
+const anyObject: JSONSchema7 = { type: 'object', additionalProperties: true };
+
+/** `json_object`, or a schema with its name. */
+export function toResponseFormat(type: unknown, described: unknown): Pick<HubCall, 'responseFormat'> {
+  if (type === 'json_object') return { responseFormat: { type: 'json' } };
+  if (type !== 'json_schema' || !isJsonObject(described)) return {};
+  const { schema, name, description } = described;
+  return {
+    responseFormat: {
+      type: 'json',
+      schema: isJsonObject(schema) ? schema : anyObject,
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(typeof description === 'string' ? { description } : {}),
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// Translation of the fields inside the messages, parts and tools of a request to a provider of another format.
+import { isJsonObject, type JsonObject } from '../wire/index.ts';
+import type { OptionalMember, OptionalName } from './hub-call.ts';
+import { otherMembers, toldPathsMax } from './other-members.ts';
+
+export interface FieldUses {
+  /** The call says them, they make the candidate be passed over, or they say nothing to another model. */
+  readonly carried: ReadonlySet<string>;
+  /** No target has words for them. A field that is new is reported like these. */
+  readonly leftOut: ReadonlySet<string>;
+  /** Some targets have words for them. */
+  readonly named: ReadonlyMap<string, OptionalName>;
+}
+
+const namesIn = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+export const fieldUses = (
+  carried: string,
+  leftOut = '',
+  named: readonly (readonly [string, OptionalName])[] = [],
+): FieldUses => ({ carried: namesIn(carried), leftOut: namesIn(leftOut), named: new Map(named) });
+
+export const isListedField = (uses: FieldUses | undefined, field: string): boolean =>
+  uses !== undefined && (uses.carried.has(field) || uses.leftOut.has(field) || uses.named.has(field));
+
+/** `path`: of the object, with its dot. */
+export const leftOutFields = (object: unknown, { carried, named }: FieldUses, path: string): OptionalMember[] =>
+  otherMembers(object, { read: carried, names: named, isSent: asksForSomething, path });
+
+/** Values that every model assumes anyway, and the usual callers of tools. */
+const usualValues: ReadonlySet<unknown> = new Set([null, undefined, false, '', 'auto', 'never', 'direct']);
+
+function asksForSomething(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(asksForSomething);
+  if (isJsonObject(value)) return value.enabled !== false && !usualValues.has(value.type ?? 'other');
+  return !usualValues.has(value);
+}
+
+/**
+ * Translation of an object in a list of messages or items: its own fields (under ''), and under a name those of the
+ * object there; dropped; or text as a whole.
+ */
+export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_text';
+
+/** Where parts are listed. */
+const partLists = ['content', 'output', 'tool_calls'];
+
+/** Objects that are looked into in a few milliseconds. */
+const lookedIntoAtOnce = 1_024;
+
+/**
+ * Fields inside messages or items, and inside their parts, that the call does not carry, at most as many as are
+ * reported. `nextStep`: awaited after a number of objects.
+ */
+export async function fieldsInside(
+  path: string,
+  list: unknown,
+  useOf: (object: JsonObject) => ObjectUse,
+  nextStep: () => Promise<void>,
+): Promise<OptionalMember[]> {
+  const told: OptionalMember[] = [];
+  let lookedInto = 0;
+  async function lookInto(place: string, listed: readonly unknown[]): Promise<void> {
+    for (const [at, one] of listed.entries()) {
+      if (told.length >= toldPathsMax) return;
+      if (!isJsonObject(one)) continue;
+      lookedInto += 1;
+      if (lookedInto % lookedIntoAtOnce === 0) await nextStep();
+      const use = useOf(one);
+      if (use === 'as_text') continue;
+      const own = `${place}[${at}]`;
+      if (use === 'left_out') {
+        told.push({ name: 'other', member: own, value: true });
+        continue;
+      }
+      for (const [name, uses] of Object.entries(use)) {
+        const [object, inner] = name === '' ? [one, `${own}.`] : [one[name], `${own}.${name}.`];
+        told.push(...leftOutFields(object, uses, inner));
+      }
+      for (const name of partLists) {
+        const parts = one[name];
+        if (Array.isArray(parts)) await lookInto(`${own}.${name}`, parts);
+      }
+    }
+  }
+  if (Array.isArray(list)) await lookInto(path, list);
+  return told;
+}

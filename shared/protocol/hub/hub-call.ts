@@ -1,0 +1,88 @@
+// A call between the interface of a client and the format of a provider: the call options, results and stream parts of
+// the AI SDK's language models, with additions that those lack. Types only.
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+import type { AskedReasoning } from '../wire/index.ts';
+
+export type { AskedReasoning };
+
+/** Options that only some targets support. */
+export type OptionalName =
+  | 'cache_key'
+  | 'cache_marks'
+  | 'cache_options'
+  | 'call_cache_marks'
+  | 'context_management'
+  | 'diagnostics'
+  | 'image_detail'
+  | 'inference_geo'
+  | 'metadata'
+  /** No target has a word for it. */
+  | 'other'
+  | 'provider_tool'
+  | 'safety_identifier'
+  /** One call of a tool at a time. */
+  | 'serial_calls'
+  | 'service_tier'
+  | 'speed'
+  | 'store'
+  | 'tool_cache_marks'
+  /** How hard to think, or with how much. */
+  | 'thinking'
+  | 'user'
+  /** From Messages, whose clients name their session in the user. */
+  | 'user_session'
+  | 'verbosity';
+
+/** A field that a target may drop. The call records which were dropped: `member` is the reported path. */
+export interface OptionalMember {
+  readonly name: OptionalName;
+  readonly member: string;
+  readonly value: unknown;
+}
+
+type CallOptions = Pick<
+  LanguageModelV4CallOptions,
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'prompt'
+  /** Without a schema: JSON of any form. */
+  | 'responseFormat'
+  | 'seed'
+  | 'stopSequences'
+  | 'temperature'
+  | 'toolChoice'
+  | 'tools'
+  | 'topK'
+  | 'topP'
+>;
+
+/**
+ * A call independent of interfaces and formats. Its prompt has instructions at their positions, ids of tool calls that
+ * every target accepts, and on each part its signature, independent of packages (`signedOptions`).
+ */
+export interface HubCall extends CallOptions {
+  /** Undefined when the client does not ask. */
+  readonly reasoning: AskedReasoning | undefined;
+  readonly parallelToolCalls: boolean | undefined;
+  readonly optional: readonly OptionalMember[];
+}
+
+export type HubResult = LanguageModelV4GenerateResult;
+export type HubPart = LanguageModelV4StreamPart;
+export type PartOf<Type extends HubPart['type']> = Extract<HubPart, { type: Type }>;
+
+export type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>;
+export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
+export type AssistantPart = AssistantMessage['content'][number];
+export type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+export type ToolPart = ToolMessage['content'][number];
+export type ToolResult = Extract<ToolPart, { type: 'tool-result' }>;
+export type ToolOutput = ToolResult['output'];
+
+/** Finish reason of a stream that ended by its format's own end, without a reason. */
+export const formatsOwnEnd = 'gw_own_end';

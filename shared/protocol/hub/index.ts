@@ -1,0 +1,32 @@
+export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
+export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
+export * from './cache-marks.ts';
+export * from './field-uses.ts';
+export * from './hub-call.ts';
+export type * from './hub-source.ts';
+export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
+export { oneCallAtATime } from './one-call-at-a-time.ts';
+export {
+  forEachObject,
+  isListedMember,
+  type MembersRead,
+  otherMembers,
+  toldPathsMax,
+} from './other-members.ts';
+export { addResults, imagesOfUser, instructionsFirst } from './prompt-order.ts';
+export * from './prompt-parts.ts';
+export { base64Of, estimatedOutputTokens, jsonResponse, mediaMembers, tokensOf } from './read-result.ts';
+export { eventsByPart, partsOfResult } from './result-parts.ts';
+export type * from './signatures.ts';
+export {
+  envelopeOptions,
+  isSigned,
+  type OpenedEnvelope,
+  phaseOf,
+  phaseOptions,
+  sealed,
+  signedOptions,
+  withOwnSigned,
+} from './signed.ts';
+export { type Strictness, strictPath, withStrictness } from './strict-tools.ts';
+export { createToolNames, type ToolNames } from './tool-names.ts';

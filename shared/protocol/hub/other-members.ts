@@ -1,0 +1,53 @@
+// Members of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets one.
+import { isJsonObject, type JsonObject } from '../wire/index.ts';
+import type { OptionalMember, OptionalName } from './hub-call.ts';
+
+/** Number of dropped paths that are reported, the same as a record keeps. */
+export const toldPathsMax = 32;
+
+export interface MembersRead {
+  /** Fields that the call carries, that the gateway reads itself, or that it needs. */
+  readonly read: ReadonlySet<string>;
+  /** Members that some targets have a word for. */
+  readonly names?: ReadonlyMap<string, OptionalName>;
+  /** Whether a value asks for something. */
+  readonly isSent: (value: unknown) => boolean;
+  /** Path of the object in the body, with its dot. */
+  readonly path?: string;
+}
+
+export const isListedMember = ({ read, names }: MembersRead, member: string): boolean =>
+  read.has(member) || names?.has(member) === true;
+
+/** In their order, with at most the reported number of those that no target supports. */
+export function otherMembers(object: unknown, { read, names, isSent, path = '' }: MembersRead): OptionalMember[] {
+  const others: OptionalMember[] = [];
+  let unnamed = 0;
+  // Entries of a large object take three times as long as its keys.
+  for (const member of isJsonObject(object) ? Object.keys(object) : []) {
+    const name = names?.get(member) ?? 'other';
+    const isTold = name !== 'other' || unnamed < toldPathsMax;
+    if (!isTold || read.has(member)) continue;
+    const value = (object as Record<string, unknown>)[member];
+    if (!isSent(value)) continue;
+    if (name === 'other') unnamed += 1;
+    others.push({ name, member: `${path}${member}`, value });
+  }
+  return others;
+}
+
+/** Messages, or items, that are read in a few milliseconds. */
+const readAtOnce = 1_024;
+
+/** The objects of a list, with a step after a number of them. */
+export async function forEachObject(
+  list: unknown,
+  nextStep: () => Promise<void>,
+  read: (item: JsonObject, at: number) => void,
+): Promise<void> {
+  if (!Array.isArray(list)) return;
+  for (const [at, item] of list.entries()) {
+    if (isJsonObject(item)) read(item, at);
+    if (at % readAtOnce === readAtOnce - 1) await nextStep();
+  }
+}

@@ -1,0 +1,114 @@
+// Reads images and usage from an answer.
+import type { LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
+import {
+  isJsonObject,
+  type JsonObject,
+  type MediaTokens,
+  mediaIn,
+  partsWithin,
+  type TokenReport,
+  toCount,
+  tokensMax,
+} from '../wire/index.ts';
+
+/** Returns undefined for data behind a URL. */
+export function base64Of({ data: content }: LanguageModelV4File): string | undefined {
+  if (content.type !== 'data') return undefined;
+  const { data } = content;
+  return typeof data === 'string' ? data : Buffer.from(data).toString('base64');
+}
+
+/** Returns undefined when the provider reported nothing, so that the gateway estimates. */
+export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefined {
+  const { inputTokens, outputTokens } = reported;
+  const [input, output] = [toCount(inputTokens.total), toCount(outputTokens.total)];
+  if (input === undefined && output === undefined) return undefined;
+  const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
+  const reasoning = toCount(outputTokens.reasoning) ?? 0;
+  // As they are billed: some interfaces report the input without cached parts.
+  return { input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) };
+}
+
+/** No package reads them: details of OpenAI's formats, or Gemini's by modality. */
+function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
+  if (!isJsonObject(raw)) return {};
+  const { promptTokensDetails: prompt, toolUsePromptTokensDetails: tools, cacheTokensDetails: cached } = raw;
+  const input = (modality: string) =>
+    Math.max(0, countOf(prompt, modality) + countOf(tools, modality) - countOf(cached, modality));
+  const output = (modality: string) => countOf(raw.candidatesTokensDetails, modality);
+  if (Array.isArray(prompt) || Array.isArray(raw.candidatesTokensDetails)) {
+    return {
+      audioInput: input('AUDIO'),
+      imageInput: input('IMAGE'),
+      audioOutput: output('AUDIO'),
+      imageOutput: output('IMAGE'),
+    };
+  }
+  return mediaIn(
+    raw.prompt_tokens_details ?? raw.input_tokens_details,
+    raw.completion_tokens_details ?? raw.output_tokens_details,
+  );
+}
+
+/** Details of a usage for a client, without those that are zero. */
+export const mediaMembers = (audio = 0, image = 0) => ({
+  ...(audio > 0 ? { audio_tokens: audio } : {}),
+  ...(image > 0 ? { image_tokens: image } : {}),
+});
+
+const countOf = (details: unknown, modality: string): number =>
+  (Array.isArray(details) ? details : [])
+    .filter((one) => isJsonObject(one) && one.modality === modality)
+    .reduce((sum, { tokenCount }) => sum + (toCount(tokenCount) ?? 0), 0);
+
+/** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of OpenAI's formats. */
+function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {
+  const members: JsonObject = isJsonObject(raw) ? raw : {};
+  const {
+    cache_creation: creation,
+    cacheDetails,
+    prompt_tokens_details: prompt,
+    input_tokens_details: input,
+  } = members;
+  const details = [prompt, input].find(isJsonObject) ?? {};
+  const cacheWrite = toCount(inputTokens.cacheWrite) ?? toCount(details.cache_write_tokens) ?? 0;
+  const hour =
+    toCount(isJsonObject(creation) ? creation.ephemeral_1h_input_tokens : details.cache_write_1h_tokens) ??
+    hourIn(cacheDetails);
+  return { cacheWrite, cacheWrite1h: Math.min(cacheWrite, hour) };
+}
+
+const hourIn = (details: unknown): number =>
+  (Array.isArray(details) ? details : [])
+    .filter((one) => isJsonObject(one) && one.ttl === '1h')
+    .reduce((sum, { inputTokens }) => sum + (toCount(inputTokens) ?? 0), 0);
+
+/**
+ * Bytes of text for a token, usually four; a lower number, because a client that plans by the count needs a high one.
+ */
+const bytesPerToken = 3;
+
+/** Estimate for an interface that reports counts where the provider did not. */
+export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
+
+/** Decoded in a few milliseconds. */
+const pieceMaxBytes = 2 * 1024 * 1024;
+
+/** A whole answer for a package, which decodes it piece by piece, and parses it after the last one. */
+export const jsonResponse = (text: string, nextStep: () => Promise<void>): Response =>
+  new Response(inPieces(Buffer.from(text), nextStep), { headers: { 'content-type': 'application/json' } });
+
+function inPieces(bytes: Uint8Array, nextStep: () => Promise<void>): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await nextStep();
+      if (at >= bytes.length) {
+        controller.close();
+        return;
+      }
+      controller.enqueue(bytes.subarray(at, at + pieceMaxBytes));
+      at += pieceMaxBytes;
+    },
+  });
+}

@@ -1,0 +1,116 @@
+// Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
+// target is known: only who made it gets it back.
+import type { LanguageModelV4Prompt, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { SignedEnvelope } from '../wire/index.ts';
+import type { AssistantPart } from './hub-call.ts';
+import type { AnswerHead } from './hub-source.ts';
+import type { Signatures, Signed, SignedBy, SignedPart } from './signatures.ts';
+
+/** Absent where the client no longer knows it, so that every target may try. */
+export interface SignedOrigin {
+  /** Who can read it, as `originOf` of a target says. */
+  readonly origin?: string;
+  /** The model that made it, where only that one may have it back. */
+  readonly model?: string;
+  /** Its field in the client's request, where it came in an envelope. */
+  readonly field?: string;
+}
+
+/** An envelope with its field in the client's request. */
+export interface OpenedEnvelope extends SignedEnvelope {
+  readonly field: string;
+}
+
+const ownName = 'gw';
+
+/** Options for a part of a prompt. */
+export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
+
+/** The same, of a part that came back in an envelope. */
+export const envelopeOptions = ({
+  origin,
+  model,
+  signature,
+  encrypted,
+  field,
+}: OpenedEnvelope): SharedV4ProviderOptions =>
+  signedOptions({
+    origin,
+    model,
+    field,
+    ...(signature === undefined ? {} : { signature }),
+    ...(encrypted === undefined ? {} : { encrypted }),
+  });
+
+/** Options for the text after thinking that is sent again; undefined where its provider named no phase. */
+export const phaseOptions = ({ origin, model, phase }: SignedEnvelope): SharedV4ProviderOptions | undefined =>
+  phase === undefined ? undefined : signedOptions({ origin, model, phase });
+
+/** The provider's phase of a text in its answer, as a target reads it. */
+export function phaseOf(
+  part: { readonly providerMetadata?: SharedV4ProviderMetadata | undefined } | undefined,
+): string | undefined {
+  const phase = part?.providerMetadata?.[ownName]?.phase;
+  return typeof phase === 'string' ? phase : undefined;
+}
+
+/** Set for unsigned thinking too: it must not reach another model. */
+export const sealed = (
+  { origin, model, seal }: AnswerHead,
+  { signature, encrypted, phase }: Signed,
+  of?: SignedEnvelope['of'],
+): string => seal({ origin, model, signature, encrypted, phase, of });
+
+export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
+
+/**
+ * The prompt with the signatures that this model can read, in the words of its package. Of others' dropped ones, the
+ * first is reported.
+ */
+export const withOwnSigned = (
+  prompt: LanguageModelV4Prompt,
+  target: Pick<Signatures, 'originOf' | 'signedOptions'>,
+  by: SignedBy,
+): { readonly prompt: LanguageModelV4Prompt; readonly leftOut: readonly string[] } => {
+  let foreign: string | undefined;
+  const own = prompt.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role !== 'assistant') return [message];
+    for (const part of message.content) foreign ??= fieldOfForeign(part, target, by);
+    const content = message.content.flatMap((part) => withOwn(part, target, by));
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+  return { prompt: own, leftOut: foreign === undefined ? [] : [foreign] };
+};
+
+const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<Signatures, 'originOf'>, by: SignedBy): boolean =>
+  (origin === undefined || origin === originOf(by)) && (model === undefined || model === by.model);
+
+/** Returns undefined for a part without an envelope, or with one of this model. */
+function fieldOfForeign(part: AssistantPart, target: Pick<Signatures, 'originOf'>, by: SignedBy): string | undefined {
+  const sent = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
+  return isMadeBy(sent, target, by) ? undefined : sent.field;
+}
+
+const signedParts: readonly string[] = ['text', 'reasoning', 'tool-call', 'file'] satisfies SignedPart[];
+const isSignedPart = (part: AssistantPart): part is Extract<AssistantPart, { type: SignedPart }> =>
+  signedParts.includes(part.type);
+
+function withOwn(
+  part: AssistantPart,
+  target: Pick<Signatures, 'originOf' | 'signedOptions'>,
+  by: SignedBy,
+): AssistantPart[] {
+  if (!isSignedPart(part)) return [part];
+  const { [ownName]: sent, ...others } = part.providerOptions ?? {};
+  const { origin, model, field: _field, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
+  const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
+  // Its own unsigned thinking may be sent again too: the target decides.
+  const isKnown = origin !== undefined || isSigned(signed);
+  const own = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
+  if (own === undefined && part.type === 'reasoning') return [];
+  // An empty text carried its signature alone.
+  if (own === undefined && part.type === 'text' && part.text === '') return [];
+  const { providerOptions: _sent, ...rest } = part;
+  const options = { ...others, ...own };
+  return [Object.keys(options).length === 0 ? rest : { ...rest, providerOptions: options }];
+}

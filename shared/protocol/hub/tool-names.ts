@@ -1,0 +1,29 @@
+// Tool names that every target accepts: some allow 64 characters, and not all that others allow. A shortened name is
+// restored in the answer.
+import { sha256Hex } from '../../foundation/ids/index.ts';
+
+export interface ToolNames {
+  /** Name for the target. The same name is always shortened to the same. */
+  readonly short: (name: string) => string;
+  /** Name for the client. */
+  readonly long: (name: string) => string;
+}
+
+const nameMaxCharacters = 64;
+const commonName = /^[a-zA-Z_][\w-]{0,63}$/;
+const digestCharacters = 8;
+
+export function createToolNames(): ToolNames {
+  const longByShort = new Map<string, string>();
+  return {
+    short(name) {
+      if (commonName.test(name)) return name;
+      const plain = name.replaceAll(/[^\w-]/g, '_').replace(/^(?![a-zA-Z_])/, '_');
+      const kept = plain.slice(0, nameMaxCharacters - digestCharacters - 1);
+      const short = `${kept}_${sha256Hex(name).slice(0, digestCharacters)}`;
+      longByShort.set(short, name);
+      return short;
+    },
+    long: (name) => longByShort.get(name) ?? name,
+  };
+}

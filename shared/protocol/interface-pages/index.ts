@@ -1,0 +1,40 @@
+// What a page in a browser takes of the interfaces: how each writes a draft and reads its answers, and how kept bodies are
+// read as turns. Runs in browsers.
+import type { TurnsOfBodies } from '../conversation/index.ts';
+import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
+import { chatTurns } from '../interfaces/chat-completions/turns.ts';
+import { playground as embeddings } from '../interfaces/embeddings/playground.ts';
+import { playground as images } from '../interfaces/images/playground.ts';
+import { playground as messages } from '../interfaces/messages/playground.ts';
+import { messageTurns } from '../interfaces/messages/turns.ts';
+import { playground as moderations } from '../interfaces/moderations/playground.ts';
+import { playground as rerank } from '../interfaces/rerank/playground.ts';
+import { playground as responses } from '../interfaces/responses/playground.ts';
+import { responseTurns } from '../interfaces/responses/turns.ts';
+import { playground as speech } from '../interfaces/speech/playground.ts';
+import { playground as transcriptions } from '../interfaces/transcriptions/playground.ts';
+import type { PlaygroundInterface } from '../playground/index.ts';
+
+export const interfaces = {
+  'chat-completions': chatCompletions,
+  messages,
+  responses,
+  embeddings,
+  images,
+  moderations,
+  rerank,
+  speech,
+  transcriptions,
+} as const satisfies Record<string, PlaygroundInterface>;
+
+export type InterfaceName = keyof typeof interfaces;
+export const interfaceNames = Object.keys(interfaces) as InterfaceName[];
+
+const turns: ReadonlyMap<string, TurnsOfBodies> = new Map([
+  ['chat-completions', chatTurns],
+  ['messages', messageTurns],
+  ['responses', responseTurns],
+]);
+
+/** By the name of an interface, or of a format of a provider. */
+export const turnsOf = (name: string): TurnsOfBodies | undefined => turns.get(name);

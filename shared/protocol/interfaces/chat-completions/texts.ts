@@ -1,0 +1,124 @@
+// What a model reads and writes in a chat completion, and the end of one that is blocked.
+import { findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
+import {
+  answerFacts,
+  commonSettings,
+  numberAt,
+  objectAt,
+  parsedAt,
+  pieceOf,
+  textsOfAnswer,
+  wholeTexts,
+  wordAt,
+  wordsOf,
+} from '../index.ts';
+
+export const chatSettings = commonSettings.union(
+  wordsOf(`
+    reasoning reasoning_effort modalities audio logit_bias plugins web_search_options parallel_tool_calls function_call
+    max_tokens max_completion_tokens
+  `),
+);
+
+export const chatTexts: AnswerTexts = {
+  ofAnswer: (json) => textsOfAnswer(json, answerFacts),
+  ofEvent: (json) =>
+    json.members().flatMap(({ name, value }): EventPiece[] => {
+      if (answerFacts.has(name)) return [];
+      return name === 'choices' ? piecesOfChoices(json, value) : wholeTexts(json, value, name);
+    }),
+  spellingFields: wordsOf('logprobs'),
+  blocked: blockedCompletion,
+  openBlockedEnd,
+};
+
+const itemsIn = (json: JsonText, list: number): number[] => (json.isArray(list) ? [...json.inside(list)] : []);
+
+function piecesOfChoices(json: JsonText, choices: number): EventPiece[] {
+  return itemsIn(json, choices).flatMap((choice, place) =>
+    json.isObject(choice) ? [...piecesIn(json, choice, String(numberAt(json, 'index', choice) ?? place))] : [],
+  );
+}
+
+/** Each string under the path of names that leads to it; of lists the index that their items say. */
+function* piecesIn(json: JsonText, value: number, path: string): Generator<EventPiece> {
+  if (json.isObject(value)) {
+    for (const { name, value: inner } of json.members(value)) {
+      const innerPath = `${path}/${name}`;
+      // Media, and thinking that only its provider reads.
+      if (name === 'data') continue;
+      if (json.isString(inner)) yield* pieceOf(json, inner, name, innerPath);
+      else if (name !== 'logprobs') yield* piecesIn(json, inner, innerPath);
+    }
+  } else if (json.isArray(value)) {
+    let place = 0;
+    for (const inner of json.inside(value)) {
+      const index = json.isObject(inner) ? numberAt(json, 'index', inner) : undefined;
+      if (json.isString(inner)) yield* pieceOf(json, inner, '', `${path}/${place}`);
+      else yield* piecesIn(json, inner, `${path}/${index ?? place}`);
+      place += 1;
+    }
+  }
+}
+
+function blockedCompletion(json: JsonText, content: string): string {
+  const choices = findMember(json, 'choices');
+  const places = choices === undefined ? [] : itemsIn(json, choices).filter((choice) => json.isObject(choice));
+  return JSON.stringify({
+    ...headOf(json, 'chat.completion'),
+    choices: places.map((choice, place) => ({
+      index: numberAt(json, 'index', choice) ?? place,
+      message: { role: 'assistant', content, refusal: null },
+      logprobs: null,
+      finish_reason: 'content_filter',
+    })),
+    ...usageOf(json),
+    ...executionOf(json),
+  });
+}
+
+const headOf = (json: JsonText, object: string) => ({
+  id: wordAt(json, 'id'),
+  object: wordAt(json, 'object') ?? object,
+  created: numberAt(json, 'created'),
+  model: wordAt(json, 'model'),
+});
+
+/** Ids of the execution of a stored function, which the gateway writes itself. */
+function executionOf(json: JsonText): object {
+  const execution = objectAt(json, 'gw');
+  return execution === undefined ? {} : { gw: parsedAt(json, execution) };
+}
+
+const usageOf = (json: JsonText): object => {
+  const usage = parsedAt(json, findMember(json, 'usage'));
+  return usage === undefined ? {} : { usage };
+};
+
+function openBlockedEnd(): BlockedEnd {
+  let head: object = {};
+  const identify = (json: JsonText) => {
+    head = headOf(json, 'chat.completion.chunk');
+  };
+  const open = new Set([0]);
+  let hasBegun = false;
+  const chunk = (more: object): BlockedEvent => ({ text: JSON.stringify({ ...head, ...more }) });
+  const ofEach = (delta: object, reason: string | null) =>
+    chunk({ choices: [...open].map((index) => ({ index, delta, finish_reason: reason })) });
+  return {
+    identify,
+    see(json) {
+      identify(json);
+      hasBegun = true;
+      const list = findMember(json, 'choices');
+      for (const choice of list === undefined ? [] : itemsIn(json, list)) {
+        const index = numberAt(json, 'index', choice) ?? 0;
+        if (wordAt(json, 'finish_reason', choice) === undefined) open.add(index);
+        else open.delete(index);
+      }
+    },
+    message: (content) => [ofEach({ ...(hasBegun ? {} : { role: 'assistant' }), content }, null)],
+    end: (usage) => [ofEach({}, 'content_filter'), ...(usage === undefined ? [] : [chunk({ choices: [], usage })])],
+  };
+}

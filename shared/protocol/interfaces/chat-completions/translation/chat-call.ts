@@ -1,0 +1,102 @@
+// Converts a chat completion to a call of the hub. Anything that the hub does not support is dropped, never guessed.
+
+import { isRawNumber } from '../../../../foundation/ids/index.ts';
+import {
+  type AskedReasoning,
+  fieldsInside,
+  type HubCall,
+  type MembersRead,
+  markedMembers,
+  numberOption,
+  type OptionalMember,
+  type OptionalName,
+  otherMembers,
+  toResponseFormat,
+  withTopMarks,
+} from '../../../hub/index.ts';
+import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { outputBoundNames } from '../chat-request.ts';
+import { gatewayMembers } from '../gateway-members.ts';
+import { leftOutOfTools, useInMessages } from './chat-fields.ts';
+import { type ChatPromptReading, toPrompt } from './chat-prompt.ts';
+import { toToolOptions } from './chat-tools.ts';
+
+export async function toHubCall(body: JsonObject, reading: ChatPromptReading): Promise<HubCall> {
+  const format = isJsonObject(body.response_format) ? body.response_format : {};
+  const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
+  const { prompt, strangers } = await toPrompt(body.messages, reading);
+  const call: HubCall = {
+    prompt,
+    ...numberOption('temperature', body.temperature),
+    ...numberOption('topP', body.top_p),
+    ...numberOption('topK', body.top_k),
+    // Written as it came: a package compares it with nothing.
+    ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberOption('seed', body.seed)),
+    ...numberOption('frequencyPenalty', body.frequency_penalty),
+    ...numberOption('presencePenalty', body.presence_penalty),
+    ...(Array.isArray(stop) ? { stopSequences: stop.filter((one) => typeof one === 'string') } : {}),
+    ...toResponseFormat(format.type, format.json_schema),
+    ...toToolOptions(body),
+    reasoning: readReasoning(body),
+    parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
+    optional: [...(await readOptional(body, reading.nextStep)), ...strangers],
+  };
+  return withTopMarks(call, body);
+}
+
+/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+const bodyMembers = new Set([
+  ...gatewayMembers,
+  ...outputBoundNames,
+  ...['model', 'messages', 'stream', 'stream_options', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
+  ...['frequency_penalty', 'presence_penalty', 'response_format', 'tools', 'tool_choice', 'functions'],
+  ...['parallel_tool_calls', 'reasoning_effort', 'n', 'best_of', 'logprobs', 'top_logprobs', 'modalities', 'audio'],
+  ...['service_tier', 'web_search_options', 'plugins'],
+]);
+
+const optionalNames = new Map<string, OptionalName>([
+  ['user', 'user'],
+  ['safety_identifier', 'safety_identifier'],
+  ['prompt_cache_key', 'cache_key'],
+  ['verbosity', 'verbosity'],
+  ['cache_control', 'cache_marks'],
+  ['prompt_cache_options', 'cache_options'],
+  // No target has words for these.
+  ['function_call', 'other'],
+  ['logit_bias', 'other'],
+  ['metadata', 'metadata'],
+  ['moderation', 'other'],
+  ['prediction', 'other'],
+  ['prompt_cache_retention', 'other'],
+  ['store', 'store'],
+]);
+
+/** Defaults of every call ask for nothing. */
+const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
+
+export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
+
+const readOptional = async (body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> => [
+  ...otherMembers(body, chatMembers),
+  ...(readReasoning(body) === undefined
+    ? []
+    : [{ name: 'thinking', member: reasoningMember(body), value: true } as const]),
+  ...(body.parallel_tool_calls === false
+    ? [{ name: 'serial_calls', member: 'parallel_tool_calls', value: false } as const]
+    : []),
+  ...markedMembers({ messages: body.messages }, body.tools),
+  ...leftOutOfTools(body.tools),
+  ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),
+];
+
+const reasoningMember = ({ reasoning }: JsonObject): string =>
+  isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort';
+
+function readReasoning({ reasoning, reasoning_effort: short }: JsonObject): AskedReasoning | undefined {
+  const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};
+  if (enabled === false) return 'none';
+  if (typeof tokens === 'number') return tokens <= 0 ? 'none' : { budgetTokens: tokens };
+  const named = effort ?? short;
+  if (named === 'none' || isEffort(named)) return named;
+  return enabled === true ? 'medium' : undefined;
+}

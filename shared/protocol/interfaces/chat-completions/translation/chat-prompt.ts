@@ -1,0 +1,203 @@
+// The messages of a chat completion as a prompt.
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import {
+  type AssistantPart,
+  addResults,
+  cacheMark,
+  createKnownCalls,
+  envelopeOptions,
+  fileOfUrl,
+  forEachObject,
+  isBlank,
+  isMarked,
+  type KnownCall,
+  type KnownCalls,
+  markedAs,
+  type OptionalMember,
+  type PromptPart,
+  type ToolMessage,
+  type ToolOutput,
+  textParts,
+  withDetail,
+  withoutMark,
+} from '../../../hub/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { readReasoningDetails } from './reasoning-details.ts';
+
+export interface ChatPromptReading {
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** Where thinking is first that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+export async function toPrompt(messages: unknown, { open, nextStep }: ChatPromptReading): Promise<ReadPrompt> {
+  const prompt: LanguageModelV4Prompt = [];
+  const strangers: OptionalMember[] = [];
+  const reading = {
+    calls: createKnownCalls(),
+    open,
+    foundStranger(member: string): void {
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+    },
+  };
+  await forEachObject(messages, nextStep, (message, at) => {
+    if (message.role === 'tool') addResult(prompt, message, reading.calls);
+    else if (message.role === 'assistant') prompt.push(...toAssistant(message, `messages[${at}]`, reading));
+    else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
+    else prompt.push(...toUser(message));
+  });
+  return { prompt, strangers };
+}
+
+const toSystem = (message: JsonObject): LanguageModelV4Prompt =>
+  toTextParts(message.content).map(({ text, providerOptions = cacheMark(message).providerOptions }) => ({
+    role: 'system',
+    content: text,
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  }));
+
+function toUser(message: JsonObject): LanguageModelV4Prompt {
+  const content = toParts(message.content);
+  return content.length === 0 ? [] : [{ role: 'user', content, ...cacheMark(message) }];
+}
+
+interface AssistantReading extends Pick<ChatPromptReading, 'open'> {
+  readonly calls: KnownCalls;
+  readonly foundStranger: (member: string) => void;
+}
+
+function toAssistant(message: JsonObject, path: string, reading: AssistantReading): LanguageModelV4Prompt {
+  const { calls, open, foundStranger } = reading;
+  const { thoughts, signatures, phase, strangerAt } = readReasoningDetails(message, path, open);
+  if (strangerAt !== undefined) foundStranger(strangerAt);
+  const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
+  const signed = signatures.get('') ?? (texts.length > 0 ? phase : undefined);
+  if (signed !== undefined) {
+    const last = texts.pop() ?? emptyText;
+    texts.push({ ...last, providerOptions: { ...last.providerOptions, ...signed } });
+  }
+  const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
+  const called = toolCalls.map((call, at): AssistantPart => {
+    const fn = calledFunction(call);
+    const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
+    const own = besideOf(call, `${path}.tool_calls[${at}]`, reading) ?? signatures.get(textOf(call.id) ?? '');
+    return {
+      type: 'tool-call',
+      toolCallId: id,
+      toolName: name,
+      input: calls.readArguments(fn.arguments),
+      ...(own === undefined ? {} : { providerOptions: own }),
+    };
+  });
+  const content = [...thoughts, ...texts, ...toImages(message.images, path, reading), ...called];
+  return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
+}
+
+/** A call of a custom tool has one text. */
+function calledFunction({ function: fn, custom }: JsonObject): JsonObject {
+  if (isJsonObject(fn)) return fn;
+  return isJsonObject(custom) ? { name: custom.name, arguments: { input: custom.input ?? '' } } : {};
+}
+
+/** Images of an answer that the gateway wrote, which clients send again with the message. */
+const toImages = (images: unknown, path: string, reading: AssistantReading): AssistantPart[] =>
+  (Array.isArray(images) ? images : []).filter(isJsonObject).flatMap((image, at): AssistantPart[] => {
+    const url = isJsonObject(image.image_url) ? image.image_url.url : undefined;
+    if (typeof url !== 'string' || !/^data:[^,]{0,1000},/i.test(url)) return [];
+    return [{ ...fileOfUrl(url, 'image'), providerOptions: besideOf(image, `${path}.images[${at}]`, reading) ?? {} }];
+  });
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
+
+/** The signature where Google's own clients keep it; undefined when this workspace got none there. */
+function besideOf(
+  { extra_content: extra }: JsonObject,
+  path: string,
+  { open, foundStranger }: AssistantReading,
+): SharedV4ProviderOptions | undefined {
+  const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
+  const { thought_signature: sealed } = google;
+  const envelope = open(sealed);
+  const field = `${path}.extra_content.google.thought_signature`;
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(field);
+  return envelope && envelopeOptions({ ...envelope, field });
+}
+
+/** Every provider refuses a result without its call, so it becomes text of the user. */
+function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: KnownCalls): void {
+  const call = calls.find(message.tool_call_id);
+  if (call !== undefined) addResults(prompt, toResult(message, call));
+  else prompt.push({ role: 'user', content: [...textParts('Result of a tool:'), ...toParts(message.content)] });
+}
+
+function toResult(message: JsonObject, { id, name }: KnownCall): ToolMessage {
+  const parts = toParts(message.content);
+  // A part has no cache mark of its own inside a result: the result as a whole does.
+  const marked = parts.find(isMarked) ?? cacheMark(message);
+  const content: ToolMessage['content'][number] = {
+    type: 'tool-result',
+    toolCallId: id,
+    toolName: name,
+    output: toOutput(parts),
+    ...(marked.providerOptions === undefined ? {} : { providerOptions: marked.providerOptions }),
+  };
+  return { role: 'tool', content: [content] };
+}
+
+const toOutput = (parts: readonly PromptPart[]): ToolOutput =>
+  parts.every((part) => part.type === 'text')
+    ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
+    : { type: 'content', value: parts.map(withoutMark) };
+
+// Parts of a message: text, images, audio and files, as the language-model interface has them.
+
+/**
+ * The parts of a content, with a plain text as one. A text without a visible character is dropped: providers refuse it,
+ * although models write some themselves before they call a tool.
+ */
+function toParts(content: unknown): PromptPart[] {
+  if (typeof content === 'string') return textParts(content);
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  return parts.flatMap((part) => {
+    const read = toPart(part);
+    if (read === undefined || (read.type === 'text' && isBlank(read.text))) return [];
+    return [markedAs(read, part)];
+  });
+}
+
+/** One part each: texts only. */
+const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
+  toParts(content).filter((part) => part.type === 'text');
+
+function toPart(part: JsonObject): PromptPart | undefined {
+  if (typeof part.text === 'string') return { type: 'text', text: part.text };
+  if (typeof part.refusal === 'string') return { type: 'text', text: part.refusal };
+  if (part.type === 'image_url' || part.type === 'input_image') {
+    const { url, detail } = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url, detail: undefined };
+    return typeof url === 'string' ? withDetail(fileOfUrl(url, 'image'), detail) : undefined;
+  }
+  if (isJsonObject(part.input_audio)) return toAudio(part.input_audio);
+  if (isJsonObject(part.file)) {
+    const { file_data: url, filename } = part.file;
+    const named = typeof filename === 'string' ? { filename } : {};
+    return typeof url === 'string' ? { ...fileOfUrl(url, 'file'), ...named } : undefined;
+  }
+  return undefined;
+}
+
+const toAudio = ({ data, format }: JsonObject): LanguageModelV4FilePart | undefined =>
+  typeof data === 'string'
+    ? { type: 'file', mediaType: `audio/${typeof format === 'string' ? format : 'wav'}`, data: { type: 'data', data } }
+    : undefined;

@@ -1,0 +1,39 @@
+// The chat completion that the chunks of a translated answer make.
+import type { WrittenHubAnswer } from '../../../hub/index.ts';
+import { isJsonObject, type JsonObject, stringifyInTurns } from '../../../wire/index.ts';
+import { outputBytesOfMessage } from '../output-of-deltas.ts';
+import { readUsageReport } from '../read-usage.ts';
+import { openCompletionFold } from '../stream-fold.ts';
+import type { Chunk } from './write-chunks.ts';
+
+export function foldCompletion() {
+  const fold = openCompletionFold();
+  const finishReasons: string[] = [];
+
+  function add(chunk: Chunk): void {
+    fold.add({ ...chunk });
+    for (const { finish_reason: reason } of chunk.choices) if (reason !== null) finishReasons.push(reason);
+  }
+
+  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
+    const { choices, ...completion } = fold.answer();
+    const [choice] = choices as JsonObject[];
+    if (choice === undefined || finishReasons.length === 0) throw new Error('a completion has not ended');
+    const message = wholeMessage(choice.message as JsonObject);
+    const written = { ...completion, choices: [{ ...choice, message }] };
+    return {
+      text: await stringifyInTurns(written, nextStep),
+      usage: readUsageReport(isJsonObject(completion.usage) ? completion.usage : undefined),
+      outputBytes: outputBytesOfMessage(message),
+      finishReasons,
+    };
+  }
+
+  return { add, answer };
+}
+
+/** With every field that clients' SDKs declare; an empty text beside calls or a refusal is none. */
+function wholeMessage({ content, refusal = null, ...message }: JsonObject): JsonObject {
+  const hasOther = refusal !== null || Array.isArray(message.tool_calls);
+  return { ...message, content: content === '' && hasOther ? null : (content ?? ''), refusal };
+}

@@ -1,0 +1,15 @@
+import type { InterfaceGrammar } from '../index.ts';
+import { commonSettings, textsOfRequest } from '../index.ts';
+import { imageDelivery } from './other-delivery.ts';
+
+const grammarOf = (prefix: string): InterfaceGrammar => ({
+  textsOfRequest: (json) => textsOfRequest(json, commonSettings),
+  hasTokens: () => false,
+  thinkingToStop: () => undefined,
+  answers: undefined,
+  otherDelivery: imageDelivery(prefix),
+  turns: undefined,
+});
+
+export const grammar = grammarOf('image_generation');
+export const editGrammar = grammarOf('image_edit');

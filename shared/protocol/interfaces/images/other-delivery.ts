@@ -1,0 +1,81 @@
+// A whole answer of images, and its events.
+
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  type JsonAnswer,
+  type JsonObject,
+  parseJson,
+  sumUsage,
+} from '../../wire/index.ts';
+import type { OtherDelivery, StreamFold } from '../index.ts';
+import { answerJson, fieldsAsCame, fieldText, stringAt, withFields } from '../index.ts';
+import { imageItems } from './images-answer.ts';
+
+/** `prefix`: of the types of its events. */
+export const imageDelivery = (prefix: string): OtherDelivery => ({
+  toEvents: (answer) => eventsOf(answer, `${prefix}.completed`),
+  openFold: foldEvents,
+});
+
+/** Fields of each event, and of a whole answer beside its images. An event has each: the words of one that leaves it open. */
+const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
+
+/** Of an image behind the first, which reports what all of them used: more may have come than are handed on. */
+const noUsage = JSON.stringify({
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+});
+
+/** Fields of an event that are of no image. */
+const ownFields = ['type', 'created_at', 'usage'];
+
+function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
+  const { json } = answer;
+  const created = `"created_at":${fieldText(json, 'created') ?? 0}`;
+  const usage = fieldText(json, 'usage');
+  let used = usage;
+  for (const { item, text, withImage } of imageItems(answer, ownFields)) {
+    const shared = Object.entries(sharedFields)
+      .filter(([name]) => fieldText(json, name, item) === undefined)
+      .map(([name, open]) => `"${name}":${fieldText(json, name) ?? JSON.stringify(open)}`);
+    const fields = [`"type":"${type}"`, text.slice(1, -1), created, ...shared];
+    if (used !== undefined) fields.push(`"usage":${used}`);
+    // The image last: each copy of its megabytes takes milliseconds.
+    yield { name: type, text: withImage(`{${fields.filter((field) => field !== '').join(',')}}`) };
+    used = usage && noUsage;
+  }
+}
+
+const fieldsOfEvents = [...ownFields, ...Object.keys(sharedFields)];
+const withoutEventFields = Object.fromEntries(fieldsOfEvents.map((name) => [name, undefined]));
+
+/** Each image comes whole with an event of its own; partial ones are no part of an answer. */
+function foldEvents(): StreamFold {
+  const data: string[] = [];
+  const used: JsonObject[] = [];
+  let head: readonly string[] = [];
+
+  function add(text: string): void {
+    const json = answerJson(text);
+    if (stringAt(json, findMember(json, 'type'))?.endsWith('.completed') !== true) return;
+    data.push(withFields(json, 0, withoutEventFields));
+    const usage = parseJson(fieldText(json, 'usage') ?? 'null');
+    if (isJsonObject(usage)) used.push(usage);
+    head = [`"created":${fieldText(json, 'created_at') ?? 0}`, ...fieldsAsCame(json, Object.keys(sharedFields))];
+  }
+
+  return {
+    add,
+    async whole() {
+      const usage = sumUsage(used);
+      const sum = usage === undefined ? '' : `"usage":${JSON.stringify(usage)},`;
+      // Not joined: that would copy 60 MB here.
+      const images = data.reduce((all, one, place) => (place === 0 ? one : `${all},${one}`), '');
+      return `{${head.map((field) => `${field},`).join('')}${sum}"data":[${images}]}`;
+    },
+  };
+}

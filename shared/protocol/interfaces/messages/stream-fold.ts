@@ -1,0 +1,56 @@
+// A message, put together from its events. Unknown fields and blocks stay.
+import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
+
+interface FoldedBlock {
+  readonly fields: FoldedObject;
+  /** Input of a tool call, as it was written. */
+  input: string;
+}
+
+/** `parseInput`: of a call's input; undefined for a text that is no JSON. */
+export function openMessageFold(parseInput: (text: string) => unknown): EventFold {
+  const message = emptyObject();
+  const blocks = new Map<unknown, FoldedBlock>();
+  const take = (fields: unknown) => {
+    if (isObject(fields)) Object.assign(message, fields);
+  };
+
+  function end({ type: _type, delta, usage, ...beside }: FoldedObject): void {
+    const counts = isObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : [];
+    const former = isObject(message.usage) ? message.usage : {};
+    take(delta);
+    take(beside);
+    message.usage = { ...former, ...Object.fromEntries(counts) };
+  }
+
+  function add(event: Readonly<FoldedObject>): void {
+    const { type, index, delta, content_block: block } = event;
+    if (type === 'message_start') take(event.message);
+    else if (type === 'message_delta') end(event);
+    else if (type === 'content_block_start' && isObject(block)) {
+      blocks.set(index, { fields: Object.assign(emptyObject(), block), input: '' });
+    } else if (type === 'content_block_delta' && isObject(delta)) addDelta(blocks.get(index), delta);
+  }
+
+  /** An input that is no JSON was cut: its call cannot be made. */
+  const wholeBlock = ({ fields, input }: FoldedBlock): object =>
+    input === '' ? fields : { ...fields, input: parseInput(input) ?? {} };
+
+  return { add, answer: () => ({ ...message, content: [...blocks.values()].map(wholeBlock) }) };
+}
+
+/** A delta extends the field of the same name, also one of an unknown type. */
+function addDelta(block: FoldedBlock | undefined, { type, citation, ...pieces }: FoldedObject): void {
+  if (block === undefined) return;
+  const { fields } = block;
+  if (type === 'citations_delta') {
+    if (Array.isArray(fields.citations)) fields.citations.push(citation);
+    else fields.citations = [citation];
+    return;
+  }
+  for (const [name, piece] of Object.entries(pieces)) {
+    if (typeof piece !== 'string') continue;
+    if (type === 'input_json_delta') block.input += piece;
+    else fields[name] = (typeof fields[name] === 'string' ? fields[name] : '') + piece;
+  }
+}

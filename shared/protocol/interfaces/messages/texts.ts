@@ -1,0 +1,119 @@
+// What a model reads and writes in Messages, and the end of a message that is blocked.
+import { findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
+import {
+  answerFacts,
+  commonSettings,
+  numberAt,
+  objectAt,
+  parsedAt,
+  pieceOf,
+  textsOfAnswer,
+  wholeTexts,
+  wordAt,
+  wordsOf,
+} from '../index.ts';
+
+export const messageSettings = commonSettings.union(
+  wordsOf(`
+    max_tokens stop_sequences thinking container mcp_servers thread anthropic_version betas inference_geo speed fallbacks
+    diagnostics
+  `),
+);
+
+/** A stop is the client's own text. */
+const facts = answerFacts.union(wordsOf('stop_sequence'));
+
+export const messageTexts: AnswerTexts = {
+  ofAnswer: (json) => textsOfAnswer(json, facts),
+  ofEvent,
+  // A field of that name is an argument of a tool.
+  spellingFields: new Set(),
+  blocked: (json, message) =>
+    JSON.stringify({
+      id: wordAt(json, 'id'),
+      type: 'message',
+      role: 'assistant',
+      model: wordAt(json, 'model'),
+      content: [{ type: 'text', text: message }],
+      stop_reason: 'refusal',
+      stop_sequence: null,
+      stop_details: null,
+      usage: parsedAt(json, findMember(json, 'usage')),
+    }),
+  openBlockedEnd,
+};
+
+/** The objects of events that hold what the model wrote. */
+const holders: Readonly<Record<string, string>> = {
+  message_start: 'message',
+  content_block_start: 'content_block',
+  content_block_delta: 'delta',
+  message_delta: 'delta',
+};
+
+function ofEvent(json: JsonText): EventPiece[] {
+  const type = wordAt(json, 'type') ?? '';
+  const holder = Object.hasOwn(holders, type) ? holders[type] : undefined;
+  return json.members().flatMap(({ name, value }): EventPiece[] => {
+    if (name === holder && json.isObject(value)) return piecesOf(json, type, value);
+    return answerFacts.has(name) || name === 'index' ? [] : wholeTexts(json, value, name);
+  });
+}
+
+function piecesOf(json: JsonText, type: string, object: number): EventPiece[] {
+  const index = numberAt(json, 'index') ?? 0;
+  const isOfBlock = type.startsWith('content_block');
+  const isEncrypted = wordAt(json, 'type', object) === 'redacted_thinking';
+  return json.members(object).flatMap(({ name, value }): EventPiece[] => {
+    if (isEncrypted && name === 'data') return [];
+    if (!isOfBlock) return facts.has(name) ? [] : wholeTexts(json, value, name);
+    return json.isString(value) ? pieceOf(json, value, name, `${index}/${name}`) : wholeTexts(json, value, name);
+  });
+}
+
+function openBlockedEnd(): BlockedEnd {
+  let openBlock: number | undefined;
+  let next = 0;
+  let hasBegun = false;
+  let start: object | undefined;
+  const event = (type: string, more: object): BlockedEvent => ({
+    name: type,
+    text: JSON.stringify({ type, ...more }),
+  });
+  return {
+    identify(json) {
+      const message = objectAt(json, 'message') ?? 0;
+      const [id, model] = [wordAt(json, 'id', message), wordAt(json, 'model', message)];
+      const usage = parsedAt(json, findMember(json, 'usage', message));
+      const end = { stop_reason: null, stop_sequence: null };
+      start = { id, type: 'message', role: 'assistant', model, content: [], ...end, usage };
+    },
+    see(json) {
+      hasBegun = true;
+      const type = wordAt(json, 'type');
+      const index = numberAt(json, 'index') ?? 0;
+      if (type === 'content_block_start') {
+        openBlock = index;
+        next = index + 1;
+      } else if (type === 'content_block_stop') openBlock = undefined;
+    },
+    message(text) {
+      const index = next;
+      return [
+        ...(hasBegun || start === undefined ? [] : [event('message_start', { message: start })]),
+        ...(openBlock === undefined ? [] : [event('content_block_stop', { index: openBlock })]),
+        event('content_block_start', { index, content_block: { type: 'text', text: '' } }),
+        event('content_block_delta', { index, delta: { type: 'text_delta', text } }),
+        event('content_block_stop', { index }),
+      ];
+    },
+    end: (usage) => [
+      event('message_delta', {
+        delta: { stop_reason: 'refusal', stop_sequence: null },
+        usage: usage ?? { output_tokens: 0 },
+      }),
+      event('message_stop', {}),
+    ],
+  };
+}

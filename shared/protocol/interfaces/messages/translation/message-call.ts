@@ -1,0 +1,123 @@
+// Converts a request of Messages to a call of the hub. Fields that not every target supports are optional: the call
+// reports the dropped ones.
+
+import {
+  type AskedReasoning,
+  fieldsInside,
+  type HubCall,
+  leftOutFields,
+  type MembersRead,
+  markedMembers,
+  numberOption,
+  type OptionalMember,
+  type OptionalName,
+  otherMembers,
+  withTopMarks,
+} from '../../../hub/index.ts';
+import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { outputFields, thinkingFields, useInMessages } from './message-fields.ts';
+import { type MessagePromptReading, toPrompt } from './message-prompt.ts';
+import { toToolOptions } from './message-tools.ts';
+
+export async function toHubCall(body: JsonObject, reading: MessagePromptReading): Promise<HubCall> {
+  const { names } = reading;
+  const { prompt, strangers } = await toPrompt(body, reading);
+  const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
+  const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
+  const call: HubCall = {
+    prompt,
+    ...numberOption('temperature', body.temperature),
+    ...numberOption('topP', body.top_p),
+    ...numberOption('topK', body.top_k),
+    ...(stops.length === 0 ? {} : { stopSequences: stops }),
+    ...toResponseFormat(body.output_config, body.output_format),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    reasoning: readReasoning(body),
+    parallelToolCalls,
+    optional: [...leftOut, ...(await readOptional(body, reading.nextStep)), ...strangers],
+  };
+  return withTopMarks(call, body);
+}
+
+/** Effort of a model with adaptive thinking, where the request has none. */
+const adaptiveEffort = 'medium';
+
+/** No thinking before the first tool call is as little as can be asked of the model that knows it. */
+const withoutThinking: readonly unknown[] = ['disabled', 'between_tools'];
+export const thinkingTypes: readonly unknown[] = [...withoutThinking, 'adaptive', 'enabled'];
+
+function readReasoning({ thinking, output_config: output }: JsonObject): AskedReasoning | undefined {
+  const { type, budget_tokens: tokens } = isJsonObject(thinking) ? thinking : {};
+  if (withoutThinking.includes(type)) return 'none';
+  const effort = isJsonObject(output) && isEffort(output.effort) ? output.effort : undefined;
+  if (effort !== undefined) return effort;
+  if (type === 'adaptive') return adaptiveEffort;
+  return type === 'enabled' && typeof tokens === 'number' ? { budgetTokens: tokens } : undefined;
+}
+
+function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'responseFormat'> {
+  const format = isJsonObject(output) && isJsonObject(output.format) ? output.format : former;
+  if (!isJsonObject(format) || format.type !== 'json_schema' || !isJsonObject(format.schema)) return {};
+  return { responseFormat: { type: 'json', schema: format.schema } };
+}
+
+/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+const bodyMembers = new Set([
+  ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
+  ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
+  ...['thread', 'mcp_servers', 'container', 'compaction'],
+]);
+
+const optionalNames = new Map<string, OptionalName>([
+  ['metadata', 'metadata'],
+  ['cache_control', 'cache_marks'],
+  ['context_management', 'context_management'],
+  ['service_tier', 'service_tier'],
+  ['inference_geo', 'inference_geo'],
+  ['speed', 'speed'],
+  ['diagnostics', 'diagnostics'],
+  ['safeguards', 'safety_identifier'],
+  // No target has words for these.
+  ['compaction', 'other'],
+  ['billing_policy', 'other'],
+  ['fallback_credit_token', 'other'],
+  ['fallbacks', 'other'],
+  ['betas', 'other'],
+  ['user_profile_id', 'other'],
+  ['workspace_id', 'other'],
+]);
+
+const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
+
+export const messageMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
+/** No other target supports the rest of it. */
+function userOfMetadata(one: OptionalMember): OptionalMember {
+  if (one.name !== 'metadata') return one;
+  const { user_id: user } = membersIn(one.value);
+  return typeof user === 'string' ? { ...one, name: 'user_session', value: user } : { ...one, name: 'other' };
+}
+
+async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
+  const said = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
+    isSent(value) ? [{ name, member, value }] : [];
+  const { type } = membersIn(body.thinking);
+  const { effort } = membersIn(body.output_config);
+  const { disable_parallel_tool_use: isSerial } = membersIn(body.tool_choice);
+  return [
+    ...otherMembers(body, messageMembers).map(userOfMetadata),
+    ...said(
+      'thinking',
+      isSent(effort) ? 'output_config.effort' : 'thinking',
+      effort ?? (type === 'disabled' ? null : type),
+    ),
+    ...leftOutFields(membersIn(body.thinking), thinkingFields, 'thinking.'),
+    ...leftOutFields(membersIn(body.output_config), outputFields, 'output_config.'),
+    ...said('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
+    ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
+    ...(await fieldsInside('system', body.system, useInMessages, nextStep)),
+    ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),
+  ];
+}
+
+const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});

@@ -1,0 +1,201 @@
+// The messages of a request of Messages as a prompt.
+import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import {
+  type AssistantPart,
+  addResults,
+  cacheMark,
+  createKnownCalls,
+  envelopeOptions,
+  forEachObject,
+  type KnownCall,
+  type KnownCalls,
+  type OpenedEnvelope,
+  type OptionalMember,
+  type PromptPart,
+  phaseOptions,
+  type ToolMessage,
+  type ToolNames,
+  type ToolOutput,
+  textParts,
+  withoutMark,
+} from '../../../hub/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { toParts, toTextParts } from './message-parts.ts';
+
+export interface MessagePromptReading {
+  readonly names: ToolNames;
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** The first fields with thinking that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+export async function toPrompt({ system, messages }: JsonObject, reading: MessagePromptReading): Promise<ReadPrompt> {
+  const prompt: LanguageModelV4Prompt = [...toSystem(system)];
+  const calls = createKnownCalls();
+  const strangers: OptionalMember[] = [];
+  const known = {
+    ...reading,
+    calls,
+    foundStranger(member: string): void {
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+    },
+  };
+  await forEachObject(messages, reading.nextStep, (message, at) => {
+    if (message.role === 'assistant') prompt.push(...toAssistant(message.content, `messages[${at}].content`, known));
+    else if (message.role === 'system') prompt.push(...toSystem(message.content));
+    else addUser(prompt, message.content, calls);
+  });
+  return { prompt, strangers };
+}
+
+const toSystem = (content: unknown): LanguageModelV4Prompt =>
+  toTextParts(content).map(({ text, ...marked }) => ({ role: 'system', content: text, ...withoutType(marked) }));
+
+const withoutType = ({ type: _type, ...rest }: { readonly type?: string }) => rest;
+
+/** Results of calls come first, because they must follow the calls at once. */
+function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  for (const block of blocks) {
+    const call = isResult(block) ? calls.find(block.tool_use_id) : undefined;
+    if (call !== undefined) addResults(prompt, toResult(block, call));
+  }
+  const parts = Array.isArray(content) ? blocks.flatMap((block) => toUserParts(block, calls)) : toParts(content);
+  if (parts.length > 0) prompt.push({ role: 'user', content: parts });
+}
+
+/** A result without its call every provider refuses. */
+function toUserParts(block: JsonObject, calls: KnownCalls): PromptPart[] {
+  if (!isResult(block)) return toParts([block]);
+  return calls.find(block.tool_use_id) === undefined
+    ? [...toParts('Result of a tool:'), ...toParts(block.content)]
+    : [];
+}
+
+const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
+
+function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
+  const parts = toParts(block.content).map(withoutMark);
+  return {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: id,
+        toolName: name,
+        output: toOutput(parts, block.is_error === true),
+        ...cacheMark(block),
+      },
+    ],
+  };
+}
+
+function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
+  if (!parts.every((part) => part.type === 'text')) {
+    // There is no word for a failure beside images: the text says it.
+    const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
+    return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
+  }
+  const value = parts.map((part) => ('text' in part ? part.text : '')).join('\n');
+  return isError ? { type: 'error-text', value } : { type: 'text', value };
+}
+
+interface AssistantReading extends MessagePromptReading {
+  readonly calls: KnownCalls;
+  readonly foundStranger: (member: string) => void;
+}
+
+function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Prompt {
+  const signedCalls = new Map<string, OpenedEnvelope>();
+  const parts: AssistantPart[] = textParts(content);
+  let lastText = -1;
+  let ofNextText: SharedV4ProviderOptions | undefined;
+  /** A signature is sent back without its text too. */
+  let isSignedText = false;
+  const add = (part: AssistantPart): void => {
+    if (part.type !== 'text') {
+      parts.push(part);
+      return;
+    }
+    lastText = parts.length;
+    parts.push(ofNextText === undefined ? part : withOptions(part, ofNextText));
+    ofNextText = undefined;
+    isSignedText = false;
+  };
+  for (const [at, block] of (Array.isArray(content) ? content : []).entries()) {
+    if (!isJsonObject(block)) continue;
+    const envelope = openThinking(block, `${path}[${at}]`, reading);
+    if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
+    else if (envelope?.of === 'text') {
+      ofNextText = envelopeOptions(envelope);
+      isSignedText = true;
+    } else if (envelope?.of === 'text_before') {
+      if (lastText < 0) add({ type: 'text', text: '' });
+      parts[lastText] = withOptions(parts[lastText] as AssistantPart, envelopeOptions(envelope));
+    } else {
+      for (const part of toAssistantParts(block, envelope, { ...reading, signedCalls })) add(part);
+      if (envelope !== undefined) ofNextText = phaseOptions(envelope) ?? ofNextText;
+    }
+  }
+  if (ofNextText !== undefined && isSignedText) add({ type: 'text', text: '' });
+  return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
+}
+
+/**
+ * Returns undefined for thinking that a provider signed for itself, or that another workspace got. No other model can
+ * read it.
+ */
+function openThinking(
+  { type, data, signature }: JsonObject,
+  path: string,
+  { open, foundStranger }: AssistantReading,
+): OpenedEnvelope | undefined {
+  const [member, sealed] = type === 'redacted_thinking' ? ['data', data] : ['signature', signature];
+  if (!isThinking(type)) return undefined;
+  const envelope = open(sealed);
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(`${path}.${member}`);
+  return envelope && { ...envelope, field: `${path}.${member}` };
+}
+
+const isThinking = (type: unknown): boolean => type === 'thinking' || type === 'redacted_thinking';
+
+const withOptions = (part: AssistantPart, options: SharedV4ProviderOptions): AssistantPart => ({
+  ...part,
+  providerOptions: { ...part.providerOptions, ...options },
+});
+
+interface Known extends AssistantReading {
+  readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;
+}
+
+function toAssistantParts(block: JsonObject, envelope: OpenedEnvelope | undefined, known: Known): AssistantPart[] {
+  const { type } = block;
+  if (isThinking(type)) {
+    if (envelope === undefined) return [];
+    const text = typeof block.thinking === 'string' ? block.thinking : '';
+    return [{ type: 'reasoning', text, providerOptions: envelopeOptions(envelope) }];
+  }
+  if (type === 'tool_use') return [toCall(block, known)];
+  return toParts([block]).filter((part) => part.type === 'text' || part.type === 'file');
+}
+
+function toCall(block: JsonObject, { calls, names, signedCalls }: Known): AssistantPart {
+  const { id, name } = calls.add(block.id, names.short(typeof block.name === 'string' ? block.name : ''));
+  const signed = typeof block.id === 'string' ? signedCalls.get(block.id) : undefined;
+  const options = {
+    ...cacheMark(block).providerOptions,
+    ...(signed === undefined ? {} : envelopeOptions(signed)),
+  };
+  return {
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: calls.readArguments(block.input),
+    ...(Object.keys(options).length === 0 ? {} : { providerOptions: options }),
+  };
+}

@@ -1,0 +1,286 @@
+// Finds the texts in a request or an answer, with their places. A string is a text, whatever field it is in, unless it names
+// or encodes something in the grammar of the interfaces: so nothing passes unseen under a name that is new. Inside schemas
+// and arguments, where clients choose the names, everything is a text.
+import { brokenSignature, findMember, type JsonText, removeItems, replaceValues } from '../wire/index.ts';
+import type { EventPiece, FoundText } from './grammar.ts';
+
+export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Ids, roles, types and other words of the interfaces. A string of another shape under these names is a text. */
+const idFields = wordsOf(`
+  role type id call_id tool_call_id tool_use_id item_id response_id file_id container_id skill_id tool_id object model
+  status format detail media_type mime_type finish_reason native_finish_reason stop_reason effort verbosity display phase
+  caller created_by event_id allowed_callers syntax language ttl version additional_properties
+`);
+const idShape = /^[\w.:/@+-]{0,128}$/;
+
+/** Names that a model reads, and that others refer to. */
+const nameFields = wordsOf('name tool_name namespace server_label server_name');
+
+/** Media, signatures and addresses. A string with a blank in it is none. */
+const encodedFields = wordsOf(`
+  url file_url image_url file_data b64_json partial_image_b64 signature thought_signature encrypted_content
+  encrypted_index encrypted_stdout encrypted_value obfuscation
+`);
+
+/** Not looked into where they stand beside texts. */
+const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top_logprobs extra_content usage');
+
+/** Arguments of a tool call: a string of JSON, or an object. */
+const callFields = wordsOf('arguments partial_json');
+/** The same where they are an object. */
+const callObjects = wordsOf('arguments input');
+
+const schemaFields = wordsOf('parameters input_schema output_schema schema');
+/** Fields of a schema whose own fields have names that clients choose. */
+const namingKeywords = wordsOf('properties patternProperties $defs definitions dependentSchemas dependentRequired');
+
+/** Fields at the top of a request of any interface that no model reads. */
+export const commonSettings = wordsOf(`
+  model models provider cache preset usage user metadata stream stream_options store temperature top_p top_k n seed stop
+  service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options tool_choice
+`);
+
+/** In the order of the body. `settings`: fields at its top that no model reads. */
+export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): Generator<FoundText> {
+  for (const { name, value } of json.members()) {
+    if (settings.has(name)) continue;
+    if (name === 'prompt' && json.isObject(value)) yield* textsOfPrompt(json, value);
+    else yield* textsIn(json, value, name);
+  }
+}
+
+/** A variable has any name, and is a text or a part of content. */
+function* textsOfPrompt(json: JsonText, prompt: number): Generator<FoundText> {
+  for (const inner of json.inside(prompt)) {
+    const name = json.name(inner);
+    if (name !== 'variables') yield* textsIn(json, inner, name);
+    else if (!json.isObject(inner)) yield* stringsIn(json, inner);
+    else for (const variable of json.inside(inner)) yield* textsOfVariable(json, variable);
+  }
+}
+
+function textsOfVariable(json: JsonText, variable: number): Generator<FoundText> {
+  const isPart = json.isObject(variable) && findMember(json, 'type', variable) !== undefined;
+  return isPart ? textsIn(json, variable, '', { isListed: true }) : stringsIn(json, variable);
+}
+
+/** Every string of a value whose fields have any name. Recursive within the depth of a body. */
+export function* stringsIn(json: JsonText, value: number): Generator<FoundText> {
+  if (json.isString(value)) {
+    const text = JSON.parse(json.slice(value)) as string;
+    if (text.trim() !== '') yield { value, text, kind: 'text' };
+  } else if (json.isArray(value) || json.isObject(value)) {
+    for (const inner of json.inside(value)) yield* stringsIn(json, inner);
+  }
+}
+
+interface Surroundings {
+  /** The value is an item of a list. */
+  readonly isListed?: boolean;
+  /** A piece of a text may be blank. */
+  readonly keepsBlanks?: boolean;
+  readonly signedItem?: number | undefined;
+}
+
+/** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
+export function* textsIn(json: JsonText, value: number, name: string, around: Surroundings = {}): Generator<FoundText> {
+  if (closedFields.has(name)) return;
+  const { isListed = false, keepsBlanks = false, signedItem } = around;
+  if (json.isString(value)) {
+    const text = JSON.parse(json.slice(value)) as string;
+    if (text === '' || (!keepsBlanks && text.trim() === '') || isNoText(name, text)) return;
+    const kind = nameFields.has(name) ? 'name' : callFields.has(name) ? 'call' : 'text';
+    yield { value, text, kind, signedItem };
+  } else if (json.isArray(value)) {
+    for (const inner of json.inside(value)) yield* textsIn(json, inner, name, { ...around, isListed: true });
+  } else if (json.isObject(value)) {
+    if (schemaFields.has(name)) yield* textsOfSchema(json, value);
+    else if (!isListed && callObjects.has(name)) {
+      const [first] = json.inside(value);
+      if (first !== undefined) yield { value, text: json.slice(value), kind: 'call' };
+    } else yield* textsOfObject(json, value, name, { keepsBlanks, signedItem: signedItemOf(json, value, around) });
+  }
+}
+
+function* textsOfObject(json: JsonText, object: number, name: string, around: Surroundings): Generator<FoundText> {
+  const encoded = encodedFieldOf(json, object, name);
+  for (const inner of json.inside(object)) {
+    const innerName = json.name(inner);
+    if (innerName !== encoded) yield* textsIn(json, inner, innerName, around);
+  }
+}
+
+const isNoText = (name: string, text: string): boolean =>
+  idFields.has(name) ? idShape.test(text) : encodedFields.has(name) && !text.includes(' ');
+
+/** An item that is signed is refused by its provider where one of its texts has changed. */
+const signedItemOf = (json: JsonText, object: number, { signedItem }: Surroundings): number | undefined =>
+  signedItem === undefined && signaturesOf(json, object).length > 0 ? object : signedItem;
+
+const signatureFields = wordsOf('signature encrypted_content');
+
+/** Values of the signatures in an object. */
+const signaturesOf = (json: JsonText, object: number): number[] =>
+  [...signatureFields].flatMap((field) => {
+    const value = findMember(json, field, object);
+    return value !== undefined && json.isString(value) && json.slice(value) !== '""' ? [value] : [];
+  });
+
+/** A schema, with the names that it gives to parameters. Recursive within the depth of a body. */
+function* textsOfSchema(json: JsonText, value: number, keyword = ''): Generator<FoundText> {
+  if (json.isString(value)) {
+    const text = JSON.parse(json.slice(value)) as string;
+    if (text.trim() === '' || (keyword === 'type' && idShape.test(text))) return;
+    yield { value, text, kind: keyword === 'required' ? 'name' : 'text' };
+  } else if (json.isArray(value)) {
+    for (const inner of json.inside(value)) yield* textsOfSchema(json, inner, keyword);
+  } else if (json.isObject(value)) {
+    for (const inner of json.inside(value)) {
+      const name = json.name(inner);
+      const isChosen = namingKeywords.has(keyword) || !keywords.has(name);
+      if (isChosen && name.trim() !== '') yield { value: inner, text: name, kind: 'name' };
+      yield* textsOfSchema(json, inner, namingKeywords.has(keyword) ? '' : name);
+    }
+  }
+}
+
+/** Of JSON Schema, in every draft. Any other field of a schema is one that the client has named. */
+const keywords = wordsOf(`
+  $schema $id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment $defs
+  definitions id type enum const title description default examples format properties patternProperties
+  additionalProperties propertyNames unevaluatedProperties items prefixItems additionalItems unevaluatedItems contains
+  minContains maxContains required dependentRequired dependentSchemas dependencies allOf anyOf oneOf not if then else
+  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems
+  minProperties maxProperties readOnly writeOnly deprecated nullable contentEncoding contentMediaType contentSchema
+`);
+
+/** By the type of their object: media, and thinking that only its provider reads. */
+const encodedByType: Readonly<Record<string, string>> = {
+  base64: 'data',
+  redacted_thinking: 'data',
+  'reasoning.encrypted': 'data',
+  image_generation_call: 'result',
+};
+
+function encodedFieldOf(json: JsonText, object: number, name: string): string | undefined {
+  if (name === 'input_audio' || name === 'audio') return 'data';
+  const type = findMember(json, 'type', object);
+  const word = type === undefined ? '' : json.slice(type).slice(1, -1);
+  return Object.hasOwn(encodedByType, word) ? encodedByType[word] : undefined;
+}
+
+/** Texts of the whole answer. `facts`: fields at its top that no model wrote. */
+export function* textsOfAnswer(json: JsonText, facts: ReadonlySet<string>): Generator<FoundText> {
+  for (const { name, value } of json.members()) if (!facts.has(name)) yield* textsIn(json, value, name);
+}
+
+/** Facts of an answer of any interface. */
+export const answerFacts = wordsOf(
+  'id object created created_at model usage system_fingerprint service_tier provider type role x_groq gw',
+);
+
+/** A value in an event, as one whole text for each string in it, and the signatures of these. */
+export function wholeTexts(json: JsonText, value: number, name: string): EventPiece[] {
+  const found = [...textsIn(json, value, name)];
+  const items = new Set(found.flatMap(({ signedItem }) => signedItem ?? []));
+  const signatures = [...items].flatMap((signedItem) =>
+    signaturesOf(json, signedItem).map((value) => ({ value, text: '', kind: 'signature', signedItem }) as const),
+  );
+  return [...found, ...signatures].map((one) => ({ ...one, channel: undefined }));
+}
+
+/** A piece of a text that the events of one channel continue. */
+export function pieceOf(json: JsonText, value: number, name: string, channel: string): EventPiece[] {
+  if (signatureFields.has(name))
+    return [{ value, text: '', kind: 'signature', channel: channel.slice(0, -name.length) }];
+  return [...textsIn(json, value, name, { keepsBlanks: true })].map((found) => ({
+    ...found,
+    channel: found.kind === 'name' ? undefined : channel,
+  }));
+}
+
+/** In the place of a signature of texts that were changed. */
+export const brokenSignatureText = JSON.stringify(brokenSignature);
+
+export type ReplacedText = readonly [value: number, text: string];
+
+export interface MaskedBody {
+  readonly text: string;
+  /** Paths of items that were dropped, as their texts are signed. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * The body with other texts in the places of some. An item whose signed text would change is dropped. `texts`: as many as
+ * were found. Returns undefined where all are the same.
+ */
+export function withTexts(
+  json: JsonText,
+  found: readonly FoundText[],
+  texts: readonly string[],
+  spellingFields: ReadonlySet<string> = new Set(),
+): MaskedBody | undefined {
+  const replaced: ReplacedText[] = [];
+  const items = new Set<number>();
+  for (const [at, { value, text, kind, signedItem }] of found.entries()) {
+    const masked = texts[at];
+    if (kind !== 'text' || masked === undefined || masked === text) continue;
+    if (signedItem === undefined) replaced.push([value, JSON.stringify(masked)]);
+    else items.add(signedItem);
+  }
+  if (replaced.length === 0 && items.size === 0) return undefined;
+  const changes = spellingFields.size === 0 ? replaced : withoutSpelling(json, replaced, spellingFields);
+  const dropped = [...items].map((item) => pathTo(json, item));
+  return { text: items.size === 0 ? replaceValues(json, changes) : removeItems(json, items, changes), dropped };
+}
+
+/** Without these an answer would spell what is masked in it. Sorted, with the changes of its texts. */
+export function withoutSpelling(
+  json: JsonText,
+  changes: readonly ReplacedText[],
+  names: ReadonlySet<string>,
+): ReplacedText[] {
+  const spelling: [number, string][] = [];
+  for (let value = 0; value < json.next(0); value += 1) {
+    if (names.has(json.name(value))) spelling.push([value, json.isArray(value) ? '[]' : 'null']);
+  }
+  return [...changes, ...spelling].toSorted(([a], [b]) => a - b);
+}
+
+/** `messages[3].content[0]`. */
+function pathTo(json: JsonText, value: number): string {
+  let path = '';
+  let around = 0;
+  while (around !== value) {
+    let place = 0;
+    for (const inner of json.inside(around)) {
+      if (value >= inner && value < json.next(inner)) {
+        path += json.isArray(around) ? `[${place}]` : `${path === '' ? '' : '.'}${json.name(inner)}`;
+        around = inner;
+        break;
+      }
+      place += 1;
+    }
+  }
+  return path;
+}
+
+export function numberAt(json: JsonText, name: string, object = 0): number | undefined {
+  const value = findMember(json, name, object);
+  return value !== undefined && json.isNumber(value) ? Number(json.slice(value)) : undefined;
+}
+
+export function wordAt(json: JsonText, name: string, object = 0): string | undefined {
+  const value = findMember(json, name, object);
+  if (value === undefined || !json.isString(value)) return undefined;
+  return JSON.parse(json.slice(value)) as string;
+}
+
+export const objectAt = (json: JsonText, name: string, object = 0): number | undefined => {
+  const value = findMember(json, name, object);
+  return value !== undefined && json.isObject(value) ? value : undefined;
+};
+
+export const parsedAt = (json: JsonText, value: number | undefined): unknown =>
+  value === undefined ? undefined : (JSON.parse(json.slice(value)) as unknown);

@@ -1,0 +1,61 @@
+// The interface of moderations: texts and images in, categories with their scores out.
+import * as z from 'zod/mini';
+import { type JsonText, listOf } from '../../wire/index.ts';
+import {
+  membersOf,
+  openImageMeasure,
+  plainMembers,
+  type RelayedInput,
+  readListAnswer,
+  relayedInterface,
+  sumOfMedia,
+  withCostHeader,
+} from '../index.ts';
+
+/** A type of content that is new is the provider's to judge. */
+const part = z.looseObject({
+  type: z.string(),
+  text: z.optional(z.string()),
+  image_url: z.optional(z.looseObject({ url: z.string() })),
+});
+const isText = (item: unknown): item is string => typeof item === 'string';
+const input = z.union([z.string(), listOf(z.union([z.string(), part]), { itemsMin: 1, isGood: isText })]);
+const moderationsSchema = z.looseObject({ ...plainMembers, input });
+type Input = z.infer<typeof input>;
+
+const partShape = membersOf({ type: {}, text: {}, image_url: membersOf({ url: {} }) });
+
+export const moderations = relayedInterface({
+  id: 'moderations',
+  telemetryOperation: 'moderation',
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async () => (await import('./operation.ts')).operation,
+  playground: async () => (await import('./playground.ts')).playground,
+  upstreamPath: '/moderations',
+  schema: moderationsSchema,
+  shapes: { input: { items: partShape } },
+  // That of the provider: most clients name none.
+  defaultModel: 'omni-moderation-latest',
+  promptMember: 'input',
+  readInput: (json, { input: asked }) => readInput(json, asked),
+  readAnswer: (text) => readListAnswer(text, { list: 'results' }),
+  writeAnswer: withCostHeader,
+});
+
+/** Texts are judged each by itself, parts all together. */
+function readInput(json: JsonText, asked: Input): RelayedInput {
+  const items = typeof asked === 'string' ? [asked] : asked;
+  const measure = openImageMeasure();
+  const images = items.flatMap((item) => (isText(item) || item.image_url === undefined ? [] : [item.image_url]));
+  const { tokens, dataCharacters, isElsewhere } = sumOfMedia(
+    images.map(({ url }) => measure({ url, detail: undefined })),
+  );
+  const texts = items.map((item) => (isText(item) ? item : (item.text ?? '')));
+  const size = {
+    textBytes: json.compactBytes - dataCharacters,
+    mediaTokens: tokens,
+    hasMediaElsewhere: isElsewhere,
+    contexts: items.filter(isText).length || 1,
+  };
+  return { size, promptBytes: texts.reduce((most, { length }) => Math.max(most, length), 0) };
+}

@@ -1,0 +1,32 @@
+// OpenAI's Responses as a source: a client of this interface on a model of any format.
+
+import { once } from '../../../../foundation/cache/index.ts';
+import { eventsByPart, type HubSource } from '../../../hub/index.ts';
+import type { AnswerEvent } from '../../../wire/index.ts';
+import { responseSettings } from '../response-settings.ts';
+import { createClientTools } from './client-tools.ts';
+import { foldResponse } from './fold-response.ts';
+import { toHubCall } from './response-call.ts';
+import { streamResponse } from './stream-response.ts';
+import { openResponseEvents } from './write-response-events.ts';
+
+export const responsesSource: HubSource = async (body, nextStep, { open }) => {
+  const tools = createClientTools();
+  const call = await toHubCall(body, { clientTools: tools, nextStep, open });
+  // Written three times in a stream, and tools are long.
+  const settings = once(() => responseSettings(body));
+  return {
+    call,
+    writesOneCallAtATime: true,
+    openWriter(head) {
+      const writing = { head, tools, settings };
+      return eventsByPart<AnswerEvent>((add) => openResponseEvents(writing, streamResponse(writing, add)));
+    },
+    openFold(head) {
+      const writing = { head, tools, settings };
+      const { sinkTo, answer } = foldResponse(writing);
+      const write = eventsByPart<object>((give) => openResponseEvents(writing, sinkTo(give)));
+      return { write, answer };
+    },
+  };
+};

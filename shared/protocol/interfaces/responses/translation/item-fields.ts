@@ -1,0 +1,77 @@
+// The fields of items, parts and tools of Responses, and those of a request that no other model gets.
+
+import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../../hub/index.ts';
+import type { JsonObject } from '../../../wire/index.ts';
+import { itemType, itemUse } from '../item-types.ts';
+
+/** Who made an item, and whether it is done, says nothing to another model. */
+const usual = 'type id status created_by';
+const itemFields: Readonly<Record<string, FieldUses>> = {
+  message: fieldUses(`${usual} role content`, 'phase'),
+  // Another model's thinking is dropped, and reported at its first place.
+  reasoning: fieldUses(`${usual} summary content encrypted_content`),
+  function_call: fieldUses(`${usual} call_id name namespace arguments`, 'async caller'),
+  function_call_output: fieldUses(`${usual} call_id name namespace output`, 'caller'),
+  custom_tool_call: fieldUses(`${usual} call_id name namespace input`, 'async caller'),
+  custom_tool_call_output: fieldUses(`${usual} call_id output`, 'caller'),
+  local_shell_call: fieldUses(`${usual} call_id action`),
+  local_shell_call_output: fieldUses(`${usual} call_id output`),
+  shell_call: fieldUses(`${usual} call_id action environment`, 'caller'),
+  shell_call_output: fieldUses(`${usual} call_id output max_output_length`, 'caller'),
+  apply_patch_call: fieldUses(`${usual} call_id operation`, 'caller'),
+  apply_patch_call_output: fieldUses(`${usual} call_id output`, 'caller'),
+  tool_search_call: fieldUses(`${usual} call_id arguments execution`),
+  tool_search_output: fieldUses(`${usual} call_id tools execution`),
+  computer_call: fieldUses(`${usual} call_id action actions pending_safety_checks`),
+  computer_call_output: fieldUses(`${usual} call_id output acknowledged_safety_checks`),
+  additional_tools: fieldUses(`${usual} role tools`),
+  // The image alone is carried: how it was made says nothing to another model.
+  image_generation_call: fieldUses(
+    `${usual} result action background error output_format quality revised_prompt size svg_usage`,
+  ),
+};
+
+const marks = 'cache_control prompt_cache_breakpoint';
+const partFields: Readonly<Record<string, FieldUses>> = {
+  input_text: fieldUses(`type text ${marks}`),
+  input_image: fieldUses(`type image_url file_id ${marks}`, '', [['detail', 'image_detail']]),
+  computer_screenshot: fieldUses(`type image_url file_id ${marks}`, '', [['detail', 'image_detail']]),
+  input_file: fieldUses(`type file_data file_url file_id filename ${marks}`, 'detail'),
+  input_audio: fieldUses(`type input_audio ${marks}`),
+  output_text: fieldUses(`type text ${marks}`, 'annotations logprobs'),
+  refusal: fieldUses('type refusal'),
+};
+
+/** The form of a tool's output changes no answer. */
+const toolFieldsOfTypes: Readonly<Record<string, FieldUses>> = {
+  function: fieldUses(
+    `type name description parameters strict defer_loading output_schema ${marks}`,
+    'allowed_callers async',
+  ),
+  custom: fieldUses(`type name description format defer_loading ${marks}`, 'allowed_callers async'),
+};
+
+export const reasoningFields: FieldUses = fieldUses('effort summary generate_summary', 'context mode');
+export const textFields: FieldUses = fieldUses('verbosity format');
+
+const ownOf = (uses: Readonly<Record<string, FieldUses>>, name: unknown): FieldUses | undefined =>
+  typeof name === 'string' && Object.hasOwn(uses, name) ? uses[name] : undefined;
+
+/** In items of another use all fields have that use. */
+export const fieldsOfItem = (type: string): FieldUses | undefined => ownOf(itemFields, type);
+export const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
+export const fieldsOfTool = (type: unknown): FieldUses | undefined => ownOf(toolFieldsOfTypes, type);
+
+/** An item may be a part itself. */
+export function useInInput(one: JsonObject): ObjectUse {
+  const uses = fieldsOfPart(one.type);
+  if (uses !== undefined) return { '': uses };
+  if (itemUse(one) === 'left_out') return 'left_out';
+  const ofItem = fieldsOfItem(itemType(one));
+  return ofItem === undefined ? 'as_text' : { '': ofItem };
+}
+
+export const leftOutOfTool = (tool: JsonObject): OptionalMember[] => {
+  const uses = fieldsOfTool(tool.type);
+  return uses === undefined ? [] : leftOutFields(tool, uses, 'tools.');
+};

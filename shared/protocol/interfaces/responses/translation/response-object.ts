@@ -1,0 +1,69 @@
+// The response object as JSON text: at its start, and at its end, with its usage.
+import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import { type AnswerHead, estimatedOutputTokens } from '../../../hub/index.ts';
+import type { TokenReport, UsageReport } from '../../../wire/index.ts';
+import { ownResponseId, responseText as writeResponseText } from '../response-opening.ts';
+import type { ClientTools } from './client-tools.ts';
+
+/** A writer's view of one answer. */
+export interface Writing {
+  readonly head: AnswerHead;
+  readonly tools: ClientTools;
+  /** Settings that the response repeats from its request: the text of an object. */
+  readonly settings: () => string;
+}
+
+export interface ResponseEnd {
+  readonly status: 'completed' | 'incomplete';
+  readonly reason: 'max_output_tokens' | 'content_filter' | undefined;
+}
+
+export function responseEnd({ unified, raw }: LanguageModelV4FinishReason): ResponseEnd {
+  if (unified === 'length' || raw === 'model_context_window_exceeded') {
+    return { status: 'incomplete', reason: 'max_output_tokens' };
+  }
+  if (unified === 'content-filter') return { status: 'incomplete', reason: 'content_filter' };
+  return { status: 'completed', reason: undefined };
+}
+
+export interface Output {
+  /** The texts of the items. */
+  readonly items: readonly string[];
+  /** Tokens as the provider reported them. */
+  readonly tokens: TokenReport | undefined;
+  readonly outputBytes: number;
+}
+
+/** `end`: absent while the answer goes on. */
+export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
+  return writeResponseText({
+    id: ownResponseId(head.id),
+    createdSeconds: head.createdSeconds,
+    model: head.askedModel,
+    status: end?.status ?? 'in_progress',
+    incompleteReason: end?.reason,
+    usage: usageOf(head, output),
+    items: output?.items,
+    settings: settings(),
+  });
+}
+
+const usageOf = (head: AnswerHead, output: Output | undefined) =>
+  output && toMembers(output.tokens, head.estimatedInputTokens, output.outputBytes);
+
+/** Every count is a number to clients: an estimate where its provider reports none. */
+function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, outputBytes: number) {
+  const { cached = 0, cacheWrite = 0, reasoning = 0 } = tokens ?? {};
+  const { input = inputTokens(), output = estimatedOutputTokens(outputBytes) } = tokens ?? {};
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+}
+
+/** Returns undefined when the provider reported nothing. */
+export const toReport = (head: AnswerHead, { tokens, outputBytes }: Output): UsageReport | undefined =>
+  tokens && { tokens, members: toMembers(tokens, head.estimatedInputTokens, outputBytes) };

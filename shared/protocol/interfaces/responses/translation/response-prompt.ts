@@ -1,0 +1,216 @@
+// Converts the input of a Responses request to a prompt: the items of an answer become one message of the assistant,
+// and results follow the calls that they answer, wherever the client put them.
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import {
+  type AssistantPart,
+  createKnownCalls,
+  envelopeOptions,
+  forEachObject,
+  isMarked,
+  type KnownCalls,
+  type OpenedEnvelope,
+  type OptionalMember,
+  type PromptPart,
+  type ToolPart,
+} from '../../../hub/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { itemUse } from '../item-types.ts';
+import type { ClientTools } from './client-tools.ts';
+import { callOf, describeRun, isResult, type MadeCall, outputOf, toParts, toTexts } from './response-items.ts';
+
+interface Answer {
+  readonly parts: AssistantPart[];
+  readonly results: ToolPart[];
+}
+
+interface PromptState {
+  readonly entries: (LanguageModelV4Message | Answer)[];
+  readonly calls: KnownCalls;
+  readonly clientTools: ClientTools;
+  /** Answers by the id of a call, as the target gets it. */
+  readonly answers: Map<string, Answer>;
+  /** Some outputs name the item of a call. */
+  readonly callIds: Map<unknown, unknown>;
+  readonly thinking: ReadThinking;
+  /** Envelope of the text that comes next. */
+  ofNextText: OpenedEnvelope | undefined;
+}
+
+export interface ResponsePromptReading {
+  readonly clientTools: ClientTools;
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** The first fields with thinking that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+export async function toPrompt(
+  { instructions, input }: JsonObject,
+  { clientTools, open, nextStep }: ResponsePromptReading,
+): Promise<ReadPrompt> {
+  const reading: PromptState = {
+    entries: toTexts(instructions).map(toSystem),
+    calls: createKnownCalls(),
+    clientTools,
+    answers: new Map(),
+    callIds: new Map(),
+    thinking: readThinking(input, open),
+    ofNextText: undefined,
+  };
+  if (typeof input === 'string') addUser(reading, toParts(input));
+  await forEachObject(input, nextStep, (item) => addItem(reading, item));
+  const prompt = reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry)));
+  return { prompt, strangers: reading.thinking.strangers };
+}
+
+const toSystem = ({ text, type: _text, ...marked }: LanguageModelV4TextPart): LanguageModelV4Message => ({
+  role: 'system',
+  content: text,
+  ...marked,
+});
+
+const toMessages = ({ parts, results }: Answer): LanguageModelV4Message[] => [
+  ...(parts.length === 0 ? [] : [{ role: 'assistant', content: parts } as const]),
+  ...(results.length === 0 ? [] : [{ role: 'tool', content: results } as const]),
+];
+
+function addUser({ entries }: PromptState, content: PromptPart[]): void {
+  if (content.length > 0) entries.push({ role: 'user', content });
+}
+
+/** The current answer: items after results belong to the next. */
+function openAnswer({ entries }: PromptState): Answer {
+  const last = entries.at(-1);
+  if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
+  const answer = { parts: [], results: [] };
+  entries.push(answer);
+  return answer;
+}
+
+function addItem(reading: PromptState, item: JsonObject): void {
+  const { type, role, content } = item;
+  const call = callOf(item);
+  // The tools that are added, or that a provider found, go out themselves.
+  if (type === 'additional_tools' || isSearchOfProvider(item) || itemUse(item) === 'left_out') return;
+  if (type === 'reasoning') addReasoning(reading, item);
+  else if (typeof type === 'string' && type.startsWith('input_')) addUser(reading, toParts(item));
+  else if (isResult(type)) addResult(reading, item);
+  else if (call !== undefined) addCall(reading, item, call);
+  else if (role === 'assistant') addText(reading, toTexts(content));
+  else if (role === 'system' || role === 'developer') reading.entries.push(...toTexts(content).map(toSystem));
+  else if (typeof role === 'string') addUser(reading, toParts(content));
+  else if (type === 'mcp_approval_response') addUser(reading, toParts(describeRun(item)));
+  else openAnswer(reading).parts.push(...madeByProvider(item));
+}
+
+function addText(reading: PromptState, texts: readonly LanguageModelV4TextPart[]): void {
+  for (const text of texts) {
+    const { ofNextText: envelope } = reading;
+    reading.ofNextText = undefined;
+    const signed = envelope && { ...text.providerOptions, ...envelopeOptions(envelope) };
+    openAnswer(reading).parts.push(signed === undefined ? text : { ...text, providerOptions: signed });
+  }
+}
+
+const isSearchOfProvider = ({ type, call_id: id }: JsonObject): boolean =>
+  (type === 'tool_search_call' || type === 'tool_search_output') && (id ?? null) === null;
+
+/** A tool run of another provider, with its result, is text for any other model, or the image that it made. */
+function madeByProvider(item: JsonObject): AssistantPart[] {
+  const { type, result } = item;
+  if (type !== 'image_generation_call') return [{ type: 'text', text: describeRun(item) }];
+  if (typeof result !== 'string' || result === '') return [];
+  return [{ type: 'file', mediaType: 'image/png', data: { type: 'data', data: result } }];
+}
+
+interface ReadThinking {
+  /**
+   * By item. Absent where a provider encrypted it for itself, or another workspace got it: no other model can read it.
+   */
+  readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;
+  /** By the call that they sign. */
+  readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;
+  readonly strangers: readonly OptionalMember[];
+}
+
+function readThinking(input: unknown, open: Envelopes['open']): ReadThinking {
+  const envelopes = new Map<JsonObject, OpenedEnvelope>();
+  const signedCalls = new Map<string, OpenedEnvelope>();
+  const strangers: OptionalMember[] = [];
+  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+    const { type, encrypted_content: sealed } = isJsonObject(item) ? item : {};
+    if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') continue;
+    const field = `input[${at}].encrypted_content`;
+    const opened = open(sealed);
+    const envelope = opened && { ...opened, field };
+    if (envelope !== undefined) envelopes.set(item, envelope);
+    else if (strangers.length === 0) {
+      strangers.push({ name: 'other', member: field, value: true });
+    }
+    if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
+  }
+  return { envelopes, signedCalls, strangers };
+}
+
+function addReasoning(reading: PromptState, item: JsonObject): void {
+  const { summary } = item;
+  const envelope = reading.thinking.envelopes.get(item);
+  if (envelope === undefined || typeof envelope.of === 'object') return;
+  if (envelope.of === 'text') {
+    reading.ofNextText = envelope;
+    return;
+  }
+  const { parts } = openAnswer(reading);
+  const providerOptions = envelopeOptions(envelope);
+  if (envelope.of === undefined) {
+    const texts = (Array.isArray(summary) ? summary : []).flatMap((part) => (isJsonObject(part) ? [part.text] : []));
+    parts.push({ type: 'reasoning', text: texts.filter((text) => typeof text === 'string').join(''), providerOptions });
+    return;
+  }
+  const last = parts.at(-1);
+  if (last?.type === 'text') parts[parts.length - 1] = { ...last, providerOptions };
+  else parts.push({ type: 'text', text: '', providerOptions });
+}
+
+function addCall(reading: PromptState, item: JsonObject, { tool, input }: MadeCall): void {
+  const { calls, clientTools, thinking, answers, callIds } = reading;
+  const clientId = item.call_id ?? item.id;
+  const { id, name } = calls.add(clientId, clientTools.nameFor(tool));
+  if (item.id !== undefined) callIds.set(item.id, clientId);
+  const signed = typeof clientId === 'string' ? thinking.signedCalls.get(clientId) : undefined;
+  const answer = openAnswer(reading);
+  answers.set(id, answer);
+  answer.parts.push({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: calls.readArguments(input),
+    ...(signed === undefined ? {} : { providerOptions: envelopeOptions(signed) }),
+  });
+}
+
+function addResult(reading: PromptState, item: JsonObject): void {
+  const { calls, answers, callIds, clientTools } = reading;
+  const call = calls.find(item.call_id) ?? calls.find(callIds.get(item.id) ?? item.id);
+  const output = outputOf(item, clientTools);
+  if (call === undefined) {
+    // A result without its call every provider refuses.
+    const said = output.type === 'text' || output.type === 'error-text' ? toParts(output.value) : toParts(item.output);
+    addUser(reading, [...toParts('Result of a tool:'), ...said]);
+    return;
+  }
+  const parts = typeof item.output === 'string' ? [] : toParts(item.output);
+  const mark = parts.findLast(isMarked)?.providerOptions;
+  answers.get(call.id)?.results.push({
+    type: 'tool-result',
+    toolCallId: call.id,
+    toolName: call.name,
+    output,
+    // A part inside a result has no mark: the result as a whole does.
+    ...(mark === undefined ? {} : { providerOptions: mark }),
+  });
+}

@@ -1,0 +1,38 @@
+import type { EventFold } from '../../event-folds/index.ts';
+import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
+
+/** As events, whose audio is text: a page that knows no bytes can show them. */
+const python = pythonOf(openAi, {
+  name: 'audio.speech',
+  streamed: '',
+  whole: 'print(len(answer.read()), "bytes")',
+  arguments: ['model', 'input', 'voice', 'response_format', 'stream_format'],
+});
+
+export const playground: PlaygroundInterface = {
+  title: 'Speech',
+  path: '/audio/speech',
+  hasStreams: false,
+  hasTurns: false,
+  body: ({ model, more, ...draft }: Draft) => ({
+    model,
+    input: askedText(draft),
+    voice: 'alloy',
+    stream_format: 'sse',
+    ...more,
+  }),
+  readAnswer: ({ bytes = 0 }) => ({ text: `${bytes} bytes of audio` }),
+  openFold: openByteCount,
+  python,
+};
+
+/** A page that knows no bytes says how many there are. */
+function openByteCount(): EventFold {
+  let bytes = 0;
+  return {
+    add({ type, audio }) {
+      if (type === 'speech.audio.delta') bytes += atob(String(audio)).length;
+    },
+    answer: () => ({ bytes }),
+  };
+}

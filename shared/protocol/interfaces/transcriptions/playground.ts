@@ -1,0 +1,24 @@
+import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf, said } from '../../playground/index.ts';
+import { openTranscriptionFold } from './stream-fold.ts';
+
+const python = pythonOf(openAi, {
+  name: 'audio.transcriptions',
+  streamed: `for event in answer:
+    if event.type == "transcript.text.delta":
+        print(event.delta, end="", flush=True)`,
+  // A text, where `response_format` asks for one.
+  whole: 'print(getattr(answer, "text", answer))',
+  arguments: ['model', 'prompt', 'language', 'response_format', 'temperature'],
+});
+
+export const playground: PlaygroundInterface = {
+  title: 'Transcriptions',
+  path: '/audio/transcriptions',
+  hasStreams: false,
+  hasTurns: false,
+  file: { field: 'file', types: 'audio/*,video/*' },
+  body: ({ model, more, ...draft }: Draft) => said({ model, prompt: askedText(draft), ...more }),
+  readAnswer: ({ text }) => ({ text: String(text ?? '') }),
+  openFold: openTranscriptionFold,
+  python,
+};

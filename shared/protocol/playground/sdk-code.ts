@@ -1,0 +1,90 @@
+// A request as code: for a shell and in Python. The key comes from a variable in each.
+
+import { formFields, type SentFile } from './draft.ts';
+import { pythonLines } from './python-arguments.ts';
+
+export const keyVariable = 'GW_API_KEY';
+
+type RequestBody = Readonly<Record<string, unknown>>;
+
+interface Resource {
+  /** On the client. */
+  readonly name: string;
+  /** `create` if absent. */
+  readonly method?: string;
+  /** Code that handles an answer. */
+  readonly streamed: string;
+  readonly whole: string;
+  /** Fields of the body that the method takes as arguments, in every release. */
+  readonly arguments: readonly string[];
+}
+
+interface Sdk {
+  readonly import: string;
+  readonly className: string;
+  readonly path: string;
+  /** Options of the client, after its address and its key. */
+  readonly options: string;
+  /** Argument for fields that it does not know, from the outside in. */
+  readonly others?: readonly string[];
+  /** Methods are called by the name of the resource alone. */
+  readonly isFlat?: true;
+}
+
+export const openAi: Sdk = {
+  import: 'from openai import OpenAI',
+  className: 'OpenAI',
+  path: '/openai/v1',
+  options: '',
+};
+export const anthropic: Sdk = {
+  import: 'from anthropic import Anthropic',
+  className: 'Anthropic',
+  path: '',
+  // Without a time limit the SDK itself refuses a large `max_tokens` of an answer that is not streamed. The gateway answers before.
+  options: ', timeout=60',
+};
+
+export const cohere: Sdk = {
+  import: 'import cohere',
+  className: 'cohere.ClientV2',
+  path: '',
+  options: '',
+  others: ['request_options', 'additional_body_parameters'],
+  isFlat: true,
+};
+
+const indented = (value: unknown): string => JSON.stringify(value, null, 2);
+const endOfBody = 'END_OF_REQUEST';
+
+/** The body is in a here-document: no quote in it ends it, and it may be longer than an argument. A form is of arguments. */
+export const curlOf = (url: string, body: RequestBody, file?: SentFile): string =>
+  [
+    `curl -sS${body.stream === true ? 'N' : ''} '${url}' \\`,
+    `  -H "Authorization: Bearer $${keyVariable}" \\`,
+    ...(file === undefined
+      ? ["  -H 'Content-Type: application/json' \\", `  --data-binary @- <<'${endOfBody}'`, indented(body), endOfBody]
+      : formArguments(body, file)),
+  ].join('\n');
+
+const formArguments = (body: RequestBody, { field, name, type }: SentFile): readonly string[] => [
+  ...formFields(body).map(([fieldName, text]) => `  --form-string ${shellWord(`${fieldName}=${text}`)} \\`),
+  `  -F ${shellWord(`${field}=@"${name.replaceAll(/["\\]/g, '\\$&')}";type=${type}`)}`,
+];
+
+const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export const pythonOf =
+  (sdk: Sdk, { name, method = 'create', streamed, whole, arguments: known }: Resource) =>
+  (origin: string, body: RequestBody, file?: SentFile): string =>
+    [
+      'import os',
+      sdk.import,
+      '',
+      `client = ${sdk.className}(base_url="${origin}${sdk.path}", api_key=os.environ["${keyVariable}"]${sdk.options})`,
+      `answer = client.${name}${sdk.isFlat ? '' : `.${method}`}(`,
+      ...(file === undefined ? [] : [`    ${file.field}=open(${JSON.stringify(file.name)}, "rb"),`]),
+      ...pythonLines(body, known, sdk.others),
+      ')',
+      body.stream === true ? streamed : whole,
+    ].join('\n');

@@ -1,0 +1,100 @@
+// The answer of a provider as the interface of its client reads it: whole, or event by event. Types only.
+import type { EventText } from '../server-sent-events/index.ts';
+import type { JsonText } from './json-text.ts';
+import type { Units, UsageReport } from './usage-report.ts';
+
+/** Metadata of an answer, or of one event of it, as the provider sent it. */
+export interface AnswerDetails {
+  /** The provider's name of the model, if it sends one. */
+  readonly model?: string | undefined;
+  /** Finish reasons of the choices that have ended, in words of the interface. */
+  readonly finishReasons?: readonly string[] | undefined;
+  /** Ids under which its provider stores it and its items, if it says so. */
+  readonly storedIds?: readonly string[] | undefined;
+  /** Ids of other things that its provider keeps, stored or not: containers, files that were made in them, audio. */
+  readonly objectIds?: readonly string[] | undefined;
+  /** Things in it that may have prices of their own. */
+  readonly units?: Units | undefined;
+}
+
+export interface JsonAnswer extends AnswerDetails {
+  /** Text that is sent and stored: JSON, parsed as far as the interface reads it, or plain. */
+  readonly text: string;
+  readonly json: JsonText;
+  readonly isPlain?: true;
+  readonly usage: UsageReport | undefined;
+  /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
+  readonly outputBytes: number;
+}
+
+export type ReadAnswer =
+  | { readonly kind: 'answer'; readonly answer: JsonAnswer }
+  /** An error object inside a 200: SDKs would take it for an answer. */
+  | { readonly kind: 'error'; readonly error: unknown }
+  /** Finished, and beyond the bounds of an answer. */
+  | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
+  | { readonly kind: 'unreadable' };
+
+/** Facts about an answer that is not passed on, by which it is charged. */
+export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
+  readonly usage: UsageReport | undefined;
+  readonly outputBytes: number;
+  /** Beside them: of a stream that its client left before its first output. */
+  readonly unseenTokens?: number;
+}
+
+/** The gateway's fields for the price of an answer. */
+export interface AnswerCost {
+  /** The workspace's price, an exact decimal string. */
+  readonly costUsd: string;
+  /** The same as a JSON number. */
+  readonly cost: number;
+  /** The provider's `usage` with every field that the gateway can add. */
+  readonly mergedUsage: () => Record<string, unknown>;
+}
+
+export interface WrittenAnswer {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An event of a provider, read. Its text is relayed byte for byte. */
+export interface AnswerEvent extends EventText {
+  readonly json: JsonText;
+  readonly details: EventDetails;
+}
+
+export interface EventDetails extends AnswerDetails {
+  /** Set where the event is a piece of an answer of this type, whose bytes its characters are. */
+  readonly contentType?: string | undefined;
+  /**
+   * Set once there is output that a client can use, or the model has begun to think: until then another provider may
+   * answer.
+   */
+  readonly hasOutput: boolean;
+  /** Set for thinking and nothing else: the next output may take long. */
+  readonly isOnlyThinking?: boolean | undefined;
+  /** Set on the event that ends the stream well: a client gets it when the answer is stored. */
+  readonly isLast: boolean;
+  /** Set for a marker that some servers write after the last event, and that is no event of the interface. */
+  readonly isEndMarker?: true;
+  readonly usage: UsageReport | undefined;
+  /** As in `JsonAnswer`. */
+  readonly outputBytes: number;
+}
+
+export type EventReading =
+  | { readonly kind: 'event'; readonly event: AnswerEvent }
+  /** The end marker, which is not relayed. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'error'; readonly error: unknown }
+  /** No JSON object, or beyond the bounds of an answer: the stream is broken. */
+  | { readonly kind: 'unreadable' };
+
+export interface EventReader {
+  readonly read: (event: EventText) => EventReading;
+  /** Everything was said, however the connection ends. */
+  readonly isComplete: () => boolean;
+  /** Set where its last event may be followed by an end marker. */
+  readonly mayBeMarked?: true;
+}

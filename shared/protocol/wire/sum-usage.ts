@@ -1,0 +1,28 @@
+// Adds up the usage of several provider calls: counts at any depth, under the names that the providers use. The
+// gateway's own fields are merged in afterwards.
+import { isJsonObject, type JsonObject } from './json-body.ts';
+
+/** `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
+const depthMax = 3;
+
+/** Undefined where no provider reported anything. */
+export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObject | undefined {
+  const usages = reported.filter((usage) => usage !== undefined);
+  return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});
+}
+
+function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
+  // As a Map, because a field may be called __proto__.
+  const members = new Map(Object.entries(sum));
+  for (const [name, value] of Object.entries(usage)) {
+    const former = members.get(name);
+    if (isCount(value)) members.set(name, (isCount(former) ? former : 0) + value);
+    else if (isJsonObject(value)) {
+      if (depth > 1) members.set(name, add(isJsonObject(former) ? former : {}, value, depth - 1));
+    } else if (former === undefined && typeof value !== 'number') members.set(name, value);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Negative numbers and NaN never give credit. */
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -1,0 +1,126 @@
+// The prices that a call can be billed by at a candidate. Price cap, order, reservation and charge have them from here
+// alone, so that none of them knows a price that another does not.
+import type { Candidate, CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
+import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
+import type { CallSize, InputSize, MediaKind } from '../../protocol/wire/index.ts';
+import { noUnitCosts, type UnitCosts, unitCosts, wholeCost } from './unit-cost.ts';
+import { inputTokensMax, outputTokensMax, takesAnyMedia } from './worst-case.ts';
+
+export interface CallPrices {
+  /** The dearest of a token of its input. Null: unknown, never free. */
+  readonly input: TokenPrice | null;
+  /** The dearest of a token of its output, or 0 where it can have none. */
+  readonly output: TokenPrice | null;
+  readonly units: UnitCosts;
+}
+
+/** Of the kinds and tiers that the request can reach. `writesCache`: whether a part of its prompt is marked for a cache. */
+export const callPrices = (candidate: Candidate, size: CallSize, writesCache: () => boolean): CallPrices =>
+  dearestPrices(candidate, size, { media: inputMediaOf(candidate, size), writesCache });
+
+/** Of what a provider may report besides: some cache prompts unasked, and media are of the kind that their provider says. */
+const reportablePrices = (candidate: Candidate, size: CallSize): CallPrices =>
+  dearestPrices(candidate, size, { media: reportableMediaOf(size), writesCache: () => true });
+
+interface InputKinds {
+  readonly media: readonly MediaKind[];
+  readonly writesCache: () => boolean;
+}
+
+function dearestPrices(candidate: Candidate, size: CallSize, kinds: InputKinds): CallPrices {
+  const { prices } = candidate;
+  let input = dearestInput(prices, kinds);
+  let output = dearestOf(prices, prices.output, outputMedia);
+  for (const tier of tiersUpTo(prices, inputTokensMax(candidate, size))) {
+    input = dearerOf(input, dearestInput(tier, kinds));
+    output = dearerOf(output, dearestOf(tier, tier.output, outputMedia));
+  }
+  const hasOutput = outputTokensMax(candidate, size) > 0;
+  return { input, output: hasOutput ? output : 0n, units: unitCosts(prices, size.units) };
+}
+
+/** Reads from a provider's cache are known afterwards only. */
+function dearestInput(prices: TokenPrices, { media, writesCache }: InputKinds): TokenPrice | null {
+  const read = dearestOf(prices, dearerOf(prices.input, prices.cachedInput), media);
+  const written = dearerOf(dearerOf(read, prices.cacheWrite), prices.cacheWrite1h);
+  return written === read || writesCache() ? written : read;
+}
+
+function dearestOf({ media }: TokenPrices, text: TokenPrice | null, kinds: readonly MediaKind[]): TokenPrice | null {
+  let dearest = text;
+  for (const kind of kinds) dearest = dearerOf(dearest, media[kind] ?? null);
+  return dearest;
+}
+
+/** An entry without a price of text has none. */
+const dearerOf = (one: TokenPrice | null, other: TokenPrice | null): TokenPrice | null =>
+  one !== null && other !== null && other > one ? other : one;
+
+/** Tiers that a prompt of at most so many tokens can reach. */
+const tiersUpTo = ({ tiers }: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] =>
+  tiers.length === 0 ? tiers : tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens);
+
+/** A prompt that is longer than the bound of a tier is priced by it, and with it all of the call. */
+export const pricesAt = (prices: CandidatePrices, promptTokens: number): TokenPrices =>
+  prices.tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? prices;
+
+export const inputMedia: readonly MediaKind[] = ['audioInput', 'imageInput'];
+/** Some models answer with images although the request names none. */
+export const outputMedia: readonly MediaKind[] = ['audioOutput', 'imageOutput'];
+const images: readonly MediaKind[] = ['imageInput'];
+const textAlone: readonly MediaKind[] = [];
+
+/** Kinds other than text that a report may have, of a call whose input is not text alone. */
+export const reportableMediaOf = ({ mediaTokens }: Pick<InputSize, 'mediaTokens'>): readonly MediaKind[] =>
+  mediaTokens === 0 ? textAlone : inputMedia;
+
+/** Kinds other than text that its input has. Media that only the context bounds may be of any kind. */
+function inputMediaOf(candidate: Pick<Candidate, 'provider'>, size: InputSize): readonly MediaKind[] {
+  const { mediaTokens, mediaKind, hasMediaElsewhere } = size;
+  if (mediaTokens === 0) return textAlone;
+  if (mediaKind !== undefined) return inputMedia.filter((kind) => kind === mediaKind);
+  return mediaTokens === undefined || (hasMediaElsewhere && takesAnyMedia(candidate)) ? inputMedia : images;
+}
+
+/** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
+const worstCaseMax: PicoUsd = 10n ** 30n;
+
+/**
+ * The highest possible cost of a call, reserved before any provider is called, so that no number of parallel calls can
+ * spend more than the balance. At the dearest candidate, because the one that answers is not known yet. At most `worstCaseMax`.
+ */
+export function worstCaseCost(candidates: readonly Candidate[], size: CallSize): PicoUsd {
+  let dearest: PicoUsd = 0n;
+  for (const candidate of candidates) dearest = dearerCost(dearest, worstCaseAt(candidate, size));
+  return dearest < worstCaseMax ? dearest : worstCaseMax;
+}
+
+function worstCaseAt(candidate: Candidate, size: CallSize): PicoUsd {
+  const { input, output, units } = reportablePrices(candidate, size);
+  const written = priceOf(outputTokensMax(candidate, size), output ?? 0n);
+  const byTokens =
+    priceOf(inputTokensMax(candidate, size), input ?? 0n) + dearerCost(written, units.image?.total ?? 0n);
+  return (dearerCost(byTokens, wholeCost(units) ?? 0n) + (units.request?.total ?? 0n)) * BigInt(size.answersMax);
+}
+
+const dearerCost = (one: PicoUsd, other: PicoUsd): PicoUsd => (one > other ? one : other);
+
+/**
+ * How candidates of a call compare: by a token of input and one of output together; where some is billed by another unit,
+ * by what the call reserves. Unknown prices add nothing.
+ */
+export function comparedPrice<Priced extends Candidate>(
+  candidates: readonly Priced[],
+  size: CallSize,
+  pricesOf: (candidate: Priced) => CallPrices,
+): (candidate: Priced) => PicoUsd {
+  if (candidates.some((candidate) => hasUnitPrice(pricesOf(candidate))))
+    return (candidate) => worstCaseCost([candidate], size);
+  return (candidate) => {
+    const { input, output } = pricesOf(candidate);
+    return (input ?? 0n) + (output ?? 0n);
+  };
+}
+
+const hasUnitPrice = ({ units }: CallPrices): boolean =>
+  units !== noUnitCosts && Object.values(units).some((cost) => cost !== undefined && cost.total > 0n);

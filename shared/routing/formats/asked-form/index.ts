@@ -1,3 +1,0 @@
-export { inAskedForm } from './in-asked-form.ts';
-export { failureOfAnswer, unreadableAnswer } from './read-failure.ts';
-export { receivingSend } from './received-form.ts';

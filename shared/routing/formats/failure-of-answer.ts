@@ -1,0 +1,13 @@
+// A whole answer that is none, as a failure of its attempt.
+import type { ReadAnswer } from '../../protocol/wire/index.ts';
+import { classifyErrorObject, type DescribeText, type NoAnswer } from '../providers/index.ts';
+
+export function failureOfAnswer(read: Exclude<ReadAnswer, { kind: 'answer' }>, describe: DescribeText): NoAnswer {
+  if (read.kind === 'error') {
+    return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
+  }
+  if (read.kind === 'unreadable') return unreadableAnswer;
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer: read.refused } };
+}
+
+export const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };

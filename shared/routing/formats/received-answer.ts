@@ -1,0 +1,109 @@
+// An answer as it came, JSON or a stream, whatever was asked for and whatever its type says.
+import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { readText } from '../../foundation/outgoing/index.ts';
+import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../providers/index.ts';
+
+export interface AskedForm {
+  /** Format of the provider. */
+  readonly api: ProviderApi;
+  readonly stream: boolean;
+}
+
+type Sent = CandidateAnswer & { readonly kind: 'answer' };
+
+export function receivingSend(send: Send, { api, stream }: AskedForm): ReceivingSend {
+  return async (request) => {
+    const sent = await send(request);
+    if (sent.kind === 'failure') return sent;
+    // The frames of Converse are no text.
+    const isBinary = api === 'converse' && !sent.contentType.includes('json');
+    if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
+    // In place of JSON all of it becomes one answer.
+    return byFirstBytes(stream ? sent : { ...sent, body: atMost(maxBytesOf(api), sent.body) }, api);
+  };
+}
+
+async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswer | NoAnswer> {
+  const bytes = sent.body[Symbol.asyncIterator]();
+  const first = await bytes.next();
+  const start = first.done === true ? '' : startOf(first.value);
+  const body = withFirst(first, bytes);
+  if (!isWhole(start, sent, api)) return { ...sent, isStream: true, body };
+  // Reserved as the bytes of one event, until the call ends.
+  const text = await readText(body, maxBytesOf(api));
+  // Everything came.
+  sent.drain();
+  if (text !== undefined) return byText({ ...sent, drain: () => {} }, text, api);
+  const refusedAnswer = { usage: undefined, outputBytes: maxBytesOf(api) };
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
+}
+
+/** Images are long, and not read. */
+const maxBytesOf = (api: ProviderApi): number => (api === 'images' ? largeBodyMaxBytes : upstreamBodyMaxBytes);
+
+function byText(sent: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
+  const isEvents = text !== undefined && eventStart.test(text);
+  const isList = text !== undefined && api === 'generate-content' && /^\s*\[/.test(text);
+  return isEvents || isList ? streamByText(sent, text, isEvents) : wholeByText(sent, text);
+}
+
+const wholeByText = (sent: Sent, text: string | undefined): ReceivedAnswer => ({
+  ...sent,
+  isStream: false,
+  readText: onlyOnce(text),
+});
+
+async function streamByText(sent: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
+  // Loaded with the first stream that is one text.
+  const body = await (await import('./other-delivery.ts')).streamIn(text, isEvents);
+  return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body };
+}
+
+/** Rejects with a RangeError behind them. */
+async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let leftBytes = maxBytes;
+  for await (const piece of body) {
+    leftBytes -= piece.length;
+    if (leftBytes < 0) throw new RangeError('answer too large');
+    yield piece;
+  }
+}
+
+/** A line of an event, or a comment. JSON begins with none of them. */
+const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
+
+/** JSON; of a transcription also a text that is not said to be events: a first piece may be too short to show it. */
+function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolean {
+  if (start === '') return /application\/json|text\/plain/.test(contentType);
+  if (/^[{[]/.test(start)) return true;
+  return api === 'transcriptions' && !contentType.includes('event-stream') && !eventStart.test(start);
+}
+
+/** Without blanks and a byte-order mark before it. */
+const startOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.subarray(0, startMaxBytes))
+    .toString()
+    .replace(/^[\s\ufeff]+/, '');
+const startMaxBytes = 64;
+
+/** The same bytes, of which the first were read. */
+function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  let isGiven = false;
+  const next = () => {
+    if (isGiven) return bytes.next();
+    isGiven = true;
+    return Promise.resolve(first);
+  };
+  // Without `return`: what is left is drained, not closed.
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
+
+/** Its reader alone keeps it. */
+function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {
+  let unread = text;
+  return async () => {
+    const given = unread;
+    unread = undefined;
+    return given;
+  };
+}

@@ -1,0 +1,66 @@
+// `provider.max_price`: every price that a call can be billed by must lie under it.
+import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
+import type { PriceCap, PriceCapField } from '../../protocol/wire/index.ts';
+import type { CallPrices } from '../billing/index.ts';
+
+const perMillion = 1_000_000n;
+
+/** A field's number is the price of so many. */
+const capped: Readonly<Record<PriceCapField, { readonly of: string; readonly count: bigint }>> = {
+  prompt: { of: 'a million tokens of prompt', count: perMillion },
+  completion: { of: 'a million tokens of completion', count: perMillion },
+  request: { of: 'a request', count: 1n },
+  image: { of: 'an image', count: 1n },
+  second: { of: 'a second', count: 1n },
+  character: { of: 'a million characters', count: perMillion },
+};
+const units = ['request', 'image', 'second', 'character'] as const;
+
+interface FieldPrice {
+  readonly field: PriceCapField;
+  /** As the field has it. Null: unknown. */
+  readonly price: PicoUsd | null;
+}
+
+const pricedAt = (field: PriceCapField, each: PicoUsd | null): FieldPrice => ({
+  field,
+  price: each === null ? null : each * capped[field].count,
+});
+
+/** Each price of the call, by the field that caps it. */
+const fieldPrices = (prices: CallPrices): readonly FieldPrice[] => [
+  pricedAt('prompt', prices.input),
+  pricedAt('completion', prices.output),
+  ...units.flatMap((unit) => {
+    // An entry without a price of its input cannot be billed: those of its units are unknown too.
+    const each = prices.input === null ? null : prices.units[unit]?.each;
+    return each === undefined || each === 0n ? [] : [pricedAt(unit, each)];
+  }),
+];
+
+const isUnit = (field: PriceCapField): boolean => field !== 'prompt' && field !== 'completion';
+
+/** Whether a price lies above the cap. One that is unknown cannot be promised to lie under any. */
+function isOver({ field, price }: FieldPrice, cap: PriceCap): boolean {
+  const most = cap[field];
+  // Nothing else limits what a unit costs, so a cap that says nothing of it does not allow it.
+  if (most === undefined) return isUnit(field) && price !== null;
+  return price === null || price > most;
+}
+
+export const isUnderCap = (prices: CallPrices, cap: PriceCap): boolean =>
+  !fieldPrices(prices).some((one) => isOver(one, cap));
+
+/** Says what the call costs at the cheapest of the candidates, and which fields must allow it. */
+export function overCapText({ provider }: Candidate, prices: CallPrices, cap: PriceCap): string {
+  const known = fieldPrices(prices).filter(({ price }) => price !== null);
+  const billed = known.filter(({ field, price }) => price !== 0n || isOver({ field, price }, cap));
+  const costs = listOf(billed.map(({ field, price }) => `${formatUsd(price)} USD for ${capped[field].of}`));
+  const least = known
+    .filter((one) => isOver(one, cap))
+    .map(({ field, price }) => `provider.max_price.${field} ${formatUsd(price)}`);
+  return `No provider is available under provider.max_price: ${provider.id}, the cheapest, costs ${costs}. It needs at least ${least.join(', ')}.`;
+}
+
+const listOf = (texts: readonly string[]): string => texts.join(' and ');

@@ -1,0 +1,183 @@
+// Asks the cells of one group of rows at one gateway, each as a test.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { expectBalancedTables } from '../support/balanced-books.ts';
+import { newKey, type Route } from '../support/gateway-file.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
+import type { Json } from '../support/provider-answers.ts';
+import { columns, type MatrixColumn } from './columns.ts';
+import { type GatedProvider, type GateMode, startGatedProvider } from './gated-provider.ts';
+import { pendingCells } from './pending.ts';
+import { always, askedCells, type Group, type RowOf, reasonOf } from './rows.ts';
+
+/** A provider of a model in the matrix. */
+export interface Offer {
+  readonly behaviour: string;
+  /** Set where it is behind a gate. */
+  readonly gate?: GateMode;
+  /** Fields of the provider. */
+  readonly provider?: Json;
+  /** Fields of its entry. */
+  readonly more?: Json;
+}
+
+export interface Call {
+  /** Default: /v1. */
+  readonly base?: string;
+  /** Name among the models of the group. */
+  readonly model: string;
+  /** Default: a greeting. */
+  readonly text?: string;
+  /** Fields beside it. */
+  readonly more?: Json;
+  readonly headers?: Record<string, string>;
+  readonly key?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface MatrixCell extends MatrixColumn {
+  readonly harness: Harness;
+  readonly gate: GatedProvider;
+  send(call: Call): Promise<Response>;
+  /** The body of a call. */
+  fieldsOf(call: Call): Json;
+  /** The ids of the providers of a model, in their order. */
+  providersOf(model: string): string[];
+  /** The record of an answered call, once it is charged, as its key sees it. Default: the key of the harness. */
+  recordOf(response: Response, key?: string): Promise<Json>;
+  /** Calls of the providers of a model so far. */
+  received(model: string): Harness['simulator']['calls'];
+}
+
+export interface GroupOptions<One extends Group> {
+  /** By name; where a column has no offer it has no such model. */
+  readonly models: Readonly<Record<string, (column: MatrixColumn) => readonly Offer[]>>;
+  /** The models of providers that cannot serve the interface. Default: none. */
+  readonly unservable?: readonly string[];
+  /** Beside the models and their providers. Called once. */
+  readonly options?: () => Promise<Partial<HarnessOptions>> | Partial<HarnessOptions>;
+  readonly ask: Readonly<Record<RowOf<One>, (cell: MatrixCell) => Promise<void>>>;
+  readonly stop?: () => Promise<void>;
+}
+
+/** A field that changes no answer, for the operator of a provider to drop. */
+export const idleField = 'matrix_tag';
+export const idle = { [idleField]: 'idle' };
+
+/** The cost of each call, whatever it is. */
+export const callUsd = '0.01';
+export const callPicoUsd = 10_000_000_000n;
+const prices = { input_price_per_million: '0', output_price_per_million: '0', price_per_request: callUsd };
+
+const servable = columns.filter((column) => reasonOf(always, column) === undefined);
+
+const providerId = ({ name }: MatrixColumn, model: string, at: number): string => `${name}.${model}.${at}`;
+
+function catalogueOf(
+  models: GroupOptions<Group>['models'],
+  unservable: readonly string[],
+  gateOf: GatedProvider['urlOf'],
+): Pick<HarnessOptions, 'models' | 'providers'> {
+  const routes: Record<string, Route[]> = {};
+  const providers: Record<string, Json> = {};
+  for (const column of columns) {
+    for (const [model, offersOf] of Object.entries(models)) {
+      if (column.service === undefined && !unservable.includes(model)) continue;
+      const offers = offersOf(column);
+      if (offers.length === 0) continue;
+      routes[`${column.name}/${model}`] = offers.map(({ behaviour, gate, provider, more }, at) => {
+        const id = providerId(column, model, at);
+        providers[id] = { ...column.provider, ...(gate && { base_url: gateOf(gate, id) }), ...provider };
+        return { provider: id, upstream: `${column.upstream}${behaviour}`, more: { ...prices, ...more } };
+      });
+    }
+  }
+  return { models: routes, providers };
+}
+
+/** One key for each column, in one workspace or in one each. */
+export const keysByColumn: ReadonlyMap<string, string> = new Map(servable.map(({ name }) => [name, newKey()]));
+export const mapColumns = <Made>(make: (column: MatrixColumn) => Made): Made[] => servable.map(make);
+
+const isPending = (row: string, { name }: MatrixColumn): boolean =>
+  pendingCells.some((pending) => pending.row === row && (pending.columns?.includes(name) ?? true));
+
+export function askRows<One extends Group>(
+  group: One,
+  { models, unservable = [], options, ask, stop }: GroupOptions<One>,
+): void {
+  let harness: Harness;
+  let gate: GatedProvider;
+  beforeAll(async () => {
+    gate = await startGatedProvider((provider) => harness.simulator.urlOf(provider));
+    harness = await startHarness({ ...catalogueOf(models, unservable, gate.urlOf), ...(await options?.()) });
+  });
+  afterAll(async () => {
+    await harness.settled();
+    await expectBalancedTables(harness);
+    await harness.stop();
+    await gate.stop();
+    await stop?.();
+  });
+  for (const [row, asked] of askedCells(group, ask)) {
+    describe(row, () => {
+      for (const column of asked) {
+        it(column.name, async () => {
+          const cell = ask[row](cellOf(column, harness, gate));
+          if (isPending(row, column)) await expect(cell).rejects.toThrow();
+          else await cell;
+        });
+      }
+    });
+  }
+}
+
+function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): MatrixCell {
+  const { entry, name, delivery } = column;
+  const providersOf = (model: string): string[] => [0, 1].map((at) => providerId(column, model, at));
+  const fieldsOf = ({ model, text = 'Hello', more = {} }: Call): Json => {
+    const asked = delivery === 'stream' ? entry.stream : {};
+    return { model: `${name}/${model}`, ...entry.fields(text), ...asked, ...more };
+  };
+  return {
+    ...column,
+    harness,
+    gate,
+    providersOf,
+    async recordOf({ headers }, key = harness.key) {
+      const id = headers.get('x-request-id');
+      const shown = await harness.get(`/generation?id=${id}`, { authorization: `Bearer ${key}` });
+      const { data } = (await shown.json()) as { data: Json };
+      return data;
+    },
+    received: (model) => harness.simulator.calls.filter(({ provider }) => providersOf(model).includes(provider)),
+    fieldsOf,
+    send({ base = '/v1', headers = {}, key = harness.key, signal, ...call }) {
+      const fields = fieldsOf(call);
+      const isForm = entry.files !== undefined && !('images' in fields);
+      return fetch(new URL(harness.url).origin + base + entry.path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(isForm ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: isForm ? formOf(fields, entry.files ?? {}) : JSON.stringify(fields),
+        ...(signal && { signal }),
+      });
+    },
+  };
+}
+
+function formOf(fields: Json, files: Readonly<Record<string, Buffer>>): FormData {
+  const form = new FormData();
+  const append = (name: string, value: unknown): void => {
+    if (Array.isArray(value)) for (const part of value) append(`${name}[]`, part);
+    else if (typeof value !== 'object' || value === null) form.append(name, String(value));
+    else for (const [inner, part] of Object.entries(value)) append(`${name}[${inner}]`, part);
+  };
+  for (const [name, value] of Object.entries(fields)) append(name, value);
+  for (const [name, bytes] of Object.entries(files)) {
+    form.append(name, new File([new Uint8Array(bytes)], `${name}.bin`, { type: 'application/octet-stream' }));
+  }
+  return form;
+}

@@ -1,0 +1,239 @@
+// A client interface as it is asked, one entry each: the only place that a further interface adds to.
+import type { InterfaceId, servingApis } from '../../shared/foundation/constants/index.ts';
+import { dataLines } from '../support/harness.ts';
+import { png } from '../support/png.ts';
+import type { Json } from '../support/provider-answers.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of thirteen shapes, each read by its entry.
+type Any = any;
+
+/** Text of a model, as its client finds it. */
+export interface WrittenText {
+  readonly whole: (answer: Any) => string;
+  readonly streamed: (events: string) => string;
+  /** Why it ended, where an answer says so, and the word for one that was blocked. */
+  readonly end?: {
+    readonly whole: (answer: Any) => unknown;
+    readonly streamed: (events: string) => unknown;
+    readonly blocked: string;
+  };
+}
+
+interface Entry {
+  /** Below the base URL. */
+  readonly path: string;
+  /** A request in which a model reads this text, and no other. */
+  readonly fields: (text: string) => Json;
+  /** Set where its requests are forms: the files of one. */
+  readonly files?: Readonly<Record<string, Buffer>>;
+  /** Fields that ask for a stream; undefined where it has none. */
+  readonly stream?: Json;
+  /** Undefined where no model writes a text. */
+  readonly text?: WrittenText;
+  /** The code with which a stream broke; undefined where it is whole. */
+  readonly brokenWith?: (events: string) => string | undefined;
+  /** Fields of an error for a provider that failed; undefined for the form of most. */
+  readonly errorForm?: Json;
+  /** Fields with a tool of these parameters; undefined where a model calls none. */
+  readonly tool?: (parameters: Json) => Json;
+  /** Fields that want an answer of a schema, which the gateway checks; undefined where it checks none. */
+  readonly schema?: (schema: Json) => Json;
+  /** Fields with which a provider keeps the answer, to be read again by its id; undefined where it cannot be. */
+  readonly kept?: Json;
+  /** Fields that refer to what a provider keeps; undefined where none can. */
+  readonly reference?: Json;
+  /** Set where no provider of another format can do what is asked for. */
+  readonly isRefusedTranslated?: true;
+  /** Whether a stored answer may be used again, and the fields that it takes. Undefined where answers are not cached. */
+  readonly cached?: Json;
+}
+
+/** With the model of each kind of provider that has the interface in a form of its own. */
+type InterfaceEntry<Id extends InterfaceId> = Entry &
+  ((typeof servingApis)[Id] extends { readonly ofKinds: infer Kinds }
+    ? { readonly kinds: Readonly<Record<keyof Kinds, string>> }
+    : { readonly kinds?: undefined });
+
+const eventsOf = (text: string): Any[] =>
+  dataLines(text)
+    .filter((line) => line !== '[DONE]')
+    .map((line) => JSON.parse(line));
+
+/** Throws where something follows the error. */
+function errorEventOf(text: string): string | undefined {
+  const codes = eventsOf(text).map(({ type, error }) => (type === 'error' ? String(error?.code) : undefined));
+  if (codes.slice(0, -1).some((code) => code !== undefined)) throw new Error('something follows an error');
+  return codes.at(-1);
+}
+
+function spoken(id: InterfaceId) {
+  const found = spokenInterfaces.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`${id} is no interface of conversations`);
+  return found;
+}
+const [chat, messages, responses] = [spoken('chat-completions'), spoken('messages'), spoken('responses')];
+
+const stream = { stream: true };
+const said = (text: string) => [{ role: 'user', content: text }];
+const functionOf = (parameters: Json) => ({ name: 'look', parameters });
+const claudeError = { type: 'error', error: { type: 'api_error' }, error_code: 'no_available_provider' };
+const claudeTool = (parameters: Json) => ({ tools: [{ name: 'look', input_schema: parameters }] });
+const responsesTool = (parameters: Json) => ({ tools: [{ type: 'function', ...functionOf(parameters) }] });
+/** A content is a text or a list of parts. */
+const textOfItem = ({ content = [] }: Any): string =>
+  typeof content === 'string' ? content : content.map(({ text = '' }: Any) => text).join('');
+const file = (type: string) => ({ role: 'user', content: [{ type, file: { file_id: 'file-1' } }] });
+const claudeFile = {
+  messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }] }],
+};
+/** Of no known format. */
+const audio = Buffer.alloc(3_000, 7);
+const picture = Buffer.from(png(8, 8).split(',')[1] ?? '', 'base64');
+const imageKinds = {
+  bedrock: 'amazon.nova-canvas-v1:0',
+  google: 'gemini-2.5-flash-image',
+  vertex: 'gemini-2.5-flash-image',
+};
+
+export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id> } = {
+  'chat-completions': {
+    path: chat.path,
+    fields: (text) => ({ messages: said(text), max_tokens: 300 }),
+    stream,
+    text: {
+      whole: ({ choices }) => choices[0].message.content,
+      streamed: chat.contentOf,
+      end: {
+        whole: ({ choices }) => choices[0].finish_reason,
+        streamed: (events) =>
+          eventsOf(events).findLast(({ choices }) => choices?.[0]?.finish_reason)?.choices[0].finish_reason,
+        blocked: 'content_filter',
+      },
+    },
+    brokenWith: chat.brokenWith,
+    tool: (parameters) => ({ tools: [{ type: 'function', function: functionOf(parameters) }] }),
+    schema: (schema) => ({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }),
+    reference: { messages: [file('file')] },
+    cached: {},
+  },
+  messages: {
+    path: messages.path,
+    fields: (text) => ({ messages: said(text), max_tokens: 300 }),
+    stream,
+    text: {
+      whole: ({ content }) => content.map((block: Any) => block.text ?? '').join(''),
+      streamed: messages.contentOf,
+      end: {
+        whole: ({ stop_reason: reason }) => reason,
+        streamed: (events) => eventsOf(events).find(({ type }) => type === 'message_delta')?.delta.stop_reason,
+        blocked: 'refusal',
+      },
+    },
+    brokenWith: messages.brokenWith,
+    errorForm: claudeError,
+    tool: claudeTool,
+    reference: claudeFile,
+    cached: {},
+  },
+  'count-tokens': {
+    path: '/messages/count_tokens',
+    fields: (text) => ({ messages: said(text) }),
+    errorForm: claudeError,
+    tool: claudeTool,
+    reference: claudeFile,
+  },
+  responses: {
+    path: responses.path,
+    fields: (text) => ({ input: said(text), max_output_tokens: 300, store: false }),
+    stream,
+    text: {
+      whole: ({ output }) => output.map(textOfItem).join(''),
+      streamed: responses.contentOf,
+      end: {
+        whole: ({ incomplete_details: details }) => details?.reason,
+        streamed: (events) => eventsOf(events).at(-1).response.incomplete_details?.reason,
+        blocked: 'content_filter',
+      },
+    },
+    brokenWith: responses.brokenWith,
+    tool: responsesTool,
+    kept: { store: true },
+    reference: { previous_response_id: 'resp_1' },
+    cached: {},
+  },
+  'input-tokens': {
+    path: '/responses/input_tokens',
+    fields: (text) => ({ input: said(text) }),
+    tool: responsesTool,
+    reference: { previous_response_id: 'resp_1' },
+  },
+  compact: {
+    path: '/responses/compact',
+    fields: (text) => ({ input: said(text) }),
+    text: { whole: ({ output }) => output.map(textOfItem).join(''), streamed: () => '' },
+    reference: { previous_response_id: 'resp_1' },
+    isRefusedTranslated: true,
+  },
+  embeddings: {
+    path: '/embeddings',
+    fields: (text) => ({ input: text }),
+    kinds: {
+      bedrock: 'amazon.titan-embed-text-v2:0',
+      google: 'gemini-embedding-001',
+      vertex: 'text-embedding-005',
+    },
+    cached: {},
+  },
+  images: {
+    path: '/images/generations',
+    fields: (text) => ({ prompt: text }),
+    stream: { stream: true, partial_images: 2 },
+    brokenWith: errorEventOf,
+    kinds: imageKinds,
+    cached: {},
+  },
+  'image-edits': {
+    path: '/images/edits',
+    fields: (text) => ({ prompt: text }),
+    files: { image: picture },
+    stream: { stream: true, partial_images: 2 },
+    brokenWith: errorEventOf,
+    reference: { images: [{ file_id: 'file-1' }] },
+    kinds: imageKinds,
+    cached: {},
+  },
+  moderations: {
+    path: '/moderations',
+    fields: (text) => ({ input: text }),
+    cached: {},
+  },
+  speech: {
+    path: '/audio/speech',
+    fields: (text) => ({ input: text, voice: 'alloy', response_format: 'wav' }),
+    stream: { stream_format: 'sse' },
+    brokenWith: errorEventOf,
+    cached: {},
+  },
+  transcriptions: {
+    path: '/audio/transcriptions',
+    fields: (text) => ({ prompt: text }),
+    files: { file: audio },
+    stream: { stream: true },
+    text: {
+      whole: ({ text }) => text,
+      streamed: (events) =>
+        eventsOf(events)
+          .map(({ type, delta }) => (type === 'transcript.text.delta' ? delta : ''))
+          .join(''),
+    },
+    brokenWith: errorEventOf,
+    cached: {},
+  },
+  rerank: {
+    path: '/rerank',
+    fields: (text) => ({ query: text, documents: ['Hello', 'Bye'] }),
+    kinds: { bedrock: 'cohere.rerank-v3-5:0' },
+    cached: {},
+  },
+};

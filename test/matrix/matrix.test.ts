@@ -1,0 +1,87 @@
+// The matrix itself: no cell is without an answer, and how many are asked.
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from '#jest';
+import { interfaceIds } from '../../shared/foundation/constants/index.ts';
+import { clientInterfaces } from './client-interfaces.ts';
+import { columns, columnsOf, type MatrixColumn, type Reason, reasons } from './columns.ts';
+import { pendingCells } from './pending.ts';
+import { askedCells, reasonOf, rows } from './rows.ts';
+
+const allRows: readonly (readonly [string, readonly Reason[]])[] = Object.values(rows).flatMap((group) =>
+  Object.entries(group),
+);
+
+/** By reason, and those that are asked. */
+function countCells(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [, own] of allRows) {
+    for (const column of columns) {
+      const answer = reasonOf(own, column) ?? 'asked';
+      counts[answer] = (counts[answer] ?? 0) + 1;
+    }
+  }
+  return counts;
+}
+
+describe('the matrix', () => {
+  it('asks each cell, or has a reason of the list: a row or a column more changes these numbers', () => {
+    expect(countCells()).toEqual({
+      asked: 1_794,
+      'calls no provider': 72,
+      'can serve': 86,
+      'cannot serve': 7_700,
+      'has no price': 60,
+      'has no schema': 23,
+      'has no state at the provider': 16,
+      'has no stream': 892,
+      'has no text of a model': 203,
+      'has no tools': 22,
+      'has one delivery': 24,
+      'is not cached': 33,
+      'is whole': 60,
+      'keeps no answer at the provider': 31,
+    });
+  });
+
+  it('has a file of tests for each group of rows, and each row once', () => {
+    const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'));
+    expect(files.sort()).toEqual([...Object.keys(rows), 'matrix'].map((group) => `${group}.test.ts`).sort());
+    expect(new Set(allRows.map(([row]) => row)).size).toBe(allRows.length);
+  });
+
+  it('has a column for each interface, at each format that serves it, whole and where it has one as a stream', () => {
+    const served = columns.filter((column) => !reasons['cannot serve'](column));
+    expect([...new Set(served.map(({ interfaceId }) => interfaceId))]).toEqual(interfaceIds);
+    expect(new Set(columns.map(({ name }) => name)).size).toBe(columns.length);
+    expect(served.filter(({ delivery }) => delivery === 'whole')).toHaveLength(43);
+  });
+
+  it('asks each column in some row', () => {
+    const isAsked = (column: MatrixColumn) => allRows.some(([, own]) => reasonOf(own, column) === undefined);
+    const unasked = columns.filter((column) => !isAsked(column));
+    expect(unasked.filter((column) => !reasons['has no stream'](column))).toEqual([]);
+  });
+
+  it('fails where a row is not asked, an interface has no entry, or an entry no model of a kind', () => {
+    const { rerank, ...others } = clientInterfaces;
+    expect(() => askedCells('limits', {})).toThrow('nothing asks the row: requests a minute of a key');
+    expect(() => columnsOf(others)).toThrow('rerank has no entry');
+    const kinds = {} as typeof rerank.kinds;
+    expect(() => columnsOf({ ...others, rerank: { ...rerank, kinds } })).toThrow(
+      'rerank has no model of the kind bedrock',
+    );
+  });
+
+  it('uses every reason', () => {
+    expect(Object.keys(countCells()).sort()).toEqual(['asked', ...Object.keys(reasons)].sort());
+  });
+
+  it('has no pending cell that is not asked', () => {
+    for (const { row, columns: names } of pendingCells) {
+      const own = allRows.find(([name]) => name === row)?.[1] ?? [];
+      const asked = columns.filter((column) => reasonOf(own, column) === undefined).map(({ name }) => name);
+      expect(asked).toEqual(expect.arrayContaining([...(names ?? asked.slice(0, 1))]));
+      expect(asked).not.toEqual([]);
+    }
+  });
+});
