@@ -117,7 +117,7 @@ describe('a provider with a limit of requests', () => {
     ['texts', '/embeddings', { model: 'ten', input: texts(30) }, 'bedrock 10 requests a minute'],
     ['images', '/images/generations', { model: 'draws', prompt: 'a cat', n: 4 }, 'google 3 requests a minute'],
   ])(
-    'never gets a call of more %s than a whole minute has, and the client is told not to repeat it',
+    'never gets a call of more %s than a whole minute has, and the refusal is final',
     async (_name, path, body, limit) => {
       await gateway.settled();
       const { spent } = await gateway.credit();
