@@ -16,7 +16,7 @@ export interface ManagementDependencies extends AdministrationDependencies {
   readonly statistics: StatisticsReader;
   /** Bodies of calls. */
   readonly blobs: Pick<BlobStore, 'get'>;
-  readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure' | 'noted'>;
+  readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure' | 'noted' | 'unreached'>;
   /** Absent where this process may not read credentials: then no provider is reported to lack its own. */
   readonly credentials?: { find(provider: ProviderDocument): unknown } | undefined;
 }

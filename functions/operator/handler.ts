@@ -13,7 +13,7 @@ guardProcess(composition.log);
 
 /** Awaited by the module that Lambda loads, before the first call: the first connection to the store is open then. */
 export const prepare = async () => {
-  await composition.catalogues.readPointer().catch(() => undefined);
+  await Promise.all([composition.catalogues.readPointer().catch(() => undefined), composition.origin.warm()]);
 };
 
 // The build puts the page beside this bundle.

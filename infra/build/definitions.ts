@@ -1,4 +1,6 @@
 // The deployed bundles: entry file of each, and the files beside it.
+import { loadFailed } from '../../shared/foundation/constants/index.ts';
+
 export interface BundleDefinition {
   readonly entry: string;
   /** The bundled code. */
@@ -19,12 +21,22 @@ export interface BundleDefinition {
 
 /**
  * Entry file of a function. Lambda prefers `index.mjs` to `index.cjs`, and only an ES module can be awaited while it
- * loads. The bundle itself calls nothing when it is loaded.
+ * loads. The bundle itself calls nothing when it is loaded. A load that fails writes a line, because Lambda's own do not
+ * say which version failed.
  */
 const preparedHandler = {
-  'index.mjs': `import bundle from './index.cjs';
-await bundle.prepare();
-export const { handler } = bundle;
+  'index.mjs': `const load = async () => {
+  const { default: bundle } = await import('./index.cjs');
+  await bundle.prepare();
+  return bundle;
+};
+const { handler } = await load().catch((error) => {
+  const { GW_STAGE: stage, AWS_LAMBDA_FUNCTION_VERSION: version } = process.env;
+  const line = { level: 'error', event: '${loadFailed}', stage, version, error: { name: error?.name, message: error?.message } };
+  process.stdout.write(JSON.stringify(line) + '\\n');
+  throw error;
+});
+export { handler };
 `,
 };
 

@@ -9,6 +9,7 @@ import {
   connectionKeyAccess,
   contentReadAccess,
   mergeAccess,
+  originSecretAccess,
   providerSecretAccess,
   spillBucketAccess,
   tableAccess,
@@ -27,7 +28,7 @@ import { createOperatorFunction, type OperatorFunction, operatorEnvironment } fr
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { rolloutOf } from './constructs/rollout.ts';
 import { gatewayTableActions } from './constructs/table-actions.ts';
-import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
+import { acceptedOutput, wantedOrigins } from './deployment/accepted-origins.ts';
 import { commitOutput, computeOutput, dataStackName, tableSuffixOutput } from './resource-names.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 import { zonesMax } from './settings-values.ts';
@@ -72,9 +73,8 @@ export class ApiStack extends Stack {
     // The new one first: the distribution sends it.
     const accepted = [...wantedOrigins(settings), ...(alsoAccepts === undefined ? [] : [alsoAccepts])];
     new CfnOutput(this, acceptedOutput, { value: accepted.join(',') });
-    const acceptsAll = originSecret === undefined || alsoAccepts === direct;
     const commonAccess = mergeAccess(
-      variablesAccess(acceptsAll ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes }),
+      ...(originSecret === undefined ? [] : [originSecretAccess(stage)]),
       variablesAccess({ ...tableSuffixVariables(settings), ...keyRateVariables(settings) }),
       telemetryAccess(stage, settings.telemetry),
       encryptionKeyAccess(settings),
@@ -160,9 +160,12 @@ export class ApiStack extends Stack {
     }
   }
 
-  #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
+  #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, secret: OriginSecret): Edge {
     const { chatOrigin, modelsOrigin } = compute;
-    const originSecretReaders = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
+    const { accepted, headerValue } = secret;
+    const readers = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
+    // The accepted secrets change first, then their readers, and at last the distribution.
+    for (const reader of readers) reader.node.addDependency(accepted);
     const isTasks = compute.tasks !== undefined;
     const options = {
       ...{ stage, settings, chatOrigin, modelsOrigin, operator, isTasks },
@@ -170,8 +173,8 @@ export class ApiStack extends Stack {
     };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
-    // It must not send a new secret before the functions accept it, nor refuse files that the former page still uses.
-    edge.node.addDependency(...originSecretReaders);
+    // It must not refuse files that the former page still uses, either.
+    edge.node.addDependency(accepted, ...readers);
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     if (settings.customDomain !== null) {
       new CfnOutput(this, 'DistributionDomainName', { value: distribution.distributionDomainName });
@@ -186,11 +189,16 @@ export class ApiStack extends Stack {
     distributionId: string | undefined,
   ): void {
     const { alarmEmail: email, dashboard, removal } = settings;
-    for (const logGroup of Object.values(logGroups)) countLines(logGroup, 'ServerErrors');
+    const hasOriginSecret = distributionId !== undefined;
+    for (const logGroup of Object.values(logGroups)) {
+      countLines(logGroup, 'ServerErrors');
+      if (hasOriginSecret) countLines(logGroup, 'RefusedOrigins');
+    }
     const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
     for (const metricName of ['FailedSettlements', 'RefusedAtMaximum', 'StoreUnavailable', 'FailedControls'] as const) {
       countLines(chatLogs, metricName);
     }
+    if (tasks === undefined) countLines(chatLogs, 'BrokenAnswers');
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
@@ -202,11 +210,11 @@ export class ApiStack extends Stack {
         : undefined;
     const distributionWatch = watch?.function;
     const nameOf = tableNaming(stage, settings.tableSuffix);
-    const watchedProps = {
-      ...{ stage, nameOf, email, functions, urlErrors, distributionWatch, accountConcurrency, tasks },
+    const watched = {
+      ...{ functions, urlErrors, distributionWatch, accountConcurrency, tasks, hasOriginSecret },
       distributionId: readsDirectly ? distributionId : undefined,
     };
-    const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
+    const alarms = hasAlarms ? new Alarms(this, 'Alarms', { stage, nameOf, email, ...watched }).all : [];
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];
     const { url } = new Dashboard(this, 'Dashboard', {

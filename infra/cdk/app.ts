@@ -10,10 +10,10 @@ import { stageSettings } from './stage-settings.ts';
 import { readContext } from './this-deployment.ts';
 
 const app = new App();
-const deployment = readContext((name) => app.node.tryGetContext(name));
 const commit = readCommit();
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 for (const [stage, settings] of Object.entries(stageSettings)) {
+  const deployment = readContext(stage, (name) => app.node.tryGetContext(name));
   new GatewayStage(app, stage, { settings, bundlesRoot, commit, deployment });
   const unheld = describeUnheld(stage, settings);
   if (unheld !== undefined) process.stderr.write(`${unheld}\n`);

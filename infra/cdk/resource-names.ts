@@ -28,6 +28,9 @@ export const encryptionKeyActions = [
   ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
 ] as const;
 
+/** One secret per stage with a distribution: the origin secrets that its functions accept, comma-separated. */
+export const originSecretName = (stage: string): string => `${brand}/${stage}/origin`;
+
 /** Alias of the key with which the command line encrypts. Functions get the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
 

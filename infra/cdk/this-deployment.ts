@@ -1,5 +1,5 @@
-// Options of one deployment, which the next one does not know: `npm run deploy` passes them to the app, as context of
-// these names. Without the CDK library, so that scripts load fast.
+// Options of one deployment of one stage, which the next one does not know: `npm run deploy` passes them to the app, as
+// context of these names behind that of the stage. Without the CDK library, so that scripts load fast.
 import type { StageSettings } from './settings-schema.ts';
 
 export type ComputeKind = StageSettings['compute'];
@@ -42,13 +42,15 @@ const names: ReadonlyArray<keyof ThisDeployment> = [
   'accountConcurrency',
 ];
 
-/** Context flags for the command line of cdk. */
-export const contextOf = (deployment: ThisDeployment): string[] =>
-  names.flatMap((name) => (deployment[name] ? ['--context', `${name}=${deployment[name]}`] : []));
+const contextName = (stage: string, name: keyof ThisDeployment): string => `${stage}.${name}`;
+
+/** Context flags for the command line of cdk. The app has all stages: the flags say which one they mean. */
+export const contextOf = (stage: string, deployment: ThisDeployment): string[] =>
+  names.flatMap((name) => (deployment[name] ? ['--context', `${contextName(stage, name)}=${deployment[name]}`] : []));
 
 /** Reads the output of `contextOf`. `read` returns a context value by its name: a text, or undefined. */
-export function readContext(read: (name: string) => unknown): ThisDeployment {
-  const written = names.map((name): [string, unknown] => [name, read(name)]);
+export function readContext(stage: string, read: (name: string) => unknown): ThisDeployment {
+  const written = names.map((name): [string, unknown] => [name, read(contextName(stage, name))]);
   const readValue = (text: unknown) => (text === 'true' ? true : /^\d+$/.test(String(text)) ? Number(text) : text);
   return Object.fromEntries(written.map(([name, text]) => [name, name === 'alsoAccepts' ? text : readValue(text)]));
 }

@@ -5,8 +5,11 @@ import {
   formatProblem,
   type Problem,
   type ReadFile,
+  type ReadResult,
   readGatewayFile,
+  readWithList,
 } from '../../shared/configuration/gateway-file/index.ts';
+import { readVariable } from '../../shared/foundation/environment/index.ts';
 
 /** Shows all problems, because each is corrected once; a file with more is no gateway file. */
 const problemsShownMax = 1_000;
@@ -23,20 +26,23 @@ export class InvalidGatewayFile extends Error {
   }
 }
 
-/** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
-export function readConfigFile(path: string): ReadFile {
+/** Rejects with InvalidGatewayFile, or an Error with one line for the terminal. */
+export async function readConfigFile(path: string): Promise<ReadFile> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch {
     throw new Error(`cannot read the gateway file ${resolve(path)}`);
   }
-  return checkGatewayFile(path, text);
+  return valid(path, await readWithList(text, { region: readVariable('AWS_REGION') }));
 }
 
 /** Throws InvalidGatewayFile. */
 export function checkGatewayFile(name: string, text: string): ReadFile {
-  const result = readGatewayFile(text);
+  return valid(name, readGatewayFile(text));
+}
+
+function valid(name: string, result: ReadResult): ReadFile {
   if (result.ok) return result;
   throw new InvalidGatewayFile(name, result.problems);
 }

@@ -3,14 +3,18 @@ import type { Composition } from '../../shared/composition/index.ts';
 import {
   ApplyInterrupted,
   type ApplyReport,
-  destructiveChanges,
+  type FileApplyOptions,
+  type GatewayFilePlan,
   GatewayFileRefused,
+  keepAppliedFile,
   planGatewayFile,
   type ReadFile,
+  readAppliedFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { checkGatewayFile, InvalidGatewayFile } from './config-file.ts';
 import { isDemoStore, planDemo, revokeFormerKeys } from './demo/demo-gateway.ts';
+import { changeLines, describeDifferences } from './file-changes.ts';
 import type { Stop } from './open-composition.ts';
 import { type Simulator, startSimulator } from './simulator/index.ts';
 
@@ -19,6 +23,14 @@ const demoName = 'the demo';
 interface NamedFile {
   readonly name: string;
   readonly content: ReadFile;
+  /** Absent for the demo, which is applied whole. */
+  readonly config?: {
+    readonly path: string;
+    /** Whether it is applied whole although it was applied before. */
+    readonly reapply: boolean;
+    /** How the command line names the store; undefined where it is in memory. */
+    readonly storeOption: string | undefined;
+  };
 }
 
 export interface Start {
@@ -54,24 +66,45 @@ export async function configure(start: Start, file: NamedFile | undefined): Prom
   return { keyTexts: [demo.key], simulator, isDemo: true };
 }
 
-async function applyFile({ composition, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {
-  const { randomness, clock } = composition;
-  const nowMs = clock.nowMs();
-  const { file, lineOf } = content;
-  const options = { file, lineOf, stores: composition, readVariable, randomness, nowMs, keepsRevoked: true };
-  const plan = await planGatewayFile(options).catch((error: unknown) => {
+async function applyFile(start: Start, named: NamedFile): Promise<readonly string[]> {
+  const { composition, say, later } = start;
+  const { name, config, content } = named;
+  const former = config === undefined || config.reapply ? undefined : await readAppliedFile(composition.store);
+  const plan = await planFile(composition, named, { former, keepsRevoked: true }).catch((error: unknown) => {
     throw error instanceof GatewayFileRefused ? new InvalidGatewayFile(name, error.problems) : error;
   });
-  for (const taken of destructiveChanges(plan.changes)) say(`takes away: ${taken}`);
+  for (const line of changeLines(plan.changes)) say(line);
   later.push(...plan.notes.map((note) => `note: ${note}`));
   const showKeys = ({ createdKeys }: ApplyReport) => {
     later.push(...createdKeys.map(({ workspace, name, key }) => `key ${name} of ${workspace} (shown once): ${key}`));
     return createdKeys.map(({ key }) => key);
   };
   try {
-    return showKeys(await plan.apply());
+    const keyTexts = showKeys(await plan.apply());
+    const whole = former && (await planFile(composition, named, {}).catch(asRefusal));
+    later.push(...describeDifferences({ applied: plan, whole }, { name, store: config?.storeOption }));
+    if (config !== undefined) {
+      const isKept = await keepAppliedFile(composition.store, content, { path: config.path, modelIds: plan.modelIds });
+      if (!isKept) later.push(`note: ${name} is too large to be kept: the next start applies it whole`);
+    }
+    return keyTexts;
   } catch (error) {
     if (error instanceof ApplyInterrupted) showKeys(error.report);
     throw error;
   }
+}
+
+function planFile(
+  composition: Composition,
+  { content: { file, lineOf } }: NamedFile,
+  options: Pick<FileApplyOptions, 'former' | 'keepsRevoked'>,
+): Promise<GatewayFilePlan> {
+  const { randomness, clock } = composition;
+  const nowMs = clock.nowMs();
+  return planGatewayFile({ ...options, file, lineOf, stores: composition, readVariable, randomness, nowMs });
+}
+
+function asRefusal(error: unknown): GatewayFileRefused {
+  if (error instanceof GatewayFileRefused) return error;
+  throw error;
 }

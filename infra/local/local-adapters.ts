@@ -1,24 +1,12 @@
 // Adapters outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { CompositionOptions } from '../../shared/composition/index.ts';
 import { localCredentials } from '../../shared/composition/index.ts';
 import { localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { folderBlobs, memoryBlobs, tableBlobs } from '../../shared/storage/blobs/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
-import type { LocalOptions } from './start-options.ts';
-
-/** Gateways that share a store must share the key too: where no folder is named, this one of the working folder has it. */
-const sharedFolder = '.gw';
-
-/** In the folder of the data. */
-export const blobFolder = 'blobs';
-
-type StoreLocation = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
-
-/** Undefined when nothing is kept. */
-export const sharedFolderOf = ({ data, dynamodb }: StoreLocation): string | undefined =>
-  data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
+import { blobFolder, type StoreLocation, sharedFolderOf } from './data-folder.ts';
 
 /** `shared`: the store of a server that other gateways use too. They find large results there, wherever they run. */
 export function localAdapters(

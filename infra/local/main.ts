@@ -1,6 +1,7 @@
 // `npm start`: the whole gateway on this machine, offline.
 import { enableCompileCache } from 'node:module';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { StoreFileRefused } from '../../shared/storage/sqlite-store/index.ts';
 import { InvalidGatewayFile } from './config-file.ts';
 import { readOptions, usage } from './start-options.ts';
 
@@ -19,7 +20,7 @@ const sayOn = (output: NodeJS.WriteStream) => (line: string) => void output.writ
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 
 try {
-  const options = readOptions(process.argv.slice(2));
+  const options = readOptions(process.argv.slice(2), process.env);
   if (options === 'help') {
     sayOn(process.stdout)(usage);
     process.exit(0);
@@ -56,7 +57,8 @@ async function stopWithParent(parent: number, stop: () => void): Promise<void> {
 
 function linesOf(error: unknown): readonly string[] {
   if (error instanceof InvalidGatewayFile) return error.lines;
-  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const shown = error instanceof Error && error.cause instanceof StoreFileRefused ? error.cause : error;
+  const [reason = ''] = (shown instanceof Error ? shown.message : String(shown)).split('\n');
   const isUsage = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
   return [isUsage ? `${reason}; npm start -- --help prints the options` : reason];
 }

@@ -54,7 +54,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   const store = await openStore(options, started);
   const { telemetry } = readTelemetryEnvironment();
   const limits = { streamBudgetSeconds, ...readStageLimits(), keptBytesMax: readKeptBytesMax() };
-  const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], ...limits, telemetry };
+  const environment = { stage: localStage, logLevel: logLevels[log], ...limits, telemetry };
   const metrics = createCallMetrics();
   const composition = createComposition({
     environment,

@@ -1,5 +1,6 @@
 // Formats a finished request, or a failed provider call, as one line for people. Values that do not apply are dropped.
 import { styleText } from 'node:util';
+import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
 import type { LogFields } from '../../shared/foundation/log/index.ts';
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim';
@@ -45,7 +46,8 @@ export function attemptLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const { provider, outcome, reason, message, model, correlation_id: id } = fields;
   const paint = painter(isColoured);
-  const sentence = reason === undefined ? undefined : (sentences[String(reason)] ?? reason);
+  const sentence =
+    reason === undefined ? undefined : (sentences[String(reason)] ?? connectionFaultText(String(reason)));
   return join([
     paint('yellow', `${provider} ${outcome}`),
     model,

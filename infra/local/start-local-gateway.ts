@@ -1,6 +1,6 @@
 // Starts store, gateway file and server (or processes that serve) in this order, and prints how to call it. A failure
 // stops the parts that were started before.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Composition } from '../../shared/composition/index.ts';
 import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
 import { basePaths, metricsEndpoint } from '../../shared/foundation/constants/index.ts';
@@ -11,11 +11,11 @@ import { metricsAlone, readAlone } from '../metrics/index.ts';
 import { readConfigFile } from './config-file.ts';
 import { configure } from './configure-store.ts';
 import { consoleLine } from './console-line.ts';
+import { sharedFolderOf } from './data-folder.ts';
 import { type ProviderAddress, revokePublishedKey } from './demo/demo-gateway.ts';
 import { demoTraffic, startDemoTraffic } from './demo/demo-traffic.ts';
-import { commandLineHint, describeStart } from './describe-start.ts';
+import { commandLineHint, describeStart, storeOption } from './describe-start.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
-import { sharedFolderOf } from './local-adapters.ts';
 import { listen, openComposition, type StartOptions, type Stop, stopAll } from './open-composition.ts';
 import { sumProcessMetrics } from './process-metrics.ts';
 import { countProcesses, startProcesses, withOwnFolder } from './processes.ts';
@@ -44,7 +44,14 @@ export async function startLocalGateway(
   const stop = () => stopAll(started);
   const later: string[] = [];
   try {
-    const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
+    const file =
+      config === undefined
+        ? undefined
+        : {
+            name: config,
+            content: await readConfigFile(config),
+            config: { path: resolve(config), reapply: options.reapply === true, storeOption: storeOption(options) },
+          };
     // Checked before the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
     if (metricsPort !== undefined) await checkAddress(metricsPort, metricsHost, '--metrics-port');

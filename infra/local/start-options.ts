@@ -1,7 +1,7 @@
 // `npm start -- …`.
 import { parseArgs } from 'node:util';
 import { nearestOf } from '../../shared/errors/index.ts';
-import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
+import { dataVariable, isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { readSignIn, type SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { demoTraffic } from './demo/demo-traffic.ts';
 import { hostDefault } from './listen-address.ts';
@@ -16,6 +16,8 @@ export interface LocalOptions {
   readonly metricsHost?: string | undefined;
   /** Path of a gateway file; undefined for the contents of the store, or the demo. */
   readonly config: string | undefined;
+  /** Whether all of that file is applied, and not only what it changed since it was applied last. */
+  readonly reapply?: boolean;
   /** Folder that keeps the tables between runs; undefined for tables in memory. */
   readonly data: string | undefined;
   /** Whether acknowledged writes survive a loss of power too. */
@@ -50,8 +52,9 @@ where the store is empty.
   --metrics-port N  serve GET /metrics on this port too, without a key and nothing else
   --metrics-host ADDR
                     address of that port (default ${hostDefault}: this machine alone)
-  --config FILE     apply this gateway file before the start
-  --data DIR        keep the data in this folder (default: in memory)
+  --config FILE     apply what this gateway file changed since the last start, before this one
+  --reapply         with --config: apply the whole file, and undo what operators changed of it
+  --data DIR        keep the data in this folder (default: that of the variable GW_DATA, else in memory)
   --durable         with --data: what was answered survives a loss of power too; each write then waits for the disk
   --processes N     N processes share the port and the store, at most one for each processor (default 1)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
@@ -75,6 +78,7 @@ const known = {
   'metrics-port': { type: 'string' },
   'metrics-host': { type: 'string' },
   config: { type: 'string' },
+  reapply: { type: 'boolean' },
   data: { type: 'string' },
   durable: { type: 'boolean' },
   processes: { type: 'string' },
@@ -110,7 +114,10 @@ function portOf(name: string, text: string | undefined): number | undefined {
 }
 
 /** Throws an Error with one line for the terminal. */
-export function readOptions(args: readonly string[]): LocalOptions | 'help' {
+export function readOptions(
+  args: readonly string[],
+  variables: Readonly<Record<string, string | undefined>> = {},
+): LocalOptions | 'help' {
   const values = parseOptions(args);
   if (values.help === true) return 'help';
   const port = portOf('port', values.port) ?? portDefault;
@@ -127,9 +134,14 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (values.dynamodb !== undefined && values.data !== undefined) {
     throw new Error('--data keeps the tables in a folder, --dynamodb on a server: use one of them');
   }
+  const data = values.data ?? (values.dynamodb === undefined ? variables[dataVariable] || undefined : undefined);
   const durable = values.durable === true;
-  if (durable && values.data === undefined) {
+  if (durable && data === undefined) {
     throw new Error('--durable is for data that is kept: use it with --data DIR');
+  }
+  const reapply = values.reapply === true;
+  if (reapply && values.config === undefined) {
+    throw new Error('--reapply applies a whole gateway file: use it with --config FILE');
   }
   const processes = Number(values.processes ?? 1);
   if (values.processes === '' || !Number.isSafeInteger(processes) || processes < 1) {
@@ -154,13 +166,14 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
     },
     { issuer: '--oidc-issuer', clientId: '--oidc-client' },
   );
-  const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
+  const { config, dynamodb, host = hostDefault, log = 'text' } = values;
   return {
     port,
     host,
     metricsPort,
     metricsHost,
     config,
+    reapply,
     data,
     durable,
     processes,

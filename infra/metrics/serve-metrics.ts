@@ -5,7 +5,7 @@ import { requireInAll } from '../../functions/operator/request/allowed.ts';
 import { identifyOperator } from '../../functions/operator/request/identify-operator.ts';
 import { errorCatalogue, okStatus } from '../../shared/errors/index.ts';
 import { metricsEndpoint } from '../../shared/foundation/constants/index.ts';
-import type { Gateway } from '../../shared/protocol/http/index.ts';
+import { anyOrigin, type Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter } from '../../shared/protocol/router/index.ts';
 
 export type ReadMetrics = () => Promise<string>;
@@ -30,7 +30,7 @@ export const createMetricsGateway = (deps: OperatorDependencies, read: ReadMetri
       },
       cors: false,
     },
-    { ...deps, originSecretHashes: [] },
+    { ...deps, origin: anyOrigin },
   );
 
 /** Nothing else, and no key. */

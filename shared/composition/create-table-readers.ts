@@ -17,8 +17,10 @@ import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
 import { openTrace, type Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
+import type { OriginCheck } from '../protocol/http/index.ts';
 import { createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
+import { originCheck } from './stage-origin.ts';
 import type { ExporterDependencies } from './telemetry-exporter.ts';
 
 export interface TableReaders
@@ -33,7 +35,7 @@ export interface TableReaders
   readonly connections: ConnectionList;
   readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
-  readonly originSecretHashes: readonly string[];
+  readonly origin: OriginCheck;
   readonly memory: MemoryBudget;
   /** Shared by all functions of the process. */
   readonly settling: Set<Promise<void>>;
@@ -52,7 +54,7 @@ export interface TableReadersOptions {
 
 export function createTableReaders(options: TableReadersOptions): TableReaders {
   const { environment, clock = systemClock } = options;
-  const { stage, tableSuffix, version, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
+  const { stage, tableSuffix, version, logLevel: level, streamBudgetSeconds } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage, tableSuffix });
   const log = options.log ?? createLog({ clock, stage, version, level });
   for (const message of environment.telemetryNotes ?? []) log.error({ event: 'telemetry_setting', message });
@@ -75,7 +77,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     connections: createConnectionList(store, clock),
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
-    originSecretHashes,
+    origin: originCheck(environment, { clock, log, randomness }),
     memory: createMemoryBudget(clock, { maxBytes: environment.keptBytesMax, collect: options.collectGarbage }),
     settling: new Set(),
   };

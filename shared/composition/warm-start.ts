@@ -15,19 +15,24 @@ export const warmGateway = ({
   credentials,
   credentialCheck,
   cooldowns,
+  origin,
 }: Pick<
   GatewayComposition,
-  'clock' | 'catalogue' | 'credentials' | 'credentialCheck' | 'cooldowns'
+  'clock' | 'catalogue' | 'credentials' | 'credentialCheck' | 'cooldowns' | 'origin'
 >): Promise<void> => {
   const checked = Promise.all([catalogue.current(), credentials.warm()]).then(([current]) =>
     credentialCheck.look(current),
   );
-  return settleAll(clock, [checked, cooldowns.refresh()]);
+  return settleAll(clock, [checked, cooldowns.refresh(), origin.warm()]);
 };
 
 /** Never rejects, as above. */
-export const warmModels = ({ clock, catalogue }: Pick<TableReaders, 'clock' | 'catalogue'>): Promise<void> =>
-  settleAll(clock, [catalogue.current()]);
+export const warmModels = ({
+  clock,
+  catalogue,
+  origin,
+}: Pick<TableReaders, 'clock' | 'catalogue' | 'origin'>): Promise<void> =>
+  settleAll(clock, [catalogue.current(), origin.warm()]);
 
 async function settleAll(clock: Clock, reads: readonly Promise<unknown>[]): Promise<void> {
   await waitAtMost(clock, warmStartMaxMs, Promise.allSettled(reads), () => {});

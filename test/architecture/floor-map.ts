@@ -263,6 +263,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/foundation/outgoing/',
       'infra/bench/',
       'infra/verify/',
+      'infra/cdk/deploy.ts',
       // To this process itself.
       'infra/local/demo/demo-traffic.ts',
       inBrowser,

@@ -1,11 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
+import { projectRoot } from '../support/source-files.ts';
 import { operate } from './operator.ts';
 
-const commands = commandsIn(createProgram(async () => {})).map((command) => ({
+const commands = commandsIn(await createProgram(async () => {})).map((command) => ({
   name: fullName(command),
   options: command.options.map(({ long }) => String(long)),
   asks: command.options.some(({ long }) => long === '--yes'),
@@ -55,7 +57,7 @@ describe('a line that cannot be run', () => {
     [`usage --since 2026-02-30 ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`usage --since 9000d ${nowhere}`, '--since is at most 366 days back'],
     [`usage --by colour ${nowhere}`, '--by is one of model, provider, key, day'],
-    ['keys list', 'say which store'],
+    ['keys list', 'say which store: --stage NAME, --dynamodb URL or --data DIR (or the variable GW_DATA)'],
     [`keys list ${nowhere} --workspace`, "option '--workspace <W>' argument missing"],
     ['keys list --data d --stage dev', '--data is a store of its own'],
     ['keys list --data d --profile p', 'they need --stage'],
@@ -160,4 +162,31 @@ describe('a store that cannot be used', () => {
       expect([code, out]).toEqual([1, '']);
     },
   );
+});
+
+it.each(['keys list', 'calls', 'pause'])('%s loads no other command, and neither YAML nor the gateway file', (line) => {
+  const hooks = `
+    import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => (process._rawDebug('loaded ' + url), next(url, context)) });`;
+  const observed = ['--import', `data:text/javascript,${encodeURIComponent(hooks)}`, 'infra/cli/main.ts'];
+  const { stderr } = spawnSync(process.execPath, [...observed, ...line.split(' '), '--help'], {
+    cwd: projectRoot,
+    encoding: 'utf8',
+  });
+  const loaded = stderr.split('\n').filter((one) => one.startsWith('loaded '));
+  expect(loaded.length).toBeGreaterThan(100);
+  const [name = ''] = line.split(' ');
+  expect(loaded.filter((url) => url.endsWith(`infra/cli/commands/${name}.ts`))).toHaveLength(1);
+  expect(
+    loaded.filter((url) => /infra\/cli\/commands\/apply\.ts|gateway-file\/|node_modules\/yaml\//.test(url)),
+  ).toEqual([]);
+});
+
+it('each command is found by its first word alone', async () => {
+  const all = commandsIn(await createProgram(async () => {})).map(fullName);
+  for (const name of new Set(all.map((one) => one.split(' ')[0] ?? ''))) {
+    const found = commandsIn(await createProgram(async () => {}, name)).map(fullName);
+    const isOwn = (one: string) => one === name || one.startsWith(`${name} `);
+    expect(found.filter(isOwn)).toEqual(all.filter(isOwn));
+  }
 });

@@ -176,11 +176,15 @@ describe('functions', () => {
         ...circumstances,
       });
     const through = `--url ${gateway.url}`;
-    const unasked = await publish('r1', 'pears', '');
-    expect([unasked.code, unasked.error]).toEqual([1, expect.stringContaining('is not qualified')]);
     const keyless = await publish('r1', 'pears', through);
     expect([keyless.code, keyless.error]).toEqual([1, expect.stringContaining('GW_API_KEY')]);
     expect(await operate(`functions show team guarded ${local.option}`)).toMatchObject({ code: 1 });
+    const unasked = await publish('r1', 'pears', '');
+    expect([unasked.code, unasked.error]).toEqual([
+      1,
+      expect.stringMatching(/guarded@r1 is stored as a draft, .*functions qualify team guarded r1 --url URL/),
+    ]);
+    expect(await show('guarded')).toMatchObject({ active: null, revisions: [{ id: 'r1', state: 'draft' }] });
     const passed = await publish('r1', 'pears', through, { variables });
     expect(passed).toMatchObject({
       code: 0,

@@ -312,8 +312,8 @@ describeOnDynamo('policies', () => {
       ).toEqual(new Set(['alias/gw-dev-connections']));
     });
 
-    it('was compared with every command there is', () => {
-      const names = commandsIn(createProgram(async () => {})).map(fullName);
+    it('was compared with every command there is', async () => {
+      const names = commandsIn(await createProgram(async () => {})).map(fullName);
       const missed = names.filter((name) => !runs.some(({ line }) => line.startsWith(name)));
       // It prints the policy itself, and asks STS alone.
       expect(missed).toEqual(['policy']);

@@ -1,6 +1,6 @@
 // `npm start` as a person types it: processes, signals, exit codes.
 import { spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { startSimulator } from '../../infra/local/simulator/index.ts';
@@ -8,6 +8,8 @@ import { readOptions } from '../../infra/local/start-options.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestStore } from '../support/test-store.ts';
+import { operate } from './operator.ts';
 
 const root = resolve('.');
 const folder = temporaryFolder();
@@ -49,6 +51,19 @@ describe('npm start', () => {
     ]);
   });
 
+  it('on a damaged store names its file', async () => {
+    const data = join(folder, 'damaged');
+    await (await startTestStore(data)).stop();
+    const path = join(data, 'gw.sqlite');
+    const bytes = readFileSync(path);
+    // Behind the page with the schema, which opening reads.
+    writeFileSync(path, bytes.fill(0xa5, 4_096));
+    const named = `${path} is damaged: stop what uses the folder, and restore a copy of it`;
+    expect(start('--port', '0', '--data', data)).toMatchObject({ status: 1, lines: [`gw: ${named}`] });
+    const { code, error } = await operate(`keys list --data ${data}`);
+    expect([code, error]).toEqual([1, expect.stringContaining(named)]);
+  });
+
   it('with an option that there is not says where the options are', () => {
     const { status, lines } = start('--hosts', 'x');
     expect(status).toBe(1);
@@ -64,6 +79,7 @@ describe('options', () => {
       port: 8787,
       host: '127.0.0.1',
       config: undefined,
+      reapply: false,
       data: undefined,
       durable: false,
       processes: 1,
@@ -83,7 +99,23 @@ describe('options', () => {
     });
     expect(read('--stream-budget', '840')).toMatchObject({ streamBudgetSeconds: 840 });
     expect(read('--demo-traffic')).toMatchObject({ demoTraffic: true });
+    expect(read('--config', 'x', '--reapply')).toMatchObject({ config: 'x', reapply: true });
     expect([read('--help', '--port', '1'), read('-h')]).toEqual(['help', 'help']);
+  });
+
+  it('take the folder of the variable GW_DATA where no store is named, and so does the command line', async () => {
+    const data = join(folder, 'of-variable');
+    const variables = { GW_DATA: data };
+    expect(readOptions([], variables)).toMatchObject({ data });
+    expect(readOptions(['--data', 'other'], variables)).toMatchObject({ data: 'other' });
+    expect(readOptions(['--dynamodb', 'http://127.0.0.1:1'], variables)).toMatchObject({ data: undefined });
+    expect(readOptions([], { GW_DATA: '' })).toMatchObject({ data: undefined });
+    await (await startTestStore(data)).stop();
+    expect(await operate('keys list', { variables })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('there are no keys'),
+    });
+    expect(await operate('keys list', { variables: { GW_DATA: '' } })).toMatchObject({ code: 2 });
   });
 
   it.each([
@@ -94,6 +126,7 @@ describe('options', () => {
     [['--stream-budget', '54'], '--stream-budget takes 55 to 840 seconds'],
     [['--stream-budget', '5m'], '--stream-budget takes 55 to 840 seconds'],
     [['--log', 'loud'], '--log takes text, json or off'],
+    [['--reapply'], '--reapply applies a whole gateway file: use it with --config FILE'],
     [['--durable'], '--durable is for data that is kept: use it with --data DIR'],
     ...['0', 'two', '1.5', ''].map((n) => [['--processes', n], '--processes takes a number from 1 on'] as const),
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],

@@ -20,6 +20,8 @@ export interface ClaudeCodeRun {
   readonly home?: string;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly key?: string;
+  /** ANTHROPIC_API_KEY of its shell. */
+  readonly otherKey?: string;
   readonly args?: readonly string[];
 }
 
@@ -29,6 +31,7 @@ export async function ask(program: string, gateway: Harness, asking: ClaudeCodeR
     model = 'acme/echo',
     prompt = 'Hello',
     key = gateway.key,
+    otherKey,
     args = [],
     files = {},
     home = temporaryFolder(),
@@ -38,7 +41,7 @@ export async function ask(program: string, gateway: Harness, asking: ClaudeCodeR
     HOME: home,
     ANTHROPIC_BASE_URL: new URL(gateway.url).origin,
     ANTHROPIC_AUTH_TOKEN: key,
-    ANTHROPIC_API_KEY: undefined,
+    ANTHROPIC_API_KEY: otherKey,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
     ANTHROPIC_CUSTOM_HEADERS: 'X-Gw-Tags: team=search,agent=claude-code',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

@@ -32,6 +32,21 @@ const checks: AgentChecks = {
     assert.ok(blocks.some(({ type }) => type === 'tool_use'));
     assert.ok(blocks.some(({ type }) => type === 'tool_result'));
   },
+  'two keys, one of them of Anthropic: that of the gateway counts, and two of the gateway name the variables': async (
+    program,
+    gateway,
+  ) => {
+    const foreign = 'sk-ant-api03-canary-of-another-service';
+    const { result, is_error } = await ask(program, gateway, { otherKey: foreign });
+    assert.deepEqual([is_error, result.includes('Hello!')], [false, true]);
+    assert.ok(gateway.simulator.calls.length > 0);
+    assert.ok(!JSON.stringify(gateway.simulator.calls.map(({ headers }) => headers)).includes(foreign));
+    const reversed = await ask(program, gateway, { key: foreign, otherKey: gateway.key });
+    assert.equal(reversed.is_error, false);
+    const both = await ask(program, gateway, { otherKey: poorKey });
+    assert.equal(both.is_error, true);
+    assert.match(both.result, /Unset one of the variables ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN/);
+  },
   'no credit is told at once, in the words of the gateway': async (program, gateway) => {
     const { result, is_error } = await ask(program, gateway, { key: poorKey });
     assert.equal(is_error, true);

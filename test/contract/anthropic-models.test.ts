@@ -128,7 +128,7 @@ describe('the list of models with anthropic-version', () => {
   it('has errors in their form, and without the header nothing of it', async () => {
     for (const path of ['/models/nobody', '/models']) {
       const key = path === '/models' ? 'sk-gw-none' : gateway.key;
-      const response = await gateway.get(path, { ...version, 'x-api-key': key });
+      const response = await gateway.get(path, { ...version, authorization: `Bearer ${key}`, 'x-api-key': key });
       expect(await response.json()).toMatchObject({ type: 'error', error: { message: expect.any(String) } });
       const plain = await gateway.get(path, { authorization: `Bearer ${key}` });
       expect(await plain.json()).toMatchObject({ error: path === '/models' ? 'UNAUTHORIZED' : 'unknown_model' });

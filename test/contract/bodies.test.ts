@@ -75,6 +75,35 @@ describe('a bad body', () => {
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 
+  it.each([
+    ['{"model": "acme/echo",\n "messages": [}', 'line 2, column 15'],
+    ['{"model": "acme/echo"\n "messages": []}', 'line 2, column 2'],
+    ['{"model": "acme/echo", messages: []}', 'line 1, column 24'],
+    ['{"model": tru}', 'line 1, column 11'],
+    ['{"model": "acme', 'line 1, column 11'],
+    ['{"model": "acme/echo"', 'it ends too early'],
+    ['{"model": "acme/echo"}}', 'line 1, column 23'],
+    ['', 'it is empty'],
+  ])('that is no JSON is refused with the place of its fault, and without its text: %s', async (body, place) => {
+    gateway.simulator.clear();
+    const { message: text } = await expectError(await raw(body), 400, 'invalid_request');
+    expect(text).toBe(`The body is not valid JSON: ${place}.`);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it.each([
+    [{ provider: { onyl: ['acme'] } }, 'provider.onyl', 'did you mean only?'],
+    [{ provider: { data_colection: 'deny' } }, 'provider.data_colection', 'did you mean data_collection?'],
+    [{ provider: { colour: 'red' } }, 'provider.colour', 'is no member that the gateway knows'],
+  ])('with a mistyped field of a gateway member names the one that was meant: %j', async (members, path, words) => {
+    gateway.simulator.clear();
+    const body = JSON.stringify({ model: 'acme/echo', messages: [message], ...members });
+    const { message: text } = await expectError(await raw(body), 400, 'invalid_request');
+    expect(text).toContain(path);
+    expect(text).toContain(words);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
   it('of 100,000 values and 64 levels is taken, and sent on whole', async () => {
     const many = JSON.stringify({ model: 'acme/echo', messages: [message], metadata: new Array(100_000 - 7).fill(0) });
     const deep = JSON.stringify({ model: 'acme/echo', messages: [message], metadata: nestedLists(63) });

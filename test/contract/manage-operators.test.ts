@@ -4,6 +4,7 @@ import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
 import { expectError } from '../support/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { asOperator, type OperatorRequests, operatorOf, walk } from '../support/operator-requests.ts';
 
@@ -140,6 +141,12 @@ describe('an operator key', () => {
     const publicId = parseApiKey(gateway.key)?.publicId ?? '';
     await expectError((await ada.send('POST', `/operators/${publicId}/revoke`)).response, 404, 'not_found');
     expect((await gateway.get('/key')).status).toBe(200);
+  });
+
+  it('is no API key: the refusal of one says so, that of another key does not', async () => {
+    const refused = (await asOperator(gateway, gateway.key).get('/session')).body;
+    expect(refused).toMatchObject({ error: 'UNAUTHORIZED', message: expect.stringMatching(/^This is an API key/) });
+    expect((await asOperator(gateway, newKey()).get('/session')).body.message).toMatch(/^This needs an operator key/);
   });
 
   it.each(['', 'sk-gw-x', 'hunter 2'])(

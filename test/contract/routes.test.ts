@@ -2,6 +2,8 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
+import { routeNames } from '../../shared/configuration/management/index.ts';
+import { routePaths } from '../../shared/foundation/constants/index.ts';
 import { callGateway } from '../support/call-gateway.ts';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -68,16 +70,18 @@ describe('the routes', () => {
   });
 
   it('are all described, with their methods, below exactly the base URLs that serve them', async () => {
-    const servedBy = async (unknownPath: string) => {
-      const { message } = (await (await send('GET', unknownPath)).json()) as { message: string };
-      const routes = message.slice(message.indexOf('There are: ') + 'There are: '.length).split('; ');
-      // One path with two methods is two routes.
-      return routes.flatMap((route) => {
-        const [methods = '', path] = route.startsWith('/') ? ['GET', route] : route.split(/ (?=\/)/);
-        return methods.split(', ').map((method) => `${method} ${path}`);
-      });
-    };
-    const served = [...new Set([...(await servedBy('/v1/nothing')), ...(await servedBy('/v1/manage/nothing'))])];
+    const patterns = [
+      ...Object.values(routePaths).map((path) => `/v1${path.replace('**', '*')}`),
+      ...routeNames.map((name) => `/v1/manage${name.split(' ')[1]?.replaceAll(/\{\w+\}/g, '*')}`),
+      '/health',
+    ];
+    const served: string[] = [];
+    for (const pattern of new Set(patterns)) {
+      const { status, headers } = await send('PROPFIND', pattern.replaceAll('*', 'auto'));
+      expect([pattern, status]).toEqual([pattern, 405]);
+      const methods = (headers.get('allow') ?? '').split(', ').filter((one) => one !== 'HEAD' && one !== 'OPTIONS');
+      served.push(...methods.map((method) => `${method} ${pattern}`));
+    }
     const isOfClients = (route: string) => / \/(v1\/|health$)/.test(route);
     const described = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.keys(item)
@@ -138,8 +142,24 @@ describe('the routes', () => {
   ])('answer another method with method_not_allowed and the ones that are: %s %s', async (method, path, allowed) => {
     const response = await send(method, path);
     if (method === 'HEAD') expect([response.status, await response.text()]).toEqual([405, '']);
-    else await expectError(response, 405, 'method_not_allowed');
+    else {
+      const { message } = await expectError(response, 405, 'method_not_allowed');
+      expect(message).toContain(`It takes ${allowed}`);
+    }
     expect(response.headers.get('allow')).toBe(`${allowed}, OPTIONS`);
+  });
+
+  it.each([
+    ['/v1/chat/completion', 'Did you mean /v1/chat/completions?'],
+    ['/openai/v1/mesages', 'Did you mean /v1/messages?'],
+    ['/v1/nothing-like-it', 'A base URL must end in /openai/v1'],
+    ['/v1/files', 'does not offer /files'],
+    [`/${'x'.repeat(4_000)}`, 'or in /v1'],
+  ])('tell an unknown path in one line of at most 200 characters what it may be: %s', async (path, words) => {
+    const { message } = (await (await send('POST', path)).json()) as { message: string };
+    expect(message).toContain(words);
+    expect(message.length).toBeLessThanOrEqual(200);
+    expect(message).not.toContain('\n');
   });
 
   it('show a browser a page with the base URLs, and anything else JSON', async () => {

@@ -251,6 +251,35 @@ describe('a request', () => {
     expect(await refused.json()).toMatchObject({ error: { type: 'authentication_error' }, error_code: 'UNAUTHORIZED' });
   });
 
+  it.each(['sk-ant-api03-canary-of-another-service', 'sk-gw-canary-that-is-cut-off', 'any canary of a proxy'])(
+    'is made with the key of this gateway where another one is beside it, which goes nowhere: %s',
+    async (foreign) => {
+      const version = { 'anthropic-version': '2023-06-01' };
+      const sent = [
+        { ...version, 'x-api-key': foreign },
+        { ...version, authorization: `Bearer ${foreign}`, 'x-api-key': gateway.key },
+      ];
+      for (const headers of sent) {
+        const before = gateway.simulator.calls.length;
+        expect((await post(hello('echo'), headers)).status).toBe(200);
+        expect((await gateway.postTo('/messages/count_tokens', hello('echo'), headers)).status).toBe(200);
+        expect((await gateway.get('/models', headers)).status).toBe(200);
+        const calls = gateway.simulator.calls.slice(before);
+        expect(calls.length).toBeGreaterThan(0);
+        expect(JSON.stringify(calls.map((call) => call.headers))).not.toContain('canary');
+      }
+      await gateway.settled();
+      expect(await gateway.testStore.dumpTables()).not.toContain('canary');
+      expect(gateway.logLines.join('\n')).not.toContain('canary');
+      for (const headers of [
+        { authorization: undefined, 'x-api-key': foreign },
+        { authorization: `Bearer ${foreign}`, 'x-api-key': `${foreign}-too` },
+      ]) {
+        expect((await post(hello('echo'), headers)).status).toBe(401);
+      }
+    },
+  );
+
   it('is of the session that Claude Code names, where it names none of the gateway', async () => {
     await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1' })).text();
     expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'session-1' });

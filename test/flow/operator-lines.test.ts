@@ -167,7 +167,7 @@ describe('the lines of a call', () => {
 
   it.each([
     ['acme/stalled', 'stalled timeout'],
-    ['acme/reset', 'acme connection'],
+    ['acme/reset', 'acme connection (reset)'],
   ])('say in one word how the provider of %s failed', async (model, path) => {
     const { request, attempts } = await linesOf(hello(model));
     expect(request).toMatchObject({ outcome: 'no_available_provider', provider_path: path });

@@ -1,7 +1,7 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
-import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
+import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -99,11 +99,11 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     }
   });
 
-  it('tells the functions their stage, hashes of the origin secret and where secrets are, never a secret', () => {
+  it('tells the functions their stage and where secrets are, never a secret', () => {
     const both = {
       GW_STAGE: stage,
       ...(stage === 'prod' ? { GW_KEY_REQUESTS_PER_MINUTE: '6000' } : {}),
-      GW_ORIGIN_SECRET_SHA256: { 'Fn::GetAtt': [expect.stringMatching(/^OriginSecretHashes/), 'Sha256'] },
+      GW_ORIGIN_SECRET: `gw/${stage}/origin`,
     };
     const variablesOf = (prefix: string) => gateway.find(({ id }) => id.startsWith(prefix))?.Properties.Environment;
     expect(variablesOf('Models')).toEqual({ Variables: both });
@@ -118,25 +118,25 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     });
   });
 
-  it('hashes the origin secret after the permission to read it was written', () => {
-    const [hashes] = resourcesOf(api, 'Custom::OriginSecretHashes');
-    const [policy] = policies.filter(({ id }) => id.startsWith('OriginSecretHashing'));
-    expect(hashes?.DependsOn).toContain(policy?.id);
-  });
-
-  it('has the origin secret made and hashed in the account: the template holds references only', () => {
-    for (const { Properties } of resourcesOf(api, 'AWS::SecretsManager::Secret')) {
-      expect(Properties).toMatchObject({ GenerateSecretString: { PasswordLength: 48 } });
-      expect(Properties).not.toHaveProperty('SecretString');
-    }
-    expect(JSON.stringify(api.toJSON())).not.toMatch(/sk-gw-|[0-9a-f]{64}(?!\.zip)/);
-    const [reading, ...others] = statementsOf('OriginSecret').filter((s) =>
-      JSON.stringify(s).includes('secretsmanager'),
-    );
+  it('has the origin secret made in the account, and accepted ones in a secret of a fixed name: the template holds references only', () => {
+    const [made, accepted, ...others] = resourcesOf(api, 'AWS::SecretsManager::Secret');
     expect(others).toEqual([]);
-    expect(reading?.Action).toBe('secretsmanager:GetSecretValue');
-    for (const prefix of Object.values(urlIds))
-      expect(JSON.stringify(statementsOf(prefix))).not.toContain('OriginSecretSecret');
+    expect(made?.Properties).toMatchObject({ GenerateSecretString: { PasswordLength: 48 } });
+    expect(made?.Properties).not.toHaveProperty('SecretString');
+    expect(accepted?.Properties).toMatchObject({
+      Name: `gw/${stage}/origin`,
+      SecretString: {
+        'Fn::Join': ['', ['{{resolve:secretsmanager:', { Ref: made?.id }, ':SecretString:::}}']],
+      },
+    });
+    expect(JSON.stringify(api.toJSON())).not.toMatch(/sk-gw-|[0-9a-f]{64}(?!\.zip)/);
+    for (const prefix of Object.values(urlIds)) {
+      const reading = statementsOf(prefix).filter((s) =>
+        JSON.stringify(s).includes(`secret:gw/${stage}/origin-??????`),
+      );
+      expect(reading.map(({ Action }) => Action)).toEqual(['secretsmanager:GetSecretValue']);
+      expect(JSON.stringify(statementsOf(prefix))).not.toContain(String(made?.id));
+    }
   });
 
   it('reserves concurrency only where the stage says so', () => {
@@ -144,6 +144,12 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     expect(reserved).toEqual([settings.gatewayReservedConcurrency, settings.modelsReservedConcurrency]);
   });
 });
+
+const alarmsOfGroup = (api: SynthesizedStage['api'], group: Readonly<Record<string, unknown>>) => {
+  const { Alarms = [] } = group.AlarmConfiguration as { Alarms?: { Name?: { Ref?: string } }[] };
+  const all = resourcesOf(api, 'AWS::CloudWatch::Alarm');
+  return Alarms.map(({ Name }) => all.find(({ id }) => id === Name?.Ref)?.Properties);
+};
 
 describe('a new version', () => {
   const groupsOf = (overrides = {}, options = {}) => {
@@ -185,28 +191,36 @@ describe('a new version', () => {
       expect(group).toMatchObject({
         AutoRollbackConfiguration: { Enabled: true, Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
       });
-      const { Alarms: [{ Name: { Ref: id = '' } = {} } = {}] = [] } = group.AlarmConfiguration as {
-        Alarms?: { Name?: { Ref?: string } }[];
-      };
-      const alarm = resourcesOf(api, 'AWS::CloudWatch::Alarm').find((one) => one.id === id)?.Properties;
-      expect(alarm).toMatchObject({
-        Threshold: 3,
-        EvaluationPeriods: 1,
-        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      });
-      const metrics = JSON.stringify(alarm?.Metrics);
+      const [fails, crashes, ...others] = alarmsOfGroup(api, group);
+      expect(others).toEqual([]);
+      for (const alarm of [fails, crashes]) {
+        expect(alarm).toMatchObject({
+          Threshold: 3,
+          EvaluationPeriods: 1,
+          ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+        });
+        expect(alarm).not.toHaveProperty('AlarmActions');
+      }
+      // All counts are of the version that the alias goes to.
+      const ofVersion = /"Name":"(ExecutedVersion|version)","Value":\{"Fn::GetAtt":\["\w+CurrentVersion/g;
+      expect(fails).toMatchObject({ Namespace: 'gw', Period: 60 });
+      expect(JSON.stringify(fails).match(ofVersion)).toHaveLength(1);
+      const metrics = JSON.stringify(crashes?.Metrics);
       expect(metrics.match(/"Period":60/g)).toHaveLength(2);
-      // Both counts are of the version that the alias goes to.
-      expect(
-        metrics.match(/"Name":"(ExecutedVersion|version)","Value":\{"Fn::GetAtt":\["\w+CurrentVersion/g),
-      ).toHaveLength(2);
-      expect(alarm).not.toHaveProperty('AlarmActions');
+      expect(metrics.match(ofVersion)).toHaveLength(2);
+      expect(metrics).toContain('"MetricName":"Errors"');
     }
+    const counted = groups.map((group) => alarmsOfGroup(api, group)[0]?.MetricName);
+    // Two functions may have versions of one number.
+    expect(counted.toSorted()).toEqual(
+      ['ChatCompletions', 'Models', 'Operator'].map((name) => `${name}VersionFailures`),
+    );
     const [filter] = resourcesOf(api, 'AWS::Logs::MetricFilter').filter(({ Properties }) =>
-      JSON.stringify(Properties).includes('"VersionFailures"'),
+      JSON.stringify(Properties).includes('"ChatCompletionsVersionFailures"'),
     );
     expect(filter?.Properties).toMatchObject({
-      FilterPattern: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
+      FilterPattern:
+        '{ ($.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE)) || $.event = "load_failed" }',
       MetricTransformations: [
         {
           Dimensions: [
@@ -216,6 +230,29 @@ describe('a new version', () => {
         },
       ],
     });
+  });
+
+  it('that cannot be loaded raises an alarm that needs no other metric, and no former line: it reads one, without an expression', () => {
+    const { api, groups } = groupsOf();
+    for (const group of groups) {
+      const [fails] = alarmsOfGroup(api, group);
+      expect(fails).not.toHaveProperty('Metrics');
+      const { MetricName, Dimensions } = fails as { MetricName: string; Dimensions: { Name: string }[] };
+      const [filter] = resourcesOf(api, 'AWS::Logs::MetricFilter').filter(({ Properties }) =>
+        JSON.stringify(Properties).includes(`"${MetricName}"`),
+      );
+      expect(String(filter?.Properties.FilterPattern)).toContain('$.event = "load_failed"');
+      expect(Dimensions.map(({ Name }) => Name)).toEqual(['stage', 'version']);
+    }
+  });
+
+  it('that went back can be deployed again unchanged: CloudFormation removes it, and keeps the one that was replaced', () => {
+    for (const stage of ['dev', 'prod']) {
+      const versions = resourcesOf(synthesizeStage(stage, { console: true }).api, 'AWS::Lambda::Version');
+      expect(versions).toHaveLength(3);
+      for (const version of versions)
+        expect(version).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
+    }
   });
 
   it('takes all calls at once where settings or what both must agree on say so; URLs, aliases and base URL are the same', () => {
@@ -263,7 +300,7 @@ describe('settings of a stage', () => {
         'Fn::Join': ['', [{ 'Fn::GetAtt': [Match.stringLikeRegexp('^ChatCompletions'), 'FunctionUrl'] }, 'v1']],
       },
     });
-    expect(JSON.stringify(api.toJSON())).not.toContain('GW_ORIGIN_SECRET_SHA256');
+    expect(JSON.stringify(api.toJSON())).not.toContain('GW_ORIGIN_SECRET');
     expect(findings).toEqual([]);
   });
 
@@ -319,12 +356,13 @@ describe('settings of a stage', () => {
           OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=dev',
           GW_TELEMETRY_HEADERS_SECRET: 'gw/dev/otlp',
         });
-        const [read, ...others] = statements.filter(({ Resource }) => JSON.stringify(Resource).includes('gw/dev/otlp'));
-        expect([read?.Action, others]).toEqual(['secretsmanager:GetSecretValue', []]);
+        const [read, ...more] = statements.filter(({ Resource }) => JSON.stringify(Resource).includes('gw/dev/otlp'));
+        expect([read?.Action, more]).toEqual(['secretsmanager:GetSecretValue', []]);
         const secretOf = (name: string) =>
           `arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:gw/dev/${name}-??????`;
-        // Beside the credentials of providers, which the models function may not read.
-        const own = arnsIn([read?.Resource].flat()).filter((arn) => arn !== secretOf('providers'));
+        // Beside the accepted origins, and the credentials of providers, which the models function may not read.
+        const others = ['providers', 'origin'].map(secretOf);
+        const own = arnsIn([read?.Resource].flat()).filter((arn) => !others.includes(arn));
         expect(own).toEqual([secretOf('otlp')]);
         expect(statements.filter(concerns('xray'))).toEqual([]);
       }

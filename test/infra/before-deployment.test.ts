@@ -221,7 +221,7 @@ describe('before a deployment', () => {
     const { deployment, dataStackStatus } = await check({ stage: 'dev', settings: free });
     const options = { stage: 'dev', settings: free, flags: [] } as never;
     expect(cdkRuns(options, dataStackStatus, deployment, `${account}/${region}`)).toEqual([
-      ['deploy', 'dev/*', '--context', 'accountConcurrency=10'],
+      ['deploy', 'dev/*', '--context', 'dev.accountConcurrency=10'],
     ]);
     const named = await check({ stage: 'dev', settings: { ...free, accountConcurrency: 50 } });
     expect(named.deployment.accountConcurrency).toBeUndefined();
@@ -258,11 +258,11 @@ describe('before a deployment', () => {
       expect(found.questions).toEqual([
         'have prod work on the tables that end in -then; the former ones stay, outside of the stack',
       ]);
-      const place = ['--context', `importsIn=${account}/${region}`, '--context', 'isImportingRestored=true'];
+      const place = ['--context', `prod.importsIn=${account}/${region}`, '--context', 'prod.isImportingRestored=true'];
       const options = { stage: 'prod', settings, flags: [] } as never;
       expect(cdkRuns(options, found.dataStackStatus, found.deployment, `${account}/${region}`)).toEqual([
         ['deploy', 'prod/data', ...place, '--import-existing-resources'],
-        ['deploy', 'prod/*', '--context', 'isAtOnce=true'],
+        ['deploy', 'prod/*', '--context', 'prod.isAtOnce=true'],
       ]);
     });
 

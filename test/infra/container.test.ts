@@ -98,14 +98,14 @@ describe('a stage with tasks', () => {
     expect(endMaxMs + answerMaxMs + settleMaxMs).toBeLessThan(containerStopSeconds * 1_000);
   });
 
-  it('tells them names and hashes, never a secret, and how many calls all of them take', () => {
+  it('tells them names, never a secret, and how many calls all of them take', () => {
     expect(containerOf(stage)).not.toHaveProperty('Secrets');
     expect(variablesOf(stage)).toMatchObject({
       GW_STAGE: 'prod',
       GW_STAGE_CONCURRENCY: '10000',
       GW_BYOK_KEY_ID: 'alias/gw-prod-connections',
       GW_PROVIDER_SECRET: 'gw/prod/providers',
-      GW_ORIGIN_SECRET_SHA256: { 'Fn::GetAtt': [expect.stringMatching(/^OriginSecretHashes/), 'Sha256'] },
+      GW_ORIGIN_SECRET: 'gw/prod/origin',
     });
     const tasks = { min: 2, max: 3, cpu: 512, memoryMiB: 1_024 };
     expect(variablesOf(withTasks({ tasks })).GW_STAGE_CONCURRENCY).toBe('1500');
@@ -152,7 +152,9 @@ describe('a stage with tasks', () => {
     expect(service.DeploymentConfiguration).toMatchObject({
       Alarms: { Enable: true, Rollback: true, AlarmNames: [{ Ref: alarm?.id }] },
     });
-    expect(JSON.stringify(alarm?.Properties.Metrics)).toContain(`"version","Value":"${variablesOf(stage).GW_VERSION}"`);
+    expect(JSON.stringify(alarm?.Properties.Dimensions)).toContain(
+      `"version","Value":"${variablesOf(stage).GW_VERSION}"`,
+    );
     expect(JSON.stringify(withTasks({ canary: null }).api.toJSON())).not.toContain('NewVersionFails');
   });
 
@@ -357,7 +359,7 @@ describe('a stage with tasks', () => {
     expect(JSON.stringify(access?.Properties.SecurityGroupIngress)).not.toContain('0.0.0.0/0');
     const ingress = resourcesOf(own.api, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
     expect(ingress).toEqual([expect.objectContaining({ SourceSecurityGroupId: expect.anything(), FromPort: 8_080 })]);
-    expect(JSON.stringify(own.api.toJSON())).not.toContain('GW_ORIGIN_SECRET_SHA256');
+    expect(JSON.stringify(own.api.toJSON())).not.toContain('GW_ORIGIN_SECRET');
     expect(own.findings).toEqual([]);
   });
 
@@ -396,7 +398,7 @@ describe('a stage with tasks', () => {
 
   it('rings where tasks are unhealthy or missing, at the maximum, and for errors of the load balancer', () => {
     const ids = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').map(({ id }) =>
-      id.replace(/^Alarms|^.*(?=NewVersionFails)|[0-9A-F]{8}$/g, ''),
+      id.replace(/^Alarms|^.*(?=NewVersion)|[0-9A-F]{8}$/g, ''),
     );
     expect(ids).toEqual(
       expect.arrayContaining(['UnhealthyTasks', 'MissingTasks', 'RefusedAtMaximum', 'BalancerErrors']),
@@ -405,7 +407,7 @@ describe('a stage with tasks', () => {
     // The page knows each of them, and those of functions and of the console.
     const page = readFileSync(join(projectRoot, 'infra/cdk/guides/alarms.md'), 'utf8').replaceAll('-', '');
     const ofFunctions = resourcesOf(synthesizeStage('prod', { console: true }).api, 'AWS::CloudWatch::Alarm');
-    const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|^.*(?=NewVersionFails)|[0-9A-F]{8}$/g, ''));
+    const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|^.*(?=NewVersion)|[0-9A-F]{8}$/g, ''));
     expect([...ids, ...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
     expect(JSON.stringify(resourcesOf(stage.api, 'AWS::CloudWatch::Dashboard'))).toContain('CallsInFlight');
   });

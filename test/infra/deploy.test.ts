@@ -3,19 +3,25 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { AssumeRoleCommand, GetCallerIdentityCommand } from '@aws-sdk/client-sts';
-import { describe, expect, it } from '#jest';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { beforeEach, describe, expect, it } from '#jest';
 import { planOriginChange } from '../../infra/cdk/deployment/accepted-origins.ts';
 import { planComputeChange } from '../../infra/cdk/deployment/check-before-deployment.ts';
+import type { RouteAnswer } from '../../infra/cdk/deployment/check-routes.ts';
 import { readCommit } from '../../infra/cdk/deployment/commit.ts';
 import { cdkRuns, readDeployOptions, stagesLine } from '../../infra/cdk/deployment/deploy-options.ts';
 import { deployStage } from '../../infra/cdk/deployment/deploy-stage.ts';
 import { findImageBuilder, runCdk } from '../../infra/cdk/deployment/run-cdk.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { GatewayStage } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { contextOf, readContext } from '../../infra/cdk/this-deployment.ts';
+import { routePaths } from '../../shared/foundation/constants/index.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { account, allTables, inShell, mockAccount, refusal } from './mocked-account.ts';
-import { synthesizeStage } from './synthesized-stage.ts';
+import { cdkContext, resourcesOf, stubBundles, synthesizeStage } from './synthesized-stage.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
@@ -81,7 +87,7 @@ describe('the arguments of a deployment', () => {
 describe('the runs of cdk', () => {
   const place = '111122223333/eu-west-1';
   const all = (stage: string) => ['deploy', `${stage}/*`];
-  const first = (stage: string) => ['deploy', `${stage}/data`, '--context', 'firstDeployment=true'];
+  const first = (stage: string) => ['deploy', `${stage}/data`, '--context', `${stage}.firstDeployment=true`];
 
   it('protect the data stack after its first success, not before', () => {
     for (const status of [undefined, 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS', 'CREATE_FAILED']) {
@@ -97,7 +103,7 @@ describe('the runs of cdk', () => {
   });
 
   it('adopt in the first run too, and say where the bucket is: CloudFormation imports only what has a literal name', () => {
-    const imports = ['--context', `importsIn=${place}`, '--import-existing-resources'];
+    const imports = ['--context', `prod.importsIn=${place}`, '--import-existing-resources'];
     const flags = [...imports, '--yes', '--require-approval', 'never'];
     expect(cdkRuns(read('--stage', 'prod', '--adopt', '--yes'), undefined, { importsIn: place }, place)).toEqual([
       [...first('prod'), ...flags],
@@ -117,11 +123,35 @@ describe('what one deployment alone does', () => {
       isAtOnce: true,
       accountConcurrency: 10,
     } as const;
-    const read = (args: string[]) =>
-      readContext((name) => args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1));
-    expect(read(contextOf(said))).toEqual(said);
-    expect(contextOf({ isAtOnce: false, alsoRuns: undefined })).toEqual([]);
+    const read = (args: string[], stage = 'prod') =>
+      readContext(stage, (name) => args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1));
+    expect(read(contextOf('prod', said))).toEqual(said);
+    expect(contextOf('prod', { isAtOnce: false, alsoRuns: undefined })).toEqual([]);
     expect(read([])).toEqual({});
+    // The app has all stages.
+    expect(read(contextOf('prod', said), 'dev')).toEqual({});
+  });
+
+  it('reaches that stage alone: the app with all stages synthesizes, and the templates of the others are as without it', () => {
+    const context = ['prod.alsoAccepts=2', 'prod.isAtOnce=true', 'prod.accountConcurrency=10'];
+    const synthesizeAll = (more: readonly string[], originSecrets: Readonly<Record<string, number[]>>) => {
+      const given = Object.fromEntries(more.map((one) => one.split('=')));
+      const app = new App({ context: { ...cdkContext, ...given }, outdir: temporaryFolder() });
+      const bundlesRoot = stubBundles();
+      return Object.fromEntries(
+        Object.entries(stageSettings).map(([stage, known]) => {
+          const settings = { ...known, originSecrets: originSecrets[stage] ?? known.originSecrets };
+          const deployment = readContext(stage, (name) => app.node.tryGetContext(name));
+          const { api } = new GatewayStage(app, stage, { settings, bundlesRoot, commit: 'a1b2c3d', deployment });
+          return [stage, Template.fromStack(api).toJSON()];
+        }),
+      );
+    };
+    const before = synthesizeAll([], {});
+    const changed = synthesizeAll(context, { prod: [1] });
+    for (const stage of ['dev', 'staging']) expect(changed[stage]).toEqual(before[stage]);
+    expect(JSON.stringify(changed.prod)).toContain('OriginSecretSecret2');
+    expect(JSON.stringify(changed.prod?.Outputs)).toContain('"1,2"');
   });
 });
 
@@ -184,7 +214,7 @@ describe('putting CloudFront in front, or changing its secret', () => {
       expect(plan).toMatchObject({ alsoAccepts: former, question: expect.stringContaining('stays accepted until') });
       expect(plan.next).toMatch(/is still accepted\. Once nothing uses it: npm run deploy -- --stage prod$/);
       expect(cdkRuns(read('--stage', 'dev'), undefined, plan, 'a/r')).toEqual([
-        ['deploy', 'dev/*', '--context', `alsoAccepts=${former}`],
+        ['deploy', 'dev/*', '--context', `dev.alsoAccepts=${former}`],
       ]);
       const second = planOriginChange('prod', settings, {
         ...outputs,
@@ -208,14 +238,39 @@ describe('putting CloudFront in front, or changing its secret', () => {
   });
 
   it('has functions that accept everybody, or both secrets, for that one deployment', () => {
-    const hashes = 'GW_ORIGIN_SECRET_SHA256';
+    const acceptedIn = (api: Template) =>
+      JSON.stringify(
+        resourcesOf(api, 'AWS::SecretsManager::Secret').find(({ Properties }) => Properties.Name === 'gw/prod/origin')
+          ?.Properties.SecretString,
+      );
     const open = synthesizeStage('prod', {}, { alsoAccepts: 'direct' }).api;
-    expect(JSON.stringify(open.toJSON())).not.toContain(hashes);
+    expect(acceptedIn(open)).toMatch(/":SecretString:::}}"\]\]},"direct"\]\]}$/);
     expect(JSON.stringify(open.toJSON())).toContain('x-gw-origin-secret');
     const both = synthesizeStage('prod', { originSecrets: [2] }, { alsoAccepts: '1' }).api;
-    both.resourceCountIs('AWS::SecretsManager::Secret', 2);
+    both.resourceCountIs('AWS::SecretsManager::Secret', 3);
     both.hasOutput('AcceptedOrigins', { Value: '2,1' });
-    expect(JSON.stringify(both.toJSON())).toContain(hashes);
+    expect(acceptedIn(both)).toMatch(/Secret2\w+".*Secret1\w+"/);
+    expect(acceptedIn(synthesizeStage('prod').api)).not.toContain('direct');
+  });
+
+  it('changes no version of any function and no task, with which calls would have to move', () => {
+    const codeOf = (overrides: Partial<StageSettings>, deployment = {}) => {
+      const { api } = synthesizeStage('prod', { console: true, consoleSharesTaskRole: true, ...overrides }, deployment);
+      const types = ['AWS::Lambda::Function', 'AWS::Lambda::Version', 'AWS::Lambda::Alias', 'AWS::ECS::TaskDefinition'];
+      return types.flatMap((type) => resourcesOf(api, type));
+    };
+    for (const compute of ['functions', 'container'] as const) {
+      const before = codeOf({ compute });
+      expect(before.length).toBeGreaterThan(0);
+      for (const [originSecrets, alsoAccepts] of [
+        [[2], '1'],
+        [[2], undefined],
+        [[2, 1], undefined],
+        [[1], 'direct'],
+      ] as const) {
+        expect(codeOf({ compute, originSecrets }, { alsoAccepts })).toEqual(before);
+      }
+    }
   });
 });
 
@@ -253,7 +308,7 @@ describe('a stage that moves between functions and tasks', () => {
       next: expect.stringMatching(/^the .* Once no call runs in them: npm run deploy -- --stage prod$/),
     });
     const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', change, 'a/r');
-    expect(run).toEqual(['deploy', 'dev/*', '--context', `alsoRuns=${kept}`]);
+    expect(run).toEqual(['deploy', 'dev/*', '--context', `dev.alsoRuns=${kept}`]);
     // The second one: the output says what the settings say.
     expect(planComputeChange('prod', settingsOf(to), { ...outputs, Compute: to })).toEqual({});
   });
@@ -296,6 +351,8 @@ describe('what builds the image of a stage with tasks', () => {
 describe('the whole command', () => {
   const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
   const { mocks, haveTable, haveStack, askedOperations } = mockAccount();
+  const standingStacks = new Set<string>();
+  beforeEach(() => standingStacks.clear());
   /** Calls that change nothing: the only ones that a deployment may make itself. */
   const looks = /^(Describe|Get|List|Head)\w+Command$|^AssumeRoleCommand$/;
 
@@ -303,6 +360,8 @@ describe('the whole command', () => {
     /** Lines for the terminal and runs of cdk, in their order. */
     readonly events: readonly string[];
     readonly failure: string | undefined;
+    /** Requests to the stage after its deployment, as path and status. */
+    readonly asked: readonly string[];
   }
 
   async function deploy(
@@ -311,13 +370,20 @@ describe('the whole command', () => {
       stages = { dev, prod },
       exitCodes = [],
       builder = () => 'finch',
+      secondsPerAnswer = 0,
+      answer = () => ({ status: 401, text: '{"error":"UNAUTHORIZED"}' }),
     }: {
       readonly stages?: Readonly<Record<string, StageSettings>>;
       readonly exitCodes?: number[];
       readonly builder?: () => string;
+      readonly secondsPerAnswer?: number;
+      /** Of the deployed stage. Rejects where nothing answers. */
+      readonly answer?: (url: string, headers: Readonly<Record<string, string>>) => RouteAnswer;
     } = {},
   ): Promise<Run> {
     const events: string[] = [];
+    const asked: string[] = [];
+    const clock = manualClock();
     let askedBeforeCdk: number | undefined;
     const failure = await inShell(() =>
       deployStage(line.split(' '), {
@@ -327,7 +393,29 @@ describe('the whole command', () => {
         async runCdk(args, imageBuilder) {
           askedBeforeCdk ??= askedOperations().length;
           events.push(['cdk', ...args, ...(imageBuilder === undefined ? [] : [`with ${imageBuilder}`])].join(' '));
+          const api = `gw-${String(args[1]).split('/')[0]}-api`;
+          if (!standingStacks.has(api)) haveStack(api, [], served);
           return exitCodes.shift() ?? 0;
+        },
+        // Pauses take no time.
+        clock: {
+          ...clock,
+          after(delayMs, work) {
+            queueMicrotask(() => {
+              clock.advance(delayMs);
+              work();
+            });
+            return () => {};
+          },
+        },
+        async ask(url, headers) {
+          const { pathname } = new URL(url);
+          const isOpen = ['/', '/health', '/api/hello', '/openapi.json', '/console'].includes(pathname);
+          clock.advance(secondsPerAnswer * 1_000);
+          const given = answer(url, headers);
+          const { status, text } = isOpen && given.status === 401 ? { status: 200, text: '' } : given;
+          asked.push(`${status} ${url}`);
+          return { status, text };
         },
       }),
     ).then(
@@ -336,19 +424,22 @@ describe('the whole command', () => {
     );
     expect(askedOperations().filter((name) => !looks.test(name))).toEqual([]);
     // Everything is asked before anything is built.
-    if (askedBeforeCdk !== undefined) expect(askedOperations()).toHaveLength(askedBeforeCdk);
-    return { events, failure };
+    // Everything but the outputs of the stage, which are read at the end.
+    if (askedBeforeCdk !== undefined)
+      expect(askedOperations().length - askedBeforeCdk).toBeLessThanOrEqual(failure?.includes('cdk says') ? 0 : 1);
+    return { events, failure, asked };
   }
 
   const place = `account ${account}, region eu-west-1`;
+  const routesAnswer = (stage: string) => `all routes of ${stage} answer at https://d1.cloudfront.net`;
   const cdkOf = ({ events }: Run) => events.filter((event) => event.startsWith('cdk'));
   const commit = { DeployedCommit: readCommit() };
   const served = { ...commit, BaseUrl: 'https://d1.cloudfront.net/v1', DistributionId: 'E1', AcceptedOrigins: '1' };
 
   describe('the command that deploys a stage', () => {
     it('says where, asks the account, and deploys a new stage: protected ones in two runs, data first', async () => {
-      expect(await deploy('--stage dev -- -v')).toEqual({
-        events: [`stage dev: ${place}`, 'cdk deploy dev/* -v'],
+      expect(await deploy('--stage dev -- -v')).toMatchObject({
+        events: [`stage dev: ${place}`, 'cdk deploy dev/* -v', routesAnswer('dev')],
         failure: undefined,
       });
       expect(askedOperations()).toEqual(
@@ -357,15 +448,20 @@ describe('the whole command', () => {
           ...['DescribeSecretCommand', 'GetAccountSettingsCommand', 'AssumeRoleCommand'],
         ]),
       );
-      expect(await deploy('--stage prod')).toEqual({
-        events: [`stage prod: ${place}`, 'cdk deploy prod/data --context firstDeployment=true', 'cdk deploy prod/*'],
+      expect(await deploy('--stage prod')).toMatchObject({
+        events: [
+          `stage prod: ${place}`,
+          'cdk deploy prod/data --context prod.firstDeployment=true',
+          'cdk deploy prod/*',
+          routesAnswer('prod'),
+        ],
         failure: undefined,
       });
     });
 
     it('stops behind the run that fails', async () => {
       const run = await deploy('--stage prod', { exitCodes: [1] });
-      expect(cdkOf(run)).toEqual(['cdk deploy prod/data --context firstDeployment=true']);
+      expect(cdkOf(run)).toEqual(['cdk deploy prod/data --context prod.firstDeployment=true']);
       expect(run.failure).toBe('prod was not deployed; cdk says why above');
     });
 
@@ -374,6 +470,7 @@ describe('the whole command', () => {
     const standing = () => {
       haveStack('gw-prod-data', allTables);
       haveStack('gw-prod-api', [], served);
+      standingStacks.add('gw-prod-api');
     };
     const noBuilder = () => findImageBuilder('no-such-program');
 
@@ -437,7 +534,7 @@ describe('the whole command', () => {
     it('tells a refused shell before it looks at anything else', async () => {
       mocks.sts.on(GetCallerIdentityCommand).rejects(refusal(403));
       const run = await deploy('--stage dev');
-      expect(run).toEqual({ events: [], failure: expect.stringMatching(/^AWS does not know this shell: /) });
+      expect(run).toMatchObject({ events: [], failure: expect.stringMatching(/^AWS does not know this shell: /) });
       expect(askedOperations()).toEqual(['GetCallerIdentityCommand']);
     });
 
@@ -445,22 +542,139 @@ describe('the whole command', () => {
       standing();
       const flags = '--yes --require-approval never';
       const question = 'have the tasks run new calls; the functions stay until you deploy once more';
-      expect(await deploy('--stage prod --yes', { stages: { dev, prod: tasks } })).toEqual({
+      expect(await deploy('--stage prod --yes', { stages: { dev, prod: tasks } })).toMatchObject({
         events: [
           `stage prod: ${place}`,
           `--yes was passed: this will ${question}`,
-          `cdk deploy prod/* --context alsoRuns=functions ${flags} with finch`,
+          `cdk deploy prod/* --context prod.alsoRuns=functions ${flags} with finch`,
+          routesAnswer('prod'),
           'the functions are still there. Once no call runs in them: npm run deploy -- --stage prod',
         ],
         failure: undefined,
       });
       haveStack('gw-prod-api', [], { ...served, Compute: 'container' });
       const second = await deploy('--stage prod', { stages: { dev, prod: tasks } });
-      expect(second).toEqual({ events: [`stage prod: ${place}`, 'cdk deploy prod/* with finch'], failure: undefined });
+      const run = [`stage prod: ${place}`, 'cdk deploy prod/* with finch', routesAnswer('prod')];
+      expect(second).toMatchObject({ events: run, failure: undefined });
       // Back: the image of the tasks that stay for one deployment is built too.
       expect(cdkOf(await deploy('--stage prod --yes'))).toEqual([
-        `cdk deploy prod/* --context alsoRuns=container ${flags} with finch`,
+        `cdk deploy prod/* --context prod.alsoRuns=container ${flags} with finch`,
       ]);
+    });
+
+    it('asks each of its own routes where clients call it, without a valid key, and says that all answer', async () => {
+      const stages = { dev: { ...dev, console: true }, prod };
+      const { asked, failure } = await deploy('--stage dev', { stages });
+      expect(failure).toBeUndefined();
+      const at = (path: string) => `https://d1.cloudfront.net${path}`;
+      expect(asked).toEqual(
+        expect.arrayContaining([
+          `200 ${at('/health')}`,
+          `401 ${at('/v1/chat/completions')}`,
+          `401 ${at('/v1/models')}`,
+          `401 ${at('/openai/v1/models/none')}`,
+          `401 ${at('/v1/responses/none/cancel')}`,
+          `200 ${at('/console')}`,
+          `401 ${at('/v1/manage/session')}`,
+        ]),
+      );
+      expect(asked).toHaveLength(4 + Object.keys(routePaths).length + 3 + 2);
+      expect(asked.filter((line) => line.includes('*'))).toEqual([]);
+      // A stage without a console has none of its routes, and one with names of its own is asked by the distribution's.
+      const outputs = { ...served, BaseUrl: 'https://llm.example.com/v1', DistributionDomainName: 'd2.cloudfront.net' };
+      haveStack('gw-prod-api', [], outputs);
+      standingStacks.add('gw-prod-api');
+      const plain = await deploy('--stage prod --yes');
+      expect(plain.events.at(-1)).toBe('all routes of prod answer at https://d2.cloudfront.net');
+      expect(plain.asked.filter((line) => /console|manage|example/.test(line))).toEqual([]);
+    });
+
+    it('asks the console at its own address where there is no distribution, and stops asking once its time is over', async () => {
+      const own = 'https://abc.lambda-url.eu-west-1.on.aws';
+      haveStack('gw-dev-api', [], {
+        ...commit,
+        BaseUrl: `${own}/v1`,
+        ConsoleUrl: 'https://ops.lambda-url.eu-west-1.on.aws/console',
+        AcceptedOrigins: 'direct',
+      });
+      standingStacks.add('gw-dev-api');
+      const bare = { dev: { ...dev, edge: 'none' as const, console: true }, prod };
+      const { asked, failure } = await deploy('--stage dev', { stages: bare });
+      expect(failure).toBeUndefined();
+      expect(
+        asked
+          .filter((line) => line.includes('ops.'))
+          .map((line) => line.replace('ops.lambda-url.eu-west-1.on.aws', '')),
+      ).toEqual(['200 https:///console', '401 https:///v1/manage/session']);
+      const slow = await deploy('--stage dev', {
+        stages: bare,
+        secondsPerAnswer: 50,
+        answer: () => ({ status: 503, text: 'busy' }),
+      });
+      expect(slow.asked).toHaveLength(3);
+      expect(slow.failure).toMatch(/^dev was deployed, but does not serve \/health, .*: 503 busy$/);
+    });
+
+    it('fails where a route is refused at the end, names each of them with the reason, and names no second deployment', async () => {
+      standing();
+      const refused = { status: 404, text: '{"error":"not_found",\n"message":"There is no such path."}' };
+      const answer = (url: string) => (url.endsWith('/models') ? refused : { status: 401, text: '' });
+      const run = await deploy('--stage prod --yes', { stages: { dev, prod: tasks }, answer });
+      expect(run.failure).toBe(
+        'prod was deployed, but does not serve /v1/models, /openai/v1/models at https://d1.cloudfront.net: 404 {"error":"not_found", "message":"There is no such path."}',
+      );
+      expect(run.events.at(-1)).toMatch(/^cdk deploy/);
+      // For two minutes, and only those that were refused.
+      expect(run.asked.filter((line) => line.endsWith('/openai/v1/models'))).toHaveLength(25);
+      expect(run.asked.filter((line) => line.endsWith('/v1/embeddings'))).toHaveLength(1);
+    });
+
+    it('asks again where a name is not known yet, and fails where nothing answers', async () => {
+      let tries = 0;
+      const late = await deploy('--stage dev', {
+        answer() {
+          tries += 1;
+          if (tries <= 40) throw new Error('getaddrinfo ENOTFOUND d1.cloudfront.net');
+          return { status: 401, text: '' };
+        },
+      });
+      expect(late.failure).toBeUndefined();
+      const never = await deploy('--stage dev', {
+        answer() {
+          throw new Error('getaddrinfo ENOTFOUND d1.cloudfront.net');
+        },
+      });
+      expect(never.failure).toMatch(/^dev was deployed, but does not serve \/health, .*: getaddrinfo ENOTFOUND/);
+    });
+
+    it('asks nothing of a stage that is reached from inside its network alone, and knows a web ACL that blocks this shell', async () => {
+      standing();
+      const arn = 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/gw/a-b';
+      const blocked = { status: 403, text: '<html>Request blocked</html>' };
+      const behindAcl = { dev, prod: { ...prod, webAclArn: arn } };
+      const acl = await deploy('--stage prod --yes', { stages: behindAcl, answer: () => blocked });
+      expect(acl.failure).toBeUndefined();
+      expect(acl.events.at(-1)).toBe('the routes of prod were not asked: its web ACL blocks this network');
+      // Without one, or where some routes are reached, it is a fault.
+      expect((await deploy('--stage prod --yes', { answer: () => blocked })).failure).toContain('403 <html>');
+      const some = (url: string) => (url.endsWith('/models') ? blocked : { status: 401, text: '' });
+      expect((await deploy('--stage prod --yes', { stages: behindAcl, answer: some })).failure).toContain('403 <html>');
+      const customDomain = {
+        domainNames: ['llm.example.com'],
+        certificateArn: `arn:aws:acm:eu-west-1:${account}:certificate/11111111-2222-3333-4444-555555555555`,
+      };
+      haveStack('gw-prod-api', [], {
+        ...commit,
+        BaseUrl: 'https://llm.example.com/v1',
+        Compute: 'container',
+        AcceptedOrigins: 'direct',
+      });
+      const inside = { dev, prod: { ...tasks, edge: 'none' as const, customDomain } };
+      const own = await deploy('--stage prod --yes', { stages: inside });
+      expect([own.asked, own.failure]).toEqual([[], undefined]);
+      expect(own.events.at(-1)).toBe(
+        'the routes of prod were not asked: they are reached from inside its network alone',
+      );
     });
 
     it('that fails names no second deployment', async () => {

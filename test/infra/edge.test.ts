@@ -169,13 +169,15 @@ describe('the distribution', () => {
     expect(distribution?.DependsOn).toEqual(expect.arrayContaining(aliases.map(({ id }) => id)));
   });
 
-  it('sends the first of two origin secrets during a rotation, while both are hashed for the functions', () => {
+  it('sends the first of two origin secrets during a rotation, once the functions accept both', () => {
     const rotating = synthesizeStage('prod', { originSecrets: [2, 1] }).api;
-    rotating.resourceCountIs('AWS::SecretsManager::Secret', 2);
-    const [hashes] = resourcesOf(rotating, 'Custom::OriginSecretHashes');
-    const references = [...JSON.stringify(hashes?.Properties.SecretArns).matchAll(/OriginSecretSecret(\d)/g)];
+    rotating.resourceCountIs('AWS::SecretsManager::Secret', 3);
+    const accepted = resourcesOf(rotating, 'AWS::SecretsManager::Secret').find(({ id }) => id.includes('Accepted'));
+    const references = [...JSON.stringify(accepted?.Properties.SecretString).matchAll(/OriginSecretSecret(\d)/g)];
     expect(references.map(([, number]) => number)).toEqual(['2', '1']);
     const [rotated] = resourcesOf(rotating, 'AWS::CloudFront::Distribution');
+    expect(rotated?.DependsOn).toContain(accepted?.id);
+    for (const alias of resourcesOf(rotating, 'AWS::Lambda::Alias')) expect(alias.DependsOn).toContain(accepted?.id);
     expect(JSON.stringify(rotated?.Properties)).toContain('OriginSecretSecret2');
     expect(JSON.stringify(rotated?.Properties)).not.toContain('OriginSecretSecret1');
     expect(rotating.toJSON().Resources).toHaveProperty(String(resourcesOf(api, 'AWS::SecretsManager::Secret')[0]?.id));

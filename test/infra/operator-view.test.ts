@@ -25,24 +25,39 @@ interface AlarmProperties {
   readonly Metrics?: readonly {
     readonly Id: string;
     readonly Expression?: string;
+    readonly ReturnData?: boolean;
     readonly MetricStat?: { readonly Period: number; readonly Metric: { readonly MetricName: string } };
   }[];
 }
 
-/** The value that CloudWatch compares with the threshold in one period, computed from values by metric id. */
-function alarmValue({ Metrics = [] }: AlarmProperties, values: Readonly<Record<string, number | undefined>>): number {
-  const { Expression: expression = '' } = Metrics.find((metric) => metric.Expression !== undefined) ?? {};
+/**
+ * The value that CloudWatch compares with the threshold in one period, computed from values by metric id. A metric without
+ * one never had any: `FILL` gives none either, arithmetic has no result, and `SUM` leaves it out.
+ */
+function alarmValue(
+  { Metrics = [] }: AlarmProperties,
+  values: Readonly<Record<string, number | undefined>>,
+  id = Metrics.find(({ ReturnData }) => ReturnData !== false)?.Id,
+): number | undefined {
+  const expression = Metrics.find((metric) => metric.Id === id)?.Expression;
+  if (expression === undefined) return values[String(id)];
   const read = expression
-    .replaceAll(/\b(?!FILL|IF)[a-z]\w*/g, (id) => `values.${id}`)
-    .replaceAll(/FILL\((.*?), 0\)/g, '($1 ?? 0)')
+    .replaceAll(/\b[a-z]\w*/g, (name) => `metricOf('${name}')`)
+    .replaceAll(/FILL\((.*?), 0\)/g, '$1')
+    .replaceAll(/SUM\(/g, 'sum(')
     .replaceAll(/IF\((.*), (.*), 0\)/g, '($1 ? $2 : 0)');
-  return new Function('values', `return ${read}`)(values) as number;
+  const sum = (all: readonly (number | undefined)[]) => {
+    const known = all.filter((value) => Number.isFinite(value)) as number[];
+    return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
+  };
+  const metricOf = (name: string) => alarmValue({ Metrics } as AlarmProperties, values, name);
+  return new Function('metricOf', 'sum', `return ${read}`)(metricOf, sum) as number | undefined;
 }
 
 /** Alarms that notify a person. */
 const alarmsOf = ({ api }: SynthesizedStage) =>
   resourcesOf(api, 'AWS::CloudWatch::Alarm')
-    .filter(({ id }) => !id.includes('NewVersionFails'))
+    .filter(({ id }) => !id.includes('NewVersion'))
     .map((resource) => ({ ...resource, Properties: resource.Properties as unknown as AlarmProperties }));
 /** The page as text, with references in place of names that are known after the deployment. */
 const pageOf = ({ api }: SynthesizedStage): string =>
@@ -233,6 +248,7 @@ describe('alarms', () => {
       'GatewayTime',
       'ReadThrottles',
       'RefusedAtMaximum',
+      'RefusedOrigins',
       'StoreErrors',
       'StoreUnavailable',
       'UrlErrors',
@@ -251,7 +267,7 @@ describe('alarms', () => {
   };
   const rings = (name: string, values: Readonly<Record<string, number | undefined>>): boolean => {
     const properties = alarm(name);
-    return alarmValue(properties, values) > properties.Threshold;
+    return (alarmValue(properties, values) ?? 0) > properties.Threshold;
   };
 
   it.each([
@@ -291,6 +307,41 @@ describe('alarms', () => {
       expect([periods, EvaluationPeriods]).toEqual([[3_600, 3_600], 1]);
     },
   );
+
+  it.each([
+    ['ReadThrottles', { m3: 6 }],
+    ['WriteThrottles', { m0: 3, m4: 3 }],
+    ['StoreErrors', { m5: 6 }],
+    ['UrlErrors', { url1: 6 }],
+    ['UrlErrors', { url0: 4, url1: 4, own: 2 }],
+    ['chaterrors', { all: 6 }],
+    ['chaterrors', { all: 16, own: 10 }],
+  ])('%s rings by %j, also where the other metrics never had a value', (name, values) => {
+    expect(rings(name, values)).toBe(true);
+    expect(rings(name, {})).toBe(false);
+  });
+
+  it('an answer that a provider broke is no crash: errors that are cut answers raise no alarm', () => {
+    expect(rings('chaterrors', { all: 50, own: 50 })).toBe(false);
+    expect(rings('UrlErrors', { url0: 50, own: 50 })).toBe(false);
+    // The function of the model list cuts nothing.
+    expect(alarm('modelserrors')).not.toHaveProperty('Metrics');
+    const [filter] = filtersOf('BrokenAnswers');
+    expect(filter?.Properties).toMatchObject({
+      FilterPattern: '{ $.event = "answer_broken" }',
+      MetricTransformations: [{ Dimensions: [{ Key: 'stage', Value: '$.stage' }] }],
+    });
+    expect(String(filter?.id)).toMatch(/^ChatCompletions/);
+  });
+
+  it('ring where a request carries an origin secret that is not accepted, of whatever function', () => {
+    expect(alarm('RefusedOrigins')).toMatchObject({ MetricName: 'RefusedOrigins', Threshold: 5, EvaluationPeriods: 1 });
+    const filters = filtersOf('RefusedOrigins');
+    expect(filters.map(({ id }) => id.replace(/Logs.*/, '')).toSorted()).toEqual(['ChatCompletions', 'Models']);
+    for (const { Properties } of filters) expect(Properties.FilterPattern).toBe('{ $.event = "origin_refused" }');
+    const without = synthesizeStage('prod', { edge: 'none' }).api;
+    expect(JSON.stringify(without.toJSON())).not.toContain('RefusedOrigins');
+  });
 
   it('ring at the first settlement that failed, because that is money', () => {
     expect(alarm('FailedSettlements')).toMatchObject({
@@ -412,6 +463,6 @@ describe('alarms', () => {
   it('of the distribution are left out where there is none', () => {
     const bare = alarmsOf(synthesizeStage('dev', { alarmEmail, edge: 'none' }));
     expect(JSON.stringify(bare)).not.toContain('Distribution');
-    expect(bare).toHaveLength(alarms.length - 2);
+    expect(bare).toHaveLength(alarms.length - 3);
   });
 });

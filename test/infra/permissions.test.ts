@@ -172,7 +172,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     const urlOf = (provider: string) =>
       provider === 'large' ? `http://127.0.0.1:${port}/v1` : simulator.urlOf(provider);
     [testStore, simulator] = await Promise.all([startTestStore(), startSimulator({ paceMs: 0 })]);
-    const environment = { stage: testStore.stage, originSecretHashes: [], logLevel: 'silent' } as const;
+    const environment = { stage: testStore.stage, logLevel: 'silent' } as const;
     const text = gatewayFileText(
       {
         models: {
@@ -365,7 +365,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
         return testStore.store.query(table, id, options);
       },
     };
-    const environment = { stage: testStore.stage, originSecretHashes: [], logLevel: 'silent' } as const;
+    const environment = { stage: testStore.stage, logLevel: 'silent' } as const;
     const composition = createOperatorComposition({ environment, store });
     const { text } = await createOperator(openCold(), 'ada');
     const page = { read: async () => undefined };
@@ -442,6 +442,19 @@ describe('the roles of the functions, while the gateway serves every kind of req
     ],
   ])('deny the operator function %s', (_case, call) => {
     expect(operatorRole.allows(call)).toBe(false);
+  });
+
+  it('let each function read which origins are accepted, and none of the secrets that the edge sends, nor those of another stage', () => {
+    const reading = (name: string): AwsCall => ({
+      action: 'secretsmanager:GetSecretValue',
+      resource: secretArn.replace('gw/prod/providers', name),
+    });
+    for (const role of [chatRole, modelsRole, operatorRole]) {
+      expect(role.allows(reading('gw/prod/origin'))).toBe(true);
+      expect(role.allows(reading('gw/staging/origin'))).toBe(false);
+      expect(role.allows(reading('OriginSecretSecret1'))).toBe(false);
+    }
+    expect(modelsRole.allows(reading('gw/prod/providers'))).toBe(false);
   });
 
   it('let the gateway write bodies of calls, and the operator function read them', () => {
@@ -536,7 +549,7 @@ describe('the policies that stand on resources', () => {
 
     it('lets every alarm that names the topic publish there', () => {
       // Alarms of a new version notify CodeDeploy alone.
-      const alarms = resourcesOf(api, 'AWS::CloudWatch::Alarm').filter(({ id }) => !id.includes('NewVersionFails'));
+      const alarms = resourcesOf(api, 'AWS::CloudWatch::Alarm').filter(({ id }) => !id.includes('NewVersion'));
       expect(alarms.length).toBeGreaterThan(0);
       for (const { id, Properties } of alarms) {
         expect(Properties.AlarmActions).toEqual([{ Ref: topic?.id }]);

@@ -26,6 +26,8 @@ export interface SynthesizedStage {
 }
 
 const cdkJson = createRequire(import.meta.url)('../../cdk.json') as { context: Record<string, unknown> };
+/** Without what no test reads: a copy of each asset. */
+export const cdkContext = { ...cdkJson.context, 'aws:cdk:disable-asset-staging': true };
 
 const createStubBundles = (): string => {
   const root = temporaryFolder();
@@ -46,7 +48,13 @@ const createStubBundles = (): string => {
   return root;
 };
 
-let stubBundles: string | undefined;
+let bundles: string | undefined;
+/** Folder with a stub of each bundle. */
+export function stubBundles(): string {
+  bundles ??= createStubBundles();
+  return bundles;
+}
+
 const synthesized = new Map<string, SynthesizedStage>();
 
 interface SynthesisOptions extends ThisDeployment {
@@ -74,13 +82,11 @@ function synthesize(
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
-  // Without what no test reads: a copy of each asset, and the tree of constructs.
-  const context = { ...cdkJson.context, 'aws:cdk:disable-asset-staging': true };
-  const app = new App({ context, outdir: temporaryFolder(), treeMetadata: false });
-  stubBundles ??= createStubBundles();
+  // Without the tree of constructs, which no test reads.
+  const app = new App({ context: cdkContext, outdir: temporaryFolder(), treeMetadata: false });
   const { data, api } = new GatewayStage(app, stage, {
     settings,
-    bundlesRoot: stubBundles,
+    bundlesRoot: stubBundles(),
     commit,
     deployment,
   });

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { headerNames } from '../../shared/foundation/constants/index.ts';
-import { sha256Hex } from '../../shared/foundation/ids/index.ts';
 
 /** As in the template. */
 export interface TaskContainer {
@@ -35,11 +35,15 @@ export interface TaskStart {
   readonly stage: string;
 }
 
-const originSecret = 'secret-of-this-machine';
+const originSecret = 'secretOfThisMachine'.repeat(2);
 
 export async function startTask({ container, folder, storeUrl, stage }: TaskStart) {
-  // Answers for AWS except the store: every call is denied.
-  const elsewhere = createServer((_request, response) => response.writeHead(400).end('{"__type":"AccessDenied"}'));
+  // Answers for AWS except the store: it gives the accepted origins, and denies every other call.
+  const elsewhere = createServer(async (request, response) => {
+    const isOrigin = (await text(request)).includes(`"SecretId":"gw/prod/origin"`);
+    if (isOrigin) response.end(JSON.stringify({ SecretString: originSecret }));
+    else response.writeHead(400).end('{"__type":"AccessDenied"}');
+  });
   await once(elsewhere.listen(0, '127.0.0.1'), 'listening');
   const { port } = elsewhere.address() as AddressInfo;
   const fromTemplate = container.Environment.map(({ Name, Value }) => [Name, typeof Value === 'string' ? Value : 'x']);
@@ -49,7 +53,6 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
       PATH: process.env.PATH,
       ...Object.fromEntries(fromTemplate),
       // Values that the template takes from the account.
-      GW_ORIGIN_SECRET_SHA256: sha256Hex(originSecret),
       GW_SPILL_BUCKET: `gw-${stage}-spill`,
       AWS_REGION: 'eu-west-1',
       // Replacements on this machine for AWS and for a fixed port.

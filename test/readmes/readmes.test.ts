@@ -50,7 +50,7 @@ const optionsOf = (command: CommandLine): string[] => [
   ...command.options.map(({ long }) => String(long)),
   ...(command.commands as CommandLine[]).flatMap(optionsOf),
 ];
-const operatorOptions = new Set([...optionsOf(createProgram(async () => {})), '--help']);
+const operatorOptions = new Set([...optionsOf(await createProgram(async () => {})), '--help']);
 
 const wordsOf = (line: string): string[] =>
   line

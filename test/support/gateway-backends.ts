@@ -36,7 +36,7 @@ export interface GatewayBackends {
 export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'stop'>): Promise<GatewayBackends> {
   const simulator = await startSimulator({ paceMs: 0 });
   const adapters = localAdapters({ data: undefined, dynamodb: undefined });
-  const environment = { stage: tables.stage, originSecretHashes: [], logLevel: 'silent' } as const;
+  const environment = { stage: tables.stage, logLevel: 'silent' } as const;
   const logLines: string[] = [];
   const runtimes: Composition[] = [];
   return {

@@ -2,7 +2,7 @@
 // may answer. The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
-import { ConnectionBroken, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
+import { ConnectionBroken, connectionFaultOf, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
@@ -79,7 +79,7 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   // One word for every kind of silence: the code of the call says which limit it was.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
   if (error instanceof AnswerNotKept) return { kind: 'failed', cause: 'no_memory', isOurFault: true };
-  if (!(error instanceof RangeError)) return { kind: 'failed', cause: causeOfBreak(error) };
+  if (!(error instanceof RangeError)) return brokenConnection(error);
   return {
     kind: 'failed',
     cause: 'event_too_large',
@@ -88,9 +88,11 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
 }
 
 /** A proxy that does not let the call through, and an answer that cannot be unpacked, have words of their own. */
-function causeOfBreak(error: unknown): string {
+function brokenConnection(error: unknown): AttemptFailure {
   const fault = error instanceof ConnectionBroken ? error.cause : error;
-  return fault instanceof ProxyFailed || fault instanceof AnswerNotDecoded ? fault.code : 'connection';
+  if (fault instanceof AnswerNotDecoded) return { kind: 'failed', cause: fault.code };
+  const cause = fault instanceof ProxyFailed ? fault.code : 'connection';
+  return { kind: 'failed', cause, connectionFault: connectionFaultOf(fault) };
 }
 
 /** The same of a call that had no output yet. A provider that accepted it, and was left, charges for what it did. */

@@ -40,7 +40,7 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
         model: candidate.model.id,
         outcome: outcome.cause,
         status: outcome.status,
-        reason: outcome.refusedCredential ? 'key_refused' : outcome.hasNoQuota ? 'no_quota' : outcome.reason,
+        reason: reasonOf(outcome),
         message: keepsProviderText(call) ? outcome.providerText?.forOperator : undefined,
         provider_ms: latencyMs,
       },
@@ -51,6 +51,11 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
       },
     );
   }
+}
+
+function reasonOf({ refusedCredential, hasNoQuota, reason, connectionFault }: AttemptFailure): string | undefined {
+  if (refusedCredential === true) return 'key_refused';
+  return hasNoQuota === true ? 'no_quota' : (reason ?? connectionFault);
 }
 
 const isProviderFailure = ({ kind, isOurFault }: AttemptFailure): boolean =>

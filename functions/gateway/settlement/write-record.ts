@@ -173,6 +173,7 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
     ms: latencyMs,
     ...(schemaMismatch === undefined ? {} : { schemaMismatch }),
     ...(hasOtherModels ? { model: candidate.model.id } : {}),
+    ...(outcome === 'ok' ? {} : { reason: outcome.connectionFault }),
     ...(keepsText && outcome !== 'ok' ? { providerText: outcome.providerText?.forOperator } : {}),
   }));
 }

@@ -31,6 +31,7 @@ export function refusalOf(
     credential: byok === undefined ? provider.credential : undefined,
     outcome: failure.cause,
     status: failure.status,
+    reason: failure.connectionFault,
     message: zdr ? undefined : failure.providerText?.forOperator,
   });
   if (failure.refusedCredential === true && byok === undefined) scope.deferred.add(() => credentials.refresh());

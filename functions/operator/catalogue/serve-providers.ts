@@ -94,9 +94,10 @@ async function show(
 }
 
 /** Health over the last 15 to 30 minutes. */
-export const healthDocument = ({ model, state, coolingFor, figures }: ProviderHealth, operator: Operator) => ({
+export const healthDocument = ({ model, state, reason, coolingFor, figures }: ProviderHealth, operator: Operator) => ({
   model,
   state,
+  reason: reason ?? null,
   is_cooling: coolingFor === 'all' || coolingFor.some((workspace) => mayRead(operator, workspace)),
   /** `all`, or the workspaces; empty: it does not cool. */
   cooling_for: coolingFor === 'all' ? coolingFor : coolingFor.filter((workspace) => mayRead(operator, workspace)),

@@ -44,7 +44,7 @@ export async function planReplacement(
   const { catalogue, text: storedText, etag } = await readStored(deps);
   if (wanted !== undefined && !wanted.includes(etag) && !wanted.includes('*')) throw fail('precondition_failed');
   const module = await loadGatewayFile();
-  const read = module.readGatewayFile(text);
+  const read = await module.readWithList(text);
   if (!read.ok) throw refused(module, read.problems);
   const stored = module.readGatewayFile(storedText);
   const plan = await module

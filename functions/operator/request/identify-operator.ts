@@ -8,7 +8,7 @@ import {
   type Rights,
   rightsOf,
 } from '../../../shared/configuration/access/index.ts';
-import { authenticateOperator, type OperatorStore } from '../../../shared/configuration/keys/index.ts';
+import { authenticateOperator, type KeyStore, type OperatorStore } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -19,6 +19,7 @@ import type { SignIn } from '../sign-in/index.ts';
 
 interface Dependencies {
   readonly operators: OperatorStore;
+  readonly keys: Pick<KeyStore, 'read'>;
   readonly access: AccessStore;
   /** Undefined when only operator keys open the management interface. */
   readonly signIn?: SignIn | undefined;
@@ -62,9 +63,12 @@ function tokenIn(values: readonly string[] | undefined): string | undefined {
   return more.length > 0 || header.length > tokenMaxCharacters ? undefined : tokenShape.exec(header)?.[1];
 }
 
-async function identifyKey({ operators, clock }: Dependencies, headers: GatewayRequest['headers']): Promise<Operator> {
+async function identifyKey(
+  { operators, keys, clock }: Dependencies,
+  headers: GatewayRequest['headers'],
+): Promise<Operator> {
   // The store gets two seconds to answer.
-  const record = await startAdmissionTime(clock).wait(authenticateOperator(operators, headers));
+  const record = await startAdmissionTime(clock).wait(authenticateOperator(operators, keys, headers));
   const { publicId: id, name, role, workspaces } = record;
   return { id, name, rights: rightsOf([{ role, workspaces }]), owner: undefined };
 }

@@ -11,7 +11,7 @@ import {
   resultPrefix,
   storeKeyItem,
 } from '../../../shared/foundation/constants/index.ts';
-import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
+import { connectionKeyAlias, originSecretName, providerSecretName, spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { stageRegion } from '../settings-values.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
@@ -121,6 +121,15 @@ export const providerSecretAccess = (stage: string): Access => {
   return {
     statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArnOf(name)] }],
     environment: { [environmentNames.providerSecret]: name },
+  };
+};
+
+/** Every function reads which requests came through the distribution, so that no version of its code contains it. */
+export const originSecretAccess = (stage: string): Access => {
+  const name = originSecretName(stage);
+  return {
+    statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArnOf(name)] }],
+    environment: { [environmentNames.originSecret]: name },
   };
 };
 

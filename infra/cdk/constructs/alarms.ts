@@ -11,11 +11,14 @@ import { alarmTopic } from './alarm-topic.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
+  differenceOf,
   distributionErrors,
   distributionFailures,
   failedAndAll,
+  functionCrashes,
   period,
   stageMetric,
+  sumOf,
   tableMetric,
 } from './gateway-metrics.ts';
 import { refusalAdvice } from './refusal-advice.ts';
@@ -54,6 +57,8 @@ export interface AlarmsProps {
   /** Set where alarms of this region can read the metrics of the distribution themselves. */
   readonly distributionId: string | undefined;
   readonly tasks?: Tasks | undefined;
+  /** Whether a distribution sends a secret to the functions or tasks. */
+  readonly hasOriginSecret: boolean;
   /** Lambda's quota of the account and region. */
   readonly accountConcurrency: number;
 }
@@ -80,7 +85,8 @@ export class Alarms extends Construct {
     new CfnOutput(scope, 'AlarmTopicArn', { value: topic.topicArn });
     this.#action = new SnsAction(topic);
     this.#addAnswerAlarms(stage);
-    for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(name, target);
+    for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(stage, name, target);
+    if (props.hasOriginSecret) this.#addOriginAlarm(stage);
     if (urlErrors.length > 0) this.#addUrlAlarm(stage, urlErrors);
     this.#addTableAlarms(props.nameOf);
     if (props.tasks === undefined) this.#addConcurrencyAlarm(props.accountConcurrency);
@@ -150,9 +156,9 @@ export class Alarms extends Construct {
     });
   }
 
-  #addFunctionAlarms(name: string, target: LambdaFunction): void {
+  #addFunctionAlarms(stage: string, name: string, target: LambdaFunction): void {
     this.#add(`${name}-errors`, {
-      metric: target.metricErrors({ period, statistic: 'Sum' }),
+      metric: functionCrashes(stage, name, target),
       description: `${name} crashed or reached its time limit; its callers got Lambda's own error`,
     });
     this.#add(`${name}-throttles`, {
@@ -166,13 +172,8 @@ export class Alarms extends Construct {
    * which no log line shows. These metrics exist in every region.
    */
   #addUrlAlarm(stage: string, urlErrors: readonly IMetric[]): void {
-    const { expression, usingMetrics } = sumOf(urlErrors, 'url');
     this.#add('UrlErrors', {
-      metric: new MathExpression({
-        expression: `${expression} - FILL(own, 0)`,
-        usingMetrics: { ...usingMetrics, own: stageMetric(stage, 'Errors', 'Sum') },
-        period,
-      }),
+      metric: differenceOf(sumOf(urlErrors, 'url'), stageMetric(stage, 'Errors', 'Sum')),
       // A call may be counted in one period and its log line in the next.
       isSustained: true,
       description: 'callers got errors of the function URLs themselves, before or in place of answers of the gateway',
@@ -207,7 +208,15 @@ export class Alarms extends Construct {
 
   /** One alarm takes ten metrics at most. */
   #addSum(name: string, metrics: readonly IMetric[], description: string): void {
-    this.#add(name, { metric: new MathExpression({ ...sumOf(metrics), period }), description });
+    this.#add(name, { metric: sumOf(metrics), description });
+  }
+
+  #addOriginAlarm(stage: string): void {
+    this.#add('RefusedOrigins', {
+      metric: stageMetric(stage, 'RefusedOrigins', 'Sum'),
+      description:
+        'requests carried an origin secret that is not accepted, and were answered 404: the distribution and the functions do not agree on it',
+    });
   }
 
   #addWatchAlarm(watch: LambdaFunction): void {
@@ -273,10 +282,4 @@ export class Alarms extends Construct {
     alarm.addAlarmAction(this.#action);
     this.all.push(alarm);
   }
-}
-
-function sumOf(metrics: readonly IMetric[], id = 'm') {
-  const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`${id}${index}`, metric]));
-  const terms = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
-  return { expression: terms.join(' + '), usingMetrics };
 }

@@ -7,7 +7,7 @@ import type { FargateService } from 'aws-cdk-lib/aws-ecs';
 import type { ApplicationLoadBalancer, ApplicationTargetGroup } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Construct, IDependable } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { brand, callTimes, tableNaming } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
@@ -38,8 +38,8 @@ export interface Compute {
   /** Log groups by the name an operator knows; the first one contains the lines of chat calls. */
   readonly logGroups: Readonly<Record<string, LogGroup>>;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
-  /** Resources that must know a new origin secret before the distribution sends it. */
-  readonly originSecretReaders: readonly IDependable[];
+  /** Resources that read which origin secrets are accepted. */
+  readonly originSecretReaders: readonly IConstruct[];
   /** Absent where functions run the calls. */
   readonly tasks?: Tasks;
 }

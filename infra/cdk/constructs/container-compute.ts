@@ -84,7 +84,7 @@ function createService(
     healthCheckGracePeriod: Duration.seconds(60),
   });
   if (canaryOf(props.settings) !== null) {
-    const alarm = versionAlarm(scope, { stage: props.stage, version, logGroup });
+    const alarm = versionAlarm(scope, { stage: props.stage, code: scope.node.id, version, logGroup });
     service.enableDeploymentAlarms([alarm.alarmName], { behavior: ecs.AlarmBehavior.ROLLBACK_ON_ALARM });
   }
   // A task that starts before it can reach anything fails, and with it the deployment.

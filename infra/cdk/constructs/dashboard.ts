@@ -66,7 +66,7 @@ export class Dashboard extends Construct {
     const { stage, functions, tasks, distributionId } = this.#props;
     const { period } = metrics;
     const platform = Object.entries(functions).flatMap(([name, target]) => [
-      target.metricErrors({ period, label: `${name}: crashed` }),
+      metrics.functionCrashes(stage, name, target).with({ label: `${name}: crashed` }),
       target.metricThrottles({ period, label: `${name}: throttled` }),
       target.metric('ConcurrentExecutions', { statistic: 'Maximum', period, label: `${name}: concurrent` }),
     ]);

@@ -1,13 +1,16 @@
 // CloudWatch metrics by name: those of the gateway's log lines, and those of AWS services. Dashboard and alarms use the
 // same definitions.
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import {
   type AttemptMetricName,
+  answerBroken,
+  loadFailed,
   type NameTable,
   brand as namespace,
+  originRefused,
   type ProcessMetricName,
   type RequestMetricName,
   type TableName,
@@ -36,19 +39,63 @@ const countedLines = {
   /** Controls that failed while their call went on; `failed_control` names the control, one of `failingControls`. */
   FailedControls: '{ $.failed_control = "*" }',
   /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
-  VersionFailures: '{ $.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE) }',
+  VersionFailures: `{ ($.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE)) || $.event = "${loadFailed}" }`,
+  /** Answers that a function cut off because a provider broke. Lambda counts them as errors of the function. */
+  BrokenAnswers: `{ $.event = "${answerBroken}" }`,
+  /** Requests with an origin secret that is not accepted: the distribution and the functions do not agree. */
+  RefusedOrigins: `{ $.event = "${originRefused}" }`,
   /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer: for no limit of the stage or of a key, and no pause. */
   StoreUnavailable: '{ $.event = "request" && $.unanswered IS TRUE }',
 };
 type CountedName = keyof typeof countedLines;
 
-export function countLines(logGroup: LogGroup, metricName: CountedName, byVersion = false): void {
+export function countLines(logGroup: LogGroup, metricName: CountedName): void {
   new MetricFilter(logGroup, metricName, {
     logGroup,
     metricNamespace: namespace,
     metricName,
     filterPattern: FilterPattern.literal(countedLines[metricName]),
-    dimensions: { stage: '$.stage', ...(byVersion ? { version: '$.version' } : {}) },
+    dimensions: { stage: '$.stage' },
+  });
+}
+
+/**
+ * Counts lines by the version that wrote them, and returns the metric of one version within a minute. `code`: the name
+ * of the function, or of the tasks, as two of them may have the same version.
+ */
+export function countVersionLines(
+  logGroup: LogGroup,
+  name: CountedName,
+  { code, stage, version }: { readonly code: string; readonly stage: string; readonly version: string },
+): Metric {
+  const metricName = `${code}${name}`;
+  new MetricFilter(logGroup, `Version${name}`, {
+    logGroup,
+    metricNamespace: namespace,
+    metricName,
+    filterPattern: FilterPattern.literal(countedLines[name]),
+    dimensions: { stage: '$.stage', version: '$.version' },
+  });
+  const dimensionsMap = { stage, version };
+  return new Metric({ namespace, metricName, dimensionsMap, statistic: 'Sum', period: Duration.minutes(1) });
+}
+
+/**
+ * A sum in which a metric without any value counts as zero: `FILL` has nothing to fill where there was never a value, and
+ * what `+` has no value for has no sum.
+ */
+export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration = period): MathExpression {
+  const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`${id}${index}`, metric]));
+  const terms = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
+  return new MathExpression({ expression: `SUM([${terms.join(', ')}])`, usingMetrics, period: sumPeriod });
+}
+
+/** The difference, likewise: a metric to subtract that never had a value subtracts nothing. */
+export function differenceOf(from: IMetric, subtracted: IMetric, within: Duration = period): MathExpression {
+  return new MathExpression({
+    expression: 'SUM([all, -1 * FILL(own, 0)])',
+    usingMetrics: { all: from, own: subtracted },
+    period: within,
   });
 }
 
@@ -119,6 +166,15 @@ export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathE
     period,
   });
 };
+
+/** The function that streams, by the name an operator knows. */
+export const streamingFunction = 'chat';
+
+/** Crashes and time limits of a function: Lambda's errors without the answers that it cut off on purpose. */
+export function functionCrashes(stage: string, name: string, target: LambdaFunction): Metric | MathExpression {
+  const errors = target.metricErrors({ period, statistic: 'Sum' });
+  return name === streamingFunction ? differenceOf(errors, stageMetric(stage, 'BrokenAnswers', 'Sum')) : errors;
+}
 
 /** Answers of a function's URL with a status from 400, by whomever they were made. */
 export const functionUrlErrors = (target: LambdaFunction): Metric[] =>

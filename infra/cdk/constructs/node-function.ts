@@ -69,8 +69,9 @@ export class NodeFunction extends Construct {
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       systemLogLevelV2: lambda.SystemLogLevel[settings.systemLogLevel],
-      // Retained, because a version that is no longer called still ends its running calls.
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+      // Retained, because a version that is no longer called still ends its running calls. That of a deployment that went
+      // back is removed: Lambda makes no second version of the same code, so that code could not be deployed again.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       ...(reservedConcurrency == null ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...overrides,
     });

@@ -1,14 +1,14 @@
 // The secret header by which the functions distinguish the distribution from direct callers of their URLs. Secrets
-// Manager creates the value, and CloudFormation reads it when it writes the distribution: the template contains a
-// reference, the functions' environment a hash.
-import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+// Manager creates each value, and CloudFormation reads it when it writes the distribution: the template contains
+// references. The accepted values are in a secret of a fixed name: the functions read it while they run, so that a change
+// reaches every version of their code.
+import { Fn, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { brand } from '../../../shared/foundation/constants/index.ts';
+import { brand, directOrigin } from '../../../shared/foundation/constants/index.ts';
+import { originSecretName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import { mergeAccess } from './access.ts';
-import { customResource } from './custom-resource.ts';
-import { encryptedWith, encryptionKeyAccess } from './encryption-key.ts';
+import { encryptedWith } from './encryption-key.ts';
 
 /** Letters and digits: 285 bits. */
 const secretLength = 48;
@@ -16,7 +16,7 @@ const secretLength = 48;
 export interface OriginSecretProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** The number of a former one, for one deployment. */
+  /** For one deployment: the number of a former one, or `direct`. */
   readonly alsoAccepts?: string | undefined;
 }
 
@@ -25,31 +25,27 @@ export class OriginSecret extends Construct {
   readonly headerValue: string;
   /** Secret that the distribution sends. */
   readonly secretArn: string;
-  /** For the functions: SHA-256 in hex of every accepted secret, comma-separated. */
-  readonly acceptedHashes: string;
+  /** Accepted secrets, as the functions read them. */
+  readonly accepted: Secret;
 
   constructor(scope: Construct, id: string, { stage, settings, alsoAccepts }: OriginSecretProps) {
     super(scope, id);
-    const former = Number(alsoAccepts);
-    const numbers = [...settings.originSecrets, ...(Number.isInteger(former) ? [former] : [])];
+    const isDirect = alsoAccepts === directOrigin;
+    const former = isDirect || alsoAccepts === undefined ? [] : [Number(alsoAccepts)];
+    const numbers = [...settings.originSecrets, ...former];
     const secrets = numbers.map((number) => this.#secret(stage, settings, number)) as [Secret, ...Secret[]];
-    const secretArns = secrets.map(({ secretArn }) => secretArn);
+    const values = secrets.map(({ secretValue }) => secretValue.unsafeUnwrap()) as [string, ...string[]];
     this.secretArn = secrets[0].secretArn;
-    this.headerValue = secrets[0].secretValue.unsafeUnwrap();
-
-    const hashes = customResource(this, {
-      stage,
-      settings,
-      ids: ['Hashing', 'Hashes'],
-      resourceType: 'Custom::OriginSecretHashes',
-      description: 'hashes the origin secret for the functions that check it',
-      access: mergeAccess(
-        { statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] },
-        encryptionKeyAccess(settings),
-      ),
-      properties: { SecretArns: secretArns },
+    this.headerValue = values[0];
+    this.accepted = new Secret(this, 'Accepted', {
+      secretName: originSecretName(stage),
+      description: `${brand} ${stage}: the headers that the functions accept, comma-separated`,
+      // References in the template, as for the distribution.
+      secretStringValue: SecretValue.unsafePlainText(Fn.join(',', [...values, ...(isDirect ? [directOrigin] : [])])),
+      removalPolicy: RemovalPolicy.DESTROY,
+      ...encryptedWith(this, settings),
     });
-    this.acceptedHashes = hashes.getAttString('Sha256');
+    acknowledgeRotation(this.accepted);
   }
 
   #secret(stage: string, settings: StageSettings, number: number): Secret {
@@ -59,10 +55,13 @@ export class OriginSecret extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
       ...encryptedWith(this, settings),
     });
-    Validations.of(secret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason: 'Rotated by a deployment (originSecrets in the stage settings), as the distribution must change with it.',
-    });
+    acknowledgeRotation(secret);
     return secret;
   }
 }
+
+const acknowledgeRotation = (secret: Secret): void =>
+  Validations.of(secret).acknowledge({
+    id: 'AwsSolutions-SMG4',
+    reason: 'Rotated by a deployment (originSecrets in the stage settings), as the distribution must change with it.',
+  });

@@ -1,14 +1,7 @@
 // Replaces a version by a new one: some calls first, and back to the former one when it fails. A function is called
 // through an alias, which CodeDeploy moves; tasks are replaced by ECS, which watches the same alarm.
 import { Duration, Validations } from 'aws-cdk-lib';
-import {
-  Alarm,
-  ComparisonOperator,
-  type IMetric,
-  MathExpression,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, type IMetric, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   type ILambdaDeploymentConfig,
   LambdaApplication,
@@ -21,7 +14,7 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import { canaryOf, type StageSettings } from '../settings-schema.ts';
-import { countLines, metricNamespace } from './gateway-metrics.ts';
+import { countVersionLines, differenceOf } from './gateway-metrics.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** Failures of a new version within a minute: no chance, and few clients have met them. */
@@ -29,34 +22,49 @@ const failuresMin = 3;
 const minute = Duration.minutes(1);
 const aliasName = 'live';
 
+interface CodeVersion {
+  readonly stage: string;
+  /** The name of the function, or of the tasks. */
+  readonly code: string;
+  /** Version as its log lines name it. */
+  readonly version: string;
+  readonly logGroup: LogGroup;
+}
+
 /**
- * Goes off within a minute when one version of the code fails. It notifies no person: the deployment is rolled back.
+ * Goes off within a minute when one version of the code fails, or cannot be loaded. It notifies no person: the deployment
+ * is rolled back. It reads one metric, because an expression over metrics that have no value yet has none either.
  */
-export function versionAlarm(scope: Construct, { stage, version, logGroup, crashes }: VersionAlarmProps): Alarm {
-  countLines(logGroup, 'VersionFailures', true);
-  const failures = new Metric({
-    namespace: metricNamespace,
-    metricName: 'VersionFailures',
-    dimensionsMap: { stage, version },
+export const versionAlarm = (scope: Construct, { logGroup, ...code }: CodeVersion): Alarm =>
+  rollbackAlarm(scope, 'NewVersionFails', code.stage, countVersionLines(logGroup, 'VersionFailures', code));
+
+/** The same for failures that write no line, such as a crash of the process or a time limit. */
+function crashAlarm(target: NodeFunction, { logGroup, ...code }: CodeVersion): Alarm {
+  const { functionName } = target.function;
+  const errors = new Metric({
+    namespace: 'AWS/Lambda',
+    metricName: 'Errors',
+    dimensionsMap: {
+      FunctionName: functionName,
+      Resource: `${functionName}:${aliasName}`,
+      ExecutedVersion: code.version,
+    },
     statistic: 'Sum',
     period: minute,
   });
-  const counted = { failures, ...(crashes === undefined ? {} : { crashes }) };
-  return new Alarm(scope, 'NewVersionFails', {
-    metric: new MathExpression({
-      expression: Object.keys(counted)
-        .map((name) => `FILL(${name}, 0)`)
-        .join(' + '),
-      usingMetrics: counted,
-      period: minute,
-    }),
+  const broken = countVersionLines(logGroup, 'BrokenAnswers', code);
+  return rollbackAlarm(target, 'NewVersionCrashes', code.stage, differenceOf(errors, broken, minute));
+}
+
+const rollbackAlarm = (scope: Construct, id: string, stage: string, metric: IMetric): Alarm =>
+  new Alarm(scope, id, {
+    metric,
     alarmDescription: `${brand} ${stage}: a new version fails; a deployment that is under way goes back to the former one`,
     threshold: failuresMin,
     comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     evaluationPeriods: 1,
     treatMissingData: TreatMissingData.NOT_BREACHING,
   });
-}
 
 /** CodeDeploy's own, by the minutes of a tenth. */
 const canariesOfTenth: Readonly<Record<number, ILambdaDeploymentConfig>> = {
@@ -74,15 +82,6 @@ function canaryConfig(target: Construct, { percent, minutes }: Canary): ILambdaD
 }
 
 type Canary = NonNullable<ReturnType<typeof canaryOf>>;
-
-interface VersionAlarmProps {
-  readonly stage: string;
-  /** Version as its log lines name it. */
-  readonly version: string;
-  readonly logGroup: LogGroup;
-  /** Crashes, which no log line shows. */
-  readonly crashes?: IMetric;
-}
 
 /**
  * Returns the alias by which a function is called, from its first deployment on: a version for each deployment that
@@ -106,23 +105,13 @@ export function rolloutOf(
     // The types of the CDK are stricter on the way in than on the way out.
     const alias = new Alias(target, 'Live', { aliasName, version: version as IVersion });
     if (canary === null) return alias;
-    const crashes = new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: 'Errors',
-      dimensionsMap: {
-        FunctionName: target.function.functionName,
-        Resource: `${target.function.functionName}:${aliasName}`,
-        ExecutedVersion: version.version,
-      },
-      statistic: 'Sum',
-      period: minute,
-    });
-    const alarm = versionAlarm(target, { stage, version: version.version, logGroup: target.logGroup, crashes });
+    const code = { stage, code: target.node.id, version: version.version, logGroup: target.logGroup };
+    const alarms = [versionAlarm(target, code), crashAlarm(target, code)];
     application ??= new LambdaApplication(stack, 'Rollouts');
     const group = new LambdaDeploymentGroup(target, 'Rollout', {
       application,
       alias,
-      alarms: [alarm],
+      alarms,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
       deploymentConfig: isAtOnce ? LambdaDeploymentConfig.ALL_AT_ONCE : canaryConfig(target, canary),
     });

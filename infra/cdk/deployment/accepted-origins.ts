@@ -1,11 +1,11 @@
 // Callers that the functions accept: the distribution, by the number of its secret, or any caller of their URL. An
 // origin that the new settings no longer accept stays accepted for one deployment, and the next one removes it.
+import { directOrigin as direct } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import type { DeploymentChange } from '../this-deployment.ts';
 
 /** Output of the api stack: numbers of secrets, the one that is sent first, or `direct`. */
 export const acceptedOutput = 'AcceptedOrigins';
-export const direct = 'direct';
 
 export const wantedOrigins = ({ edge, originSecrets }: Pick<StageSettings, 'edge' | 'originSecrets'>): string[] =>
   edge === 'none' ? [direct] : originSecrets.map(String);

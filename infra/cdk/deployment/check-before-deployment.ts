@@ -74,8 +74,8 @@ export async function checkBeforeDeployment(
       isImportingRestored: restored.length > 0,
       alsoAccepts: originChange.alsoAccepts,
       alsoRuns: computeChange.alsoRuns,
-      // Values on which both versions must agree: accepted origins, and the tables they write.
-      isAtOnce: changesTables || originChange.question !== undefined,
+      // Both versions must agree on the tables that they write. What they share with the edge they read while they run.
+      isAtOnce: changesTables,
       accountConcurrency,
     },
     next: [originChange.next, computeChange.next].filter((line) => line !== undefined),

@@ -89,7 +89,7 @@ export function cdkRuns(
   const isProtected = settings.deletionProtection || settings.terminationProtection;
   const run = (stacks: string, change: ThisDeployment) => {
     const imports = change.importsIn === undefined ? [] : ['--import-existing-resources'];
-    return ['deploy', `${stage}/${stacks}`, ...contextOf(change), ...imports, ...flags];
+    return ['deploy', `${stage}/${stacks}`, ...contextOf(stage, change), ...imports, ...flags];
   };
   const all = run('*', deployment);
   // CloudFormation imports a table unchanged, and applies its template's settings when that changes: so in two steps.

@@ -1,13 +1,15 @@
-// A deployment, step by step: checks of the account, notes and confirmations, then the runs of cdk. Nothing is changed
-// before the first of them.
+// A deployment, step by step: checks of the account, notes and confirmations, the runs of cdk, and a look at what they
+// left. Nothing is changed before the first run.
 import { openAwsAccount } from '../aws-account.ts';
 import { checkPlace } from '../check-settings.ts';
+import { apiStackName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { checkBeforeDeployment } from './check-before-deployment.ts';
+import { checkRoutes, type RouteCheckSurroundings } from './check-routes.ts';
 import { confirm } from './confirm.ts';
 import { cdkRuns, readDeployOptions } from './deploy-options.ts';
 
-export interface DeploymentSurroundings {
+export interface DeploymentSurroundings extends RouteCheckSurroundings {
   readonly stages: Readonly<Record<string, StageSettings>>;
   readonly print: (line: string) => void;
   /** Throws where there is none. */
@@ -19,7 +21,7 @@ export interface DeploymentSurroundings {
 /** Throws an Error with one line for the terminal. */
 export async function deployStage(
   args: readonly string[],
-  { stages, print, findImageBuilder, runCdk }: DeploymentSurroundings,
+  { stages, print, findImageBuilder, runCdk, ...surroundings }: DeploymentSurroundings,
 ): Promise<void> {
   const options = readDeployOptions(args, stages);
   const { stage, settings } = options;
@@ -34,5 +36,7 @@ export async function deployStage(
   for (const run of cdkRuns(options, dataStackStatus, deployment, `${aws.account}/${aws.region}`)) {
     if ((await runCdk(run, imageBuilder)) !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }
+  const outputs = (await aws.readStack(apiStackName(stage)))?.outputs ?? {};
+  print(await checkRoutes(stage, settings, outputs, surroundings));
   for (const line of next) print(line);
 }

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { dataVariable } from '../../../shared/foundation/constants/index.ts';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { addCommands } from '../commands/index.ts';
@@ -32,16 +33,16 @@ export interface Circumstances {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Every command. */
-export function createProgram(execute: Execute): CommandLine {
+/** The command with this name; every command where there is none. */
+export async function createProgram(execute: Execute, name?: string): Promise<CommandLine> {
   const program = new CommandLine('gw', execute);
   program.description("The operator's command line of the gateway.");
   program.notes(
-    'Every command works on one store: --stage NAME, --dynamodb URL or --data DIR.',
+    'Every command works on one store: --stage NAME, --dynamodb URL or --data DIR (default: the variable GW_DATA).',
     'COMMAND --help, or help COMMAND, explains one command; --version tells the release.',
     'Exit 0: done. 1: it failed or was declined. 2: the line cannot be run.',
   );
-  addCommands(program);
+  await addCommands(program, name);
   return program;
 }
 
@@ -55,15 +56,15 @@ export async function run(words: readonly string[], given: Circumstances): Promi
   const terminal = onlyText(given.terminal);
   const circumstances = { ...given, terminal };
   let code: ExitCode = 0;
-  const program = createProgram(async (command, options, work) => {
-    code = await execute(circumstances, command, options, work);
-  });
   if (words.length === 1 && words[0] === '--version') {
     terminal.writeOut(`gw ${await readRelease()}`);
     return 0;
   }
   const isHelp = words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h');
   const names = words.slice(words[0] === 'help' ? 1 : 0);
+  const program = await createProgram(async (command, options, work) => {
+    code = await execute(circumstances, command, options, work);
+  }, names[0]);
   const { command, isWhole } = findCommand(program, names);
   try {
     if (isHelp && isWhole) showHelp(command, terminal);
@@ -106,7 +107,7 @@ async function execute(
   options: CommonOptions,
   work: CommandWork,
 ): Promise<ExitCode> {
-  const target = readTarget(options);
+  const target = readTarget(options, circumstances.variables[dataVariable]);
   let opened: Promise<OpenTarget> | undefined;
   try {
     const outcome = await work({

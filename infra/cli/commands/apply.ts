@@ -1,6 +1,7 @@
 // `apply -f gateway.yaml`: changes the store to match the file, or with `--dry-run` shows the changes. Removals are
 // shown and must be confirmed.
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -8,10 +9,12 @@ import {
   destructiveChanges,
   type GatewayFilePlan,
   GatewayFileRefused,
+  keepAppliedFile,
   planGatewayFile,
   type ReadFile,
   type ReadResult,
-  readGatewayFile,
+  readAppliedFile,
+  readWithList,
   restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
@@ -55,7 +58,7 @@ async function apply(
   session: Session,
   { file: path, dryRun: isDry = false }: ApplyCommandOptions,
 ): Promise<CommandOutcome> {
-  const read = await readFileAt(path);
+  const read = await readFileAt(path, session.variables.AWS_REGION);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const opened = await session.open({ writes: !isDry, missing: isDry ? 'empty' : 'made' });
   if (!isDry) await opened.prepareTables();
@@ -69,7 +72,22 @@ async function apply(
   const { providers } = plan.catalogue;
   const isStage = session.target.kind === 'stage';
   const revoked = isStage ? [] : await revokeBeforeNewProviders(await openAdministration(session), providers);
-  return carryOut(session, { ...plan, notes: [...plan.notes, ...revoked] });
+  const outcome = await carryOut(session, { ...plan, notes: [...plan.notes, ...revoked] });
+  if (!isStage && outcome.failure === undefined) await keepForStart(opened, read, { path: resolve(path), plan });
+  return outcome;
+}
+
+/**
+ * The next start compares its file with this one. Another file than that of the starts leaves theirs: what it changed is
+ * an operator's change to them.
+ */
+async function keepForStart(
+  { store }: OpenTarget,
+  read: ReadFile,
+  { path, plan: { modelIds } }: { readonly path: string; readonly plan: GatewayFilePlan },
+): Promise<void> {
+  const kept = await readAppliedFile(store);
+  if (kept === undefined || kept.path === path) await keepAppliedFile(store, read, { path, modelIds });
 }
 
 async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {
@@ -103,10 +121,10 @@ async function credentialNotes(
   return unknown === undefined ? lines : [...lines, `credentials of providers could not be looked at: ${unknown}`];
 }
 
-async function readFileAt(path: string): Promise<ReadResult> {
+async function readFileAt(path: string, region: string | undefined): Promise<ReadResult> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) throw new Error(`cannot read the gateway file ${path}`);
-  return readGatewayFile(text);
+  return readWithList(text, { region });
 }
 
 async function planFile(session: Session, opened: OpenTarget, { file, lineOf }: ReadFile): Promise<GatewayFilePlan> {

@@ -17,10 +17,8 @@ import {
   matchesFilter,
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
-import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { interfaceIds, refusalRecordsPerSecond, unitsText } from '../../../shared/foundation/constants/index.ts';
 import { escapeControls } from '../../../shared/foundation/log/index.ts';
-import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
@@ -34,7 +32,8 @@ import {
   UsageError,
 } from '../args/option-values.ts';
 import type { CommandOutcome, LineByLine, Session } from '../args/session.ts';
-import { type Field, fieldTable, memberLines, table } from '../output/table.ts';
+import { attemptLines, contentLines, guardrailLines } from '../output/shown-call.ts';
+import { type Field, fieldTable, memberLines } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { csvLines, followLine, newCalls } from './calls-as-they-come.ts';
 
@@ -180,25 +179,7 @@ async function showCall(session: Session, id: string, { content: showsContent }:
       '',
       ...(record.attemptLog === undefined || record.attemptLog.length === 0
         ? [`attempts: ${describePath(record) ?? '-'}`]
-        : table(
-            [
-              { title: 'attempt', align: 'right' },
-              { title: 'provider' },
-              { title: 'outcome' },
-              { title: 'status' },
-              { title: 'ms', align: 'right' },
-              { title: 'it says', isFlexible: true },
-            ],
-            record.attemptLog.map(({ provider, outcome, status, ms, providerText, schemaMismatch }, index) => [
-              index + 1,
-              provider,
-              outcome,
-              status,
-              ms,
-              providerText ?? (schemaMismatch === undefined ? '' : `the answer fails the schema at ${schemaMismatch}`),
-            ]),
-            style,
-          )),
+        : attemptLines(record.attemptLog, style)),
       ...(content === undefined ? [] : contentLines(content)),
       ...guardrailLines(record, style),
     ],
@@ -208,44 +189,6 @@ async function showCall(session: Session, id: string, { content: showsContent }:
 interface ShowOptions {
   readonly content?: boolean;
 }
-
-/** Each body behind its title: JSON in lines of its own, anything else as it is. */
-const contentLines = ({ request, answer, sent, cut }: Documents['ManagedContent']): string[] => [
-  ...bodyLines('request of the client', request),
-  ...(answer === null ? ['', 'no answer: the client left'] : bodyLines(`answer, status ${answer.status}`, answer.body)),
-  ...sent.flatMap(({ provider, model, format, body }) => bodyLines(`sent to ${provider} (${format}, ${model})`, body)),
-  ...(cut ? ['', 'the end of a body is missing: 4 MiB of a call are kept'] : []),
-];
-
-function bodyLines(title: string, body: string): string[] {
-  let text = body;
-  try {
-    text = JSON.stringify(JSON.parse(body), null, 2);
-  } catch {}
-  return ['', `${title}:`, ...text.split('\n').map(escapeControls)];
-}
-const guardrailLines = ({ guardrails = [] }: CallRecord, style: Parameters<typeof table>[2]): string[] =>
-  guardrails.length === 0
-    ? []
-    : [
-        '',
-        ...table(
-          [
-            { title: 'guardrail' },
-            { title: 'on' },
-            { title: 'decided' },
-            { title: 'checks', align: 'right' },
-            { title: 'ms', align: 'right' },
-            { title: 'units', align: 'right' },
-            { title: 'cost USD', align: 'decimal' },
-          ],
-          guardrails.map(({ id, direction, action, checks, ms, units, costPicoUsd }) => [
-            ...[id, direction, action, checks, ms, units],
-            costPicoUsd === undefined ? undefined : formatUsd(costPicoUsd),
-          ]),
-          style,
-        ),
-      ];
 
 /** The document of a call, and its way through providers. */
 interface ShownCall extends CallDocument {

@@ -1,37 +1,37 @@
-// Every command, in the order in which help lists them.
+// Every command, in the order in which help lists them. A line loads the module of its own command alone: all of them take
+// several times as long.
 import type { CommandLine } from '../args/command-line.ts';
-import { addAlerts } from './alerts.ts';
-import { addApply } from './apply.ts';
-import { addCalls } from './calls.ts';
-import { addCredentials } from './credentials.ts';
-import { addCredits } from './credits.ts';
-import { addExport } from './export.ts';
-import { addFunctions } from './functions.ts';
-import { addKeys } from './keys.ts';
-import { addModels } from './models.ts';
-import { addOperators } from './operators.ts';
-import { addPause } from './pause.ts';
-import { addPolicy } from './policy.ts';
-import { addProviders } from './providers.ts';
-import { addStatus } from './status.ts';
-import { addUsage } from './usage.ts';
-import { addWorkspaces } from './workspaces.ts';
 
-export function addCommands(program: CommandLine): void {
-  addApply(program);
-  addExport(program);
-  addStatus(program);
-  addCalls(program);
-  addUsage(program);
-  addProviders(program);
-  addModels(program);
-  addWorkspaces(program);
-  addKeys(program);
-  addOperators(program);
-  addCredits(program);
-  addFunctions(program);
-  addCredentials(program);
-  addAlerts(program);
-  addPause(program);
-  addPolicy(program);
+type AddCommand = (program: CommandLine) => void;
+
+interface CommandModule {
+  /** First words of its lines. */
+  readonly names: readonly string[];
+  readonly load: () => Promise<AddCommand>;
+}
+
+const modules: readonly CommandModule[] = [
+  { names: ['apply'], load: async () => (await import('./apply.ts')).addApply },
+  { names: ['export'], load: async () => (await import('./export.ts')).addExport },
+  { names: ['status'], load: async () => (await import('./status.ts')).addStatus },
+  { names: ['calls'], load: async () => (await import('./calls.ts')).addCalls },
+  { names: ['usage'], load: async () => (await import('./usage.ts')).addUsage },
+  { names: ['providers'], load: async () => (await import('./providers.ts')).addProviders },
+  { names: ['models'], load: async () => (await import('./models.ts')).addModels },
+  { names: ['workspaces'], load: async () => (await import('./workspaces.ts')).addWorkspaces },
+  { names: ['keys'], load: async () => (await import('./keys.ts')).addKeys },
+  { names: ['operators'], load: async () => (await import('./operators.ts')).addOperators },
+  { names: ['credits'], load: async () => (await import('./credits.ts')).addCredits },
+  { names: ['functions'], load: async () => (await import('./functions.ts')).addFunctions },
+  { names: ['credentials'], load: async () => (await import('./credentials.ts')).addCredentials },
+  { names: ['alerts'], load: async () => (await import('./alerts.ts')).addAlerts },
+  { names: ['pause', 'resume'], load: async () => (await import('./pause.ts')).addPause },
+  { names: ['policy'], load: async () => (await import('./policy.ts')).addPolicy },
+];
+
+/** `word`: the first of the line. Where it names no command, as of a help, all are added. */
+export async function addCommands(program: CommandLine, word: string | undefined): Promise<void> {
+  const named = modules.filter(({ names }) => word !== undefined && names.includes(word));
+  const added = await Promise.all((named.length > 0 ? named : modules).map(({ load }) => load()));
+  for (const add of added) add(program);
 }

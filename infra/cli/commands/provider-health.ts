@@ -8,6 +8,7 @@ import {
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
 import { type CalledProvider, poolOf } from '../../../shared/configuration/catalogue/index.ts';
+import { connectionFaultText } from '../../../shared/foundation/constants/index.ts';
 import { withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
@@ -33,8 +34,12 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const configured = configuredProviders(document, (provider) => missing(provider) !== undefined);
   const providers = readProviderHealth(configured, { statistics, cooldowns });
   const called = all.flatMap(poolOf);
+  const unreached = new Map(
+    providers.flatMap(({ reason, ...one }) => (reason === undefined ? [] : [[calledName(one), reason]])),
+  );
   const lacking = called.filter((provider) => provider.status === 'enabled' && missing(provider) !== undefined);
   const notes = [
+    ...[...unreached].map(([name, reason]) => `provider ${name} is not reached: ${connectionFaultText(reason)}`),
     ...lacking.map(
       (provider) =>
         `provider ${calledName({ ...provider, provider: provider.id })} has no credential: ${missing(provider)}`,
@@ -61,6 +66,7 @@ export const providerFields: readonly Field<ProviderHealth>[] = [
   },
   { member: 'credential', value: ({ credential }) => credential },
   { member: 'state', title: 'state', value: ({ state }) => state },
+  { member: 'reason', value: ({ reason }) => reason },
   {
     member: 'cooling',
     title: 'cooling',

@@ -27,18 +27,24 @@ interface ListedProvider {
   readonly missing: string | undefined;
   /** At its models. */
   readonly states: readonly ProviderState[];
+  /** Why it is not reached. */
+  readonly reason: string | undefined;
 }
 
 async function listProviders(session: Session): Promise<CommandOutcome> {
   const opened = await session.open();
   session.terminal.showProgress('reading providers …');
   const { document, called, missing, providers, notes } = await readProviders(session, opened);
-  const listed = called.map((provider) => ({
-    provider,
-    models: modelsServedBy(document, provider.id),
-    missing: missing(provider),
-    states: statesOf(providers.filter(({ account }) => account === accountOf(provider))),
-  }));
+  const listed = called.map((provider) => {
+    const own = providers.filter(({ account }) => account === accountOf(provider));
+    return {
+      provider,
+      models: modelsServedBy(document, provider.id),
+      missing: missing(provider),
+      states: statesOf(own),
+      reason: own.find((health) => health.reason !== undefined)?.reason,
+    };
+  });
   return {
     json: { providers: listed.map((one) => fieldJson(listedFields, one)), notes },
     lines: (style) =>
@@ -101,6 +107,7 @@ const listedFields: readonly Field<ListedProvider>[] = [
   { member: 'display_name', title: 'name', isFlexible: true, value: ({ provider }) => provider.display_name },
   { member: 'status', title: 'status', value: ({ provider }) => provider.status },
   { member: 'states', title: 'state', value: ({ states }) => states, shown: ({ states }) => states.join(', ') },
+  { member: 'reason', value: ({ reason }) => reason },
   {
     member: 'apis',
     title: 'apis',

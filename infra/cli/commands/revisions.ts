@@ -59,19 +59,18 @@ async function publish(
   const administration = await openAdministration(session, { writes: true });
   // Until its cases were run it is a draft.
   const servesAtOnce = activates && url === undefined;
-  const plan = await planPublication(administration, {
-    workspace,
-    functionId: id,
-    revision: revisionText,
-    revisionId,
-    activates: servesAtOnce,
-    skipsCases,
-  });
+  const publication = { workspace, functionId: id, revision: revisionText, revisionId, skipsCases };
+  const plan = await planPublication(administration, { ...publication, activates: servesAtOnce });
   if (!plan.ok) return problemsOutcome(path === '-' ? 'standard input' : path, plan.problems);
   const { id: revision, cases = [] } = plan.revision;
   const runsCases = url !== undefined && cases.length > 0;
   // Without a key nothing is stored.
   if (runsCases) await readCaseKey(session, workspace);
+  if (servesAtOnce && !skipsCases && cases.length > 0) {
+    const draft = await planPublication(administration, { ...publication, activates: false });
+    const unjudged = draft.ok ? await writeDraft(draft, revision) : undefined;
+    if (unjudged !== undefined) return draftOutcome(session, unjudged, { workspace, id, revision });
+  }
   const { change, record } = await plan.write();
   const judging = runsCases ? judgeRevision(session, url, { names: { workspace, id }, revision }) : undefined;
   const judged = await judging?.catch((cause: Error) => {
@@ -93,6 +92,32 @@ async function publish(
     ],
     failure:
       judged && !judged.isQualified ? `${failedOf(judged)}: ${afterFailedCases(published, revision)}` : undefined,
+  };
+}
+
+type WrittenRevision = Awaited<ReturnType<Extract<Awaited<ReturnType<typeof planPublication>>, { ok: true }>['write']>>;
+
+/** Undefined for a revision that is activated already, or whose cases were passed. */
+async function writeDraft(
+  plan: Extract<Awaited<ReturnType<typeof planPublication>>, { ok: true }>,
+  revision: string,
+): Promise<WrittenRevision | undefined> {
+  const written = await plan.write();
+  const stored = written.record.revisions.get(revision);
+  return stored?.state === 'draft' && stored.qualifiedAtMs === null ? written : undefined;
+}
+
+function draftOutcome(
+  session: Session,
+  { change, record }: WrittenRevision,
+  { workspace, id, revision }: { readonly workspace: string; readonly id: string; readonly revision: string },
+): CommandOutcome {
+  const { json, lines } = functionOutcome(functionDocument(record, session.clock.nowMs()));
+  const name = `gw/function/${id}@${revision}`;
+  return {
+    json: { ...json, change },
+    lines,
+    failure: `${name} is stored as a draft, because its cases were not run: publish it again with --url URL, or run functions qualify ${workspace} ${id} ${revision} --url URL`,
   };
 }
 

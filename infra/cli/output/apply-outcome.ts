@@ -3,14 +3,14 @@ import {
   type CreatedKey,
   type FilledMembers,
   formatProblem,
-  type MemberChange,
+  memberText,
   type PlannedChange,
   type Problem,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import type { CommandOutcome } from '../args/session.ts';
 import { table } from './table.ts';
 
-export interface AppliedFile {
+export interface AppliedChanges {
   readonly changes: readonly PlannedChange[];
   readonly createdKeys: readonly CreatedKey[];
   readonly notes: readonly string[];
@@ -19,7 +19,7 @@ export interface AppliedFile {
   readonly filled: readonly FilledMembers[];
 }
 
-export function applyOutcome({ changes, createdKeys, notes, isDry, filled }: AppliedFile): CommandOutcome {
+export function applyOutcome({ changes, createdKeys, notes, isDry, filled }: AppliedChanges): CommandOutcome {
   return {
     json: {
       dry_run: isDry,
@@ -54,7 +54,7 @@ const changesLines = (changes: readonly PlannedChange[], columns: number): strin
     .filter(({ change }) => change !== 'unchanged')
     .flatMap(({ resource, change, members }) => [
       `${change.padEnd('unchanged'.length)}  ${resource}`,
-      ...members.map((member) => cut(`${memberIndent}${describe(member)}`, columns)),
+      ...members.map((member) => cut(`${memberIndent}${memberText(member)}`, columns)),
     ]);
 
 const memberIndent = ' '.repeat(13);
@@ -69,18 +69,6 @@ function filledLines({ place, origin, members }: FilledMembers, columns: number)
     else lines[lines.length - 1] = longer;
   }
   return [`filled in  ${place}, from the ${origin}`, ...lines.map((line) => cut(`${memberIndent}${line}`, columns))];
-}
-
-function describe(member: MemberChange): string {
-  if (!('from' in member) && !('to' in member)) return `${member.path}: another one`;
-  return `${member.path}: ${valueText(member.from)} → ${valueText(member.to)}`;
-}
-
-const valueMaxCharacters = 80;
-
-function valueText(value: unknown): string {
-  const text = value === undefined ? '(none)' : JSON.stringify(value).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
-  return text.length <= valueMaxCharacters ? text : `${text.slice(0, valueMaxCharacters)}…`;
 }
 
 const cut = (line: string, columns: number): string =>

@@ -1,6 +1,7 @@
 // A failure as one line for the operator. Only the message of an error is shown: AWS and DynamoDB may name tables and
 // accounts, never a secret of this gateway.
 
+import { StoreFileRefused } from '../../../shared/storage/sqlite-store/index.ts';
 import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { describeTarget, noTablesIn, type Target } from '../target/target.ts';
 import { oneLine } from './format.ts';
@@ -20,6 +21,7 @@ export const isTableMissing = (error: unknown): boolean =>
   error instanceof StoreUnavailable && nameOf(error.cause) === 'ResourceNotFoundException';
 
 function describeUnavailable(cause: unknown, target: Target): string {
+  if (cause instanceof StoreFileRefused) return cause.message;
   if (nameOf(cause) === 'ResourceNotFoundException') {
     return target.kind === 'stage'
       ? `${describeTarget(target)} has no tables in this account and region: deploy it first (npm run deploy)`

@@ -20,7 +20,7 @@ import {
 } from '../../../shared/storage/store/index.ts';
 import { connectionKeyAlias, defaultCell, spillBucketName } from '../../cdk/resource-names.ts';
 import { createTables } from '../../local/create-tables.ts';
-import { blobFolder, sharedFolderOf } from '../../local/local-adapters.ts';
+import { blobFolder, sharedFolderOf } from '../../local/data-folder.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { ShellAccess } from './shell-access.ts';
 import { commandCallTimeoutMs, localStage, noTablesIn, type StageTarget, type Target } from './target.ts';

@@ -62,13 +62,19 @@ export const targetOptions = [
   },
   {
     flags: '--data <DIR>',
-    summary: 'the folder of `npm start -- --data DIR`, which may be running meanwhile',
+    summary: 'the folder of `npm start -- --data DIR`, which may be running meanwhile; default: the variable GW_DATA',
     read: matching(/./, 'a folder'),
   },
 ] as const;
 
-/** Throws UsageError unless exactly one store is named. `--stage` beside `--dynamodb` is the stage on that server. */
-export function readTarget({ stage, profile, region, dynamodb, data }: TargetOptions): Target {
+/**
+ * Throws UsageError unless exactly one store is named. `--stage` beside `--dynamodb` is the stage on that server.
+ * `dataDefault`: the folder of a line that names no store.
+ */
+export function readTarget(
+  { stage, profile, region, dynamodb, data }: TargetOptions,
+  dataDefault: string | undefined,
+): Target {
   if (data !== undefined && (dynamodb !== undefined || stage !== undefined)) {
     throw new UsageError('--data is a store of its own: leave out --stage and --dynamodb');
   }
@@ -77,7 +83,10 @@ export function readTarget({ stage, profile, region, dynamodb, data }: TargetOpt
   }
   if (data !== undefined) return { kind: 'folder', folder: data };
   if (dynamodb !== undefined) return { kind: 'server', url: dynamodb, stage: stage ?? localStage };
-  if (stage === undefined) throw new UsageError('say which store: --stage NAME, --dynamodb URL or --data DIR');
+  if (stage === undefined && (dataDefault ?? '') !== '') return { kind: 'folder', folder: String(dataDefault) };
+  if (stage === undefined) {
+    throw new UsageError('say which store: --stage NAME, --dynamodb URL or --data DIR (or the variable GW_DATA)');
+  }
   return { kind: 'stage', stage, profile, region };
 }
 

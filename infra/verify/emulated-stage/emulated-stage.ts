@@ -7,6 +7,7 @@ import { startSimulator } from '../../local/simulator/index.ts';
 import { ministackRequirement, startEmulator } from '../emulator.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
 import { pythonProgram, type VerifyStep } from '../verify-step.ts';
+import { changeSecret, putInFront } from './changed-origin.ts';
 import { account, otherRegion, region } from './emulated-account.ts';
 import { createOperator, type OperatorCommands } from './operator-commands.ts';
 import { copyProject, type ProjectCopy } from './project-copy.ts';
@@ -38,10 +39,9 @@ export const emulatedStage: VerifyStep = {
         return operator;
       };
       const operator = await operatorIn(region);
-      await liveDisposably(operator, project);
-      await liveProtected(operator, project);
+      const counted = [...(await liveDisposably(operator, project)), await liveProtected(operator, project)];
       await liveBeside(await operatorIn(otherRegion));
-      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; protected, destroyed and adopted, put on restored tables and back; in a second region beside the first (${weaker})`;
+      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; CloudFront put in front, another origin secret without and with \`canary\`, while clients called: ${counted.join(', ')}; protected, destroyed and adopted, put on restored tables and back; in a second region beside the first (${weaker})`;
     } finally {
       project.remove();
       await simulator.stop();
@@ -53,7 +53,8 @@ export const emulatedStage: VerifyStep = {
 // From the first deployment to the last, of a stage whose data may go.
 const changedMemoryMb = 1_024;
 
-async function liveDisposably(operator: OperatorCommands, project: ProjectCopy): Promise<void> {
+/** Returns lines about the calls that were counted. */
+async function liveDisposably(operator: OperatorCommands, project: ProjectCopy): Promise<string[]> {
   await operator.deploy('dev');
   const key = await operator.configure('dev');
   await operator.smoke('dev', key);
@@ -72,12 +73,15 @@ async function liveDisposably(operator: OperatorCommands, project: ProjectCopy):
   expectThat(baseUrl.startsWith(changed.url), `without a distribution the base URL is ${baseUrl}`);
   // The former key still works, because the tables are the same.
   await operator.smoke('dev', key);
+  const change = { stage: 'dev', settings: { memoryMb: changedMemoryMb }, key };
+  const counted = [await putInFront(operator, project, change), await changeSecret(operator, project, change)];
 
   await tagBucket(operator);
   await operator.destroy('dev');
   expectThat((await operator.tables('dev')).length === 0, 'destroying left tables behind');
   await operator.deploy('dev');
   await operator.smoke('dev', await operator.configure('dev'));
+  return counted;
 }
 
 /**

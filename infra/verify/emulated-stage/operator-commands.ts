@@ -1,9 +1,11 @@
 // An operator's commands against the emulated account, and their effects as seen from outside.
 
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
@@ -23,6 +25,8 @@ import {
   storedFunction,
 } from './stage-file.ts';
 
+/** The stage is asked at the end of a deployment. */
+const askingThroughEmulator = `--require=${join(import.meta.dirname, 'fetch-through-emulator.cjs')}`;
 const largeResultBytes = 600_000;
 const lookIntervalMs = 500;
 const effectMaxMs = 10_000;
@@ -39,6 +43,7 @@ interface Access {
 export function createOperator({ emulatorUrl, region, project, simulator }: Access) {
   const cwd = project.folder;
   const env = { ...accountVariables(emulatorUrl, region, cwd), [byokVariable]: byokKey };
+  const deployEnv = { ...env, NODE_OPTIONS: askingThroughEmulator };
   const deployArgs = (stage: string, flags: readonly string[]) =>
     ['run', '--silent', 'deploy', '--', '--stage', stage, '--yes', ...flags] as const;
   const view = openAccount(emulatorUrl, region);
@@ -49,9 +54,9 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
   return {
     ...view,
     bootstrap: (environment: string) => runCommand('npx', ['cdk', 'bootstrap', environment], { cwd, env }),
-    deploy: (stage: string, ...flags: string[]) => runCommand('npm', deployArgs(stage, flags), { cwd, env }),
+    deploy: (stage: string, ...flags: string[]) => runCommand('npm', deployArgs(stage, flags), { cwd, env: deployEnv }),
     tryDeploy: (stage: string, more: Readonly<Record<string, string>> = {}) =>
-      tryCommand('npm', deployArgs(stage, []), { cwd, env: { ...env, ...more } }),
+      tryCommand('npm', deployArgs(stage, []), { cwd, env: { ...deployEnv, ...more } }),
     tryDestroy: (stage: string) => tryCommand('npx', ['cdk', 'destroy', `${stage}/*`, '--force'], { cwd, env }),
     async destroy(stage: string): Promise<void> {
       const { code, output } = await this.tryDestroy(stage);
@@ -115,6 +120,17 @@ function openAccount(emulatorUrl: string, region: string) {
     tables: async (stage: string): Promise<string[]> => {
       const { TableNames: names = [] } = await dynamo.send(new ListTablesCommand({}));
       return names.filter((name) => name.startsWith(`gw-${stage}-`));
+    },
+    async readSecret(SecretId: string | undefined): Promise<string> {
+      const read = new GetSecretValueCommand({ SecretId });
+      const { SecretString = '' } = await new SecretsManagerClient(clientSettings).send(read);
+      return SecretString;
+    },
+    /** Versions that are called now, of the chat function and of the list of models. */
+    async versions(stage: string): Promise<string[]> {
+      const { ChatFunctionName: chat, ModelsFunctionName: list } = (await readStack(apiStackName(stage))).outputs;
+      const aliases = [chat, list].map((name) => describe(`2015-03-31/functions/${name}/aliases/live`));
+      return (await Promise.all(aliases)).map(({ FunctionVersion }) => String(FunctionVersion));
     },
     /** Lambda's own view of the chat function. */
     async readFunction(stage: string): Promise<{ memoryMb: number; url: string }> {

@@ -4,6 +4,7 @@ import { tableNames, tableNaming, unrecoveredTables } from '../../../shared/foun
 import { dataStackName } from '../../cdk/resource-names.ts';
 import type { StageSettings } from '../../cdk/settings-schema.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
+import { changeSecret } from './changed-origin.ts';
 import type { OperatorCommands } from './operator-commands.ts';
 import { failingDeployment, type ProjectCopy } from './project-copy.ts';
 
@@ -15,10 +16,13 @@ const settings: Partial<StageSettings> = {
   terminationProtection: false,
 };
 
-export async function liveProtected(operator: OperatorCommands, project: ProjectCopy): Promise<void> {
+/** Returns a line about the calls that were counted. */
+export async function liveProtected(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
   const key = await deployFirst(operator, project);
+  const line = await changeSecret(operator, project, { stage, settings, key });
   const adopted = await adopt(operator, project, key);
   await restore(operator, project, { key, adopted });
+  return line;
 }
 
 /** Gives the API key. */

@@ -15,7 +15,7 @@ type RecordedMembers = {
   readonly [One in ShownName as NonNullable<Members[One]['document']>]: JsonOf<One>;
 };
 
-type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch'> & {
+type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch' | 'reason'> & {
   /** As in the record. */
   readonly schema_mismatch?: string;
 };
@@ -59,6 +59,7 @@ const attemptMembers: Readonly<Record<keyof DerivedMembers['attempts'][number], 
 
 const attemptDocument = ({
   providerText: _forOperators,
+  reason: _forOperatorsToo,
   schemaMismatch,
   ...attempt
 }: CallAttempt): AttemptDocument => ({
@@ -112,11 +113,12 @@ export const callDocument = (record: CallRecord): CallDocument =>
 export const callDocumentSchemas = () =>
   Object.fromEntries(members.map(({ document, schema }) => [document, schema])) as Record<keyof CallDocument, Schema>;
 
-/** The same for the operator, with providers' words about their failures. */
+/** The same for the operator, with why providers were not reached, and their words about their failures. */
 export const operatorCallDocument = (record: CallRecord) => ({
   ...callDocument(record),
   attempts: (record.attemptLog ?? []).map((attempt) => ({
     ...attemptDocument(attempt),
+    ...(attempt.reason === undefined ? {} : { reason: attempt.reason }),
     ...(attempt.providerText === undefined ? {} : { provider_text: attempt.providerText }),
   })),
 });

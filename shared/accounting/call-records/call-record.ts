@@ -25,6 +25,8 @@ export interface CallAttempt {
   readonly model?: string | undefined;
   /** Where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
   readonly schemaMismatch?: string | undefined;
+  /** Why its server was not reached, in one word: `tls_expired`. For the operator alone. */
+  readonly reason?: string | undefined;
   /** The provider's words about its failure, as `describeProviderText` returns them. For the operator alone. */
   readonly providerText?: string | undefined;
 }

@@ -74,7 +74,8 @@ export function describePath({
 /** Nothing but the operator can correct this, so it is said in words. */
 const keyRefused = /^(status|error_object)_40[13]$/;
 
-function suffixOf({ outcome }: CallAttempt): string {
+function suffixOf({ outcome, reason }: CallAttempt): string {
   if (outcome === 'ok') return '';
+  if (reason !== undefined && reason !== outcome) return ` ${outcome} (${reason})`;
   return keyRefused.test(outcome) ? ` ${outcome} (key refused)` : ` ${outcome}`;
 }

@@ -123,11 +123,18 @@ const shareName = text(128);
 const attemptModel = text(128);
 const attemptProviderText = text(300);
 const attemptMismatch = text(300);
-type StoredAttempt = [attempt: string, model: string | null, providerText: string | null, mismatch?: string | null];
+const attemptReason = textLike<string>((value) => shortWord.test(value));
+type StoredAttempt = [
+  attempt: string,
+  model: string | null,
+  providerText: string | null,
+  mismatch?: string | null,
+  reason?: string | null,
+];
 
 /**
  * Attempts, stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, the provider's
- * words, and where its answer fails the schema, as far as they are kept. An outcome that is no short word is replaced
+ * words, where its answer fails the schema, and why it was not reached, as far as they are kept. An outcome that is no short word is replaced
  * by a mark; an attempt without a provider is dropped.
  */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({
@@ -136,9 +143,9 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
     if (!Array.isArray(value)) return undefined;
     const stored = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
       const texts = [attemptModel.toScalar(attempt?.model), attemptProviderText.toScalar(attempt?.providerText)];
-      const mismatch = attemptMismatch.toScalar(attempt?.schemaMismatch);
-      const kept = [...texts.map((text) => text ?? null), ...(mismatch === undefined ? [] : [mismatch])];
-      return toAttemptText(attempt).map((attemptText) => [attemptText, ...kept]);
+      const rare = [attemptMismatch.toScalar(attempt?.schemaMismatch), attemptReason.toScalar(attempt?.reason)];
+      const kept = [...texts, ...rare.slice(0, rare.findLastIndex((text) => text !== undefined) + 1)];
+      return toAttemptText(attempt).map((attemptText) => [attemptText, ...kept.map((text) => text ?? null)]);
     });
     return JSON.stringify(stored);
   },
@@ -148,12 +155,19 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
       : (stored as string).split(' ').flatMap(fromAttemptText),
 });
 
-const fromStoredAttempt = ([attemptText, model, providerText, schemaMismatch = null]: StoredAttempt): CallAttempt[] =>
+const fromStoredAttempt = ([
+  attemptText,
+  model,
+  providerText,
+  schemaMismatch = null,
+  reason = null,
+]: StoredAttempt): CallAttempt[] =>
   fromAttemptText(attemptText).map((attempt) => ({
     ...attempt,
     ...(model === null ? {} : { model }),
     ...(providerText === null ? {} : { providerText }),
     ...(schemaMismatch === null ? {} : { schemaMismatch }),
+    ...(reason === null ? {} : { reason }),
   }));
 
 const tagText = text(64);

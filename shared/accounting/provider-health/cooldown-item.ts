@@ -5,6 +5,7 @@
 //                                               long that workspace waits because of its own calls (0: it does not), and
 //                                               whether the provider had limited that call
 //
+//   unreached <provider>                        { reason, at_ms }: why it was not reached the last time
 //   alert_of <provider>                         the mark of the last alert about it, which `alerts` writes
 //
 // Every write removes expired attributes, so that the item stays as small as the current failures.
@@ -20,6 +21,7 @@ import {
   or,
   type Store,
 } from '../../storage/store/index.ts';
+import { windowMs } from './layout.ts';
 
 /** The last failure of a workspace at one entry. */
 export interface FailureMark {
@@ -29,6 +31,12 @@ export interface FailureMark {
   readonly coolingUntilMs: number;
   /** The provider had limited that call. */
   readonly isRateLimited: boolean;
+}
+
+/** Why a provider was not reached, in one word. */
+export interface UnreachedMark {
+  readonly reason: string;
+  readonly atMs: number;
 }
 
 export interface NamedMark extends FailureMark {
@@ -46,6 +54,9 @@ export interface CooldownItem {
   noted(attribute: string): unknown;
   /** Keeps the later of two ends. */
   writeCooling(name: string, untilMs: number): Promise<void>;
+  /** By provider. As of the last read or write, those that are over included. */
+  unreached(): [provider: string, mark: UnreachedMark][];
+  writeUnreached(provider: string, mark: UnreachedMark): Promise<void>;
   /** Gives the marks of the entry as they were before. */
   writeMark(mark: NamedMark): Promise<FailureMark[]>;
 }
@@ -66,9 +77,13 @@ const removedPerWriteMax = 20;
 
 const untilPrefix = 'cooling_until ';
 const markPrefix = 'failure_of ';
+const unreachedPrefix = 'unreached ';
 
-/** As stored: an end, or what a workspace met. */
-type Value = number | { readonly failed_at: number; readonly cooling_until: number; readonly limited: boolean };
+/** As stored: an end, what a workspace met, or why a provider was not reached. */
+type Value =
+  | number
+  | { readonly failed_at: number; readonly cooling_until: number; readonly limited: boolean }
+  | { readonly reason: string; readonly at_ms: number };
 
 export function createCooldownItem({ store, clock }: { readonly store: Store; readonly clock: Clock }): CooldownItem {
   let item: Item = {};
@@ -112,6 +127,15 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
     async writeCooling(name, untilMs) {
       await write(untilPrefix + name, untilMs);
     },
+    unreached: () =>
+      Object.entries(item).flatMap(([attribute, value]): [string, UnreachedMark][] => {
+        if (!attribute.startsWith(unreachedPrefix)) return [];
+        const { reason, at_ms } = value as Record<string, unknown>;
+        return [[attribute.slice(unreachedPrefix.length), { reason: String(reason), atMs: Number(at_ms) }]];
+      }),
+    async writeUnreached(provider, { reason, atMs }) {
+      await write(unreachedPrefix + provider, { reason, at_ms: atMs });
+    },
     async writeMark({ workspace, name, failedAtMs, coolingUntilMs, isRateLimited }) {
       const value = { failed_at: failedAtMs, cooling_until: coolingUntilMs, limited: isRateLimited };
       return marksIn(await write(`${markPrefix}${workspace} ${name}`, value)).filter((mark) => mark.name === name);
@@ -135,16 +159,16 @@ const marksIn = (item: Item): NamedMark[] =>
   });
 
 /** Requires that the stored value does not end later. */
-const isNoLater = (attribute: string, value: Value): Condition =>
-  or(
-    absent(attribute),
-    typeof value === 'number'
-      ? atMost(attribute, value)
-      : and(
-          atMost([attribute, 'failed_at'], value.failed_at),
-          atMost([attribute, 'cooling_until'], value.cooling_until),
-        ),
-  );
+function isNoLater(attribute: string, value: Value): Condition {
+  if (typeof value === 'number') return or(absent(attribute), atMost(attribute, value));
+  if ('at_ms' in value) return or(absent(attribute), atMost([attribute, 'at_ms'], value.at_ms));
+  const { failed_at, cooling_until } = value;
+  const isLast = and(atMost([attribute, 'failed_at'], failed_at), atMost([attribute, 'cooling_until'], cooling_until));
+  return or(absent(attribute), isLast);
+}
+
+/** As long as the statistics count its failures. */
+export const unreachedLifeMs = 2 * windowMs;
 
 /** How long a provider that came and went is alerted of no more. */
 export const alertQuietMs = 300_000;
@@ -153,6 +177,9 @@ function isOver(attribute: string, value: unknown, nowMs: number): boolean {
   if (attribute.startsWith(cooldownItem.markPrefix)) {
     const { state, at_ms } = value as Record<string, unknown>;
     return Number(at_ms) + (state === 'back' ? alertQuietMs : cooldownItem.lifeSeconds * 1_000) <= nowMs;
+  }
+  if (attribute.startsWith(unreachedPrefix)) {
+    return Number((value as Record<string, unknown>).at_ms) + unreachedLifeMs <= nowMs;
   }
   if (attribute.startsWith(untilPrefix)) return Number(value) <= nowMs;
   if (!attribute.startsWith(markPrefix)) return false;

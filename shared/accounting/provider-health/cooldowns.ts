@@ -5,7 +5,13 @@
 import { type Cache, createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
-import { createCooldownItem, type FailureMark, failuresWithinMs } from './cooldown-item.ts';
+import {
+  createCooldownItem,
+  type FailureMark,
+  failuresWithinMs,
+  type UnreachedMark,
+  unreachedLifeMs,
+} from './cooldown-item.ts';
 
 /** The cooled unit: one model of one provider. A limit on one model says nothing about the others. */
 export interface CooledEntry {
@@ -19,6 +25,8 @@ export interface ReportedFailure {
   /** Unique to the call of the client: the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
+  /** Why the provider was not reached, in one word; absent where it was. */
+  readonly unreached?: string | undefined;
   /** As the provider named it; 0 or absent when it named none. */
   readonly retryAfterMs?: number | undefined;
 }
@@ -30,6 +38,8 @@ export interface Cooldowns {
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
   /** The latest failure there, as far as its mark is still kept. */
   lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
+  /** Why the provider was not reached, where that was its last kind of failure. */
+  unreached(provider: string): string | undefined;
   /** An attribute that others keep beside the coolings, as far as this instance knows. */
   noted(attribute: string): unknown;
   /** Reads others' reports from the store, where the last read was long ago. Never rejects. */
@@ -46,6 +56,8 @@ const cooldownMs = 10_000;
 const cooldownMaxMs = 600_000;
 /** Entries an instance remembers. Only failing ones are remembered at all. */
 const entriesMax = 1_000;
+/** Words about one provider are shared no more often. */
+const unreachedAgainMs = 10_000;
 /** The latest. More than two that are recent meet only where the entry cools for all already. */
 const workspacesPerEntryMax = 8;
 
@@ -61,12 +73,17 @@ function createCooldownMemory(clock: Clock) {
   const untilMs: Cache<number> = createCache({ sizeMax: entriesMax });
   /** One for each workspace, the latest first. */
   const failures: Cache<readonly Failure[]> = createCache({ sizeMax: entriesMax });
+  const unreached: Cache<UnreachedMark> = createCache({ sizeMax: entriesMax });
   const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];
   /** 0: it does not cool for all. */
   const untilMsOf = (name: string): number => untilMs.get(name) ?? 0;
   return {
     untilMsOf,
     failuresAt,
+    unreachedAt: (provider: string): UnreachedMark | undefined => unreached.get(provider),
+    learnUnreached(provider: string, mark: UnreachedMark): void {
+      if (mark.atMs >= (unreached.get(provider)?.atMs ?? 0)) unreached.set(provider, mark);
+    },
     coolsForAll: (name: string): boolean => untilMsOf(name) > clock.nowMs(),
     coolsFor: ({ coolingUntilMs }: FailureMark): boolean => coolingUntilMs > clock.nowMs(),
     failureOf: (name: string, workspace: string): Failure | undefined =>
@@ -90,7 +107,8 @@ function createCooldownSharing(
   memory: CooldownMemory,
 ) {
   const shared = createCooldownItem({ store, clock });
-  const { untilMsOf, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
+  const { untilMsOf, failureOf, coolsForAll, coolsFor, learn, remember, unreachedAt, learnUnreached } = memory;
+  const newUnreached = new Set<string>();
   /** Cooldowns that the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
@@ -98,6 +116,7 @@ function createCooldownSharing(
 
   function learnAll(): void {
     for (const [name, until] of shared.coolings()) learn(name, until);
+    for (const [provider, mark] of shared.unreached()) learnUnreached(provider, mark);
     for (const { name, ...mark } of shared.marks()) {
       const known = failureOf(name, mark.workspace);
       const coolingUntilMs = Math.max(mark.coolingUntilMs, known?.coolingUntilMs ?? 0);
@@ -141,6 +160,9 @@ function createCooldownSharing(
     noteFailure(name: string, workspace: string): void {
       newFailures.set(name, (newFailures.get(name) ?? new Set()).add(workspace));
     },
+    noteUnreached(provider: string): void {
+      newUnreached.add(provider);
+    },
     async refresh(): Promise<void> {
       if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
       askedAtMs = clock.nowMs();
@@ -151,8 +173,13 @@ function createCooldownSharing(
       const failed = [...newFailures].flatMap(([name, workspaces]) =>
         [...workspaces].map((workspace) => sendFailure(name, workspace)),
       );
-      const sendings = [...[...newCoolings].map(sendCooling), ...failed];
+      const unreached = [...newUnreached].map(async (provider) => {
+        const mark = unreachedAt(provider);
+        if (mark !== undefined) await shared.writeUnreached(provider, mark);
+      });
+      const sendings = [...[...newCoolings].map(sendCooling), ...failed, ...unreached];
       newCoolings.clear();
+      newUnreached.clear();
       newFailures.clear();
       // The others will find out for themselves.
       return sendings.length === 0 ? undefined : Promise.allSettled(sendings);
@@ -164,7 +191,8 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
   const { clock } = options;
   const memory = createCooldownMemory(clock);
   const { failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
-  const { noted, noteCooling, noteFailure, refresh, flush } = createCooldownSharing(options, memory);
+  const { unreachedAt, learnUnreached } = memory;
+  const { noted, noteCooling, noteFailure, noteUnreached, refresh, flush } = createCooldownSharing(options, memory);
 
   /** Once per cooldown: reports while the entry cools may extend it here, and are not written. */
   function cool(name: string, until: number): void {
@@ -173,10 +201,25 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
     if (!isUnderWay) noteCooling(name);
   }
 
+  /** Without a reason: it was reached, and failed otherwise. */
+  function noteReason(provider: string, reason = ''): void {
+    const known = unreachedAt(provider);
+    const atMs = clock.nowMs();
+    const isNews = reason !== '' || (known?.reason ?? '') !== '';
+    if (!isNews || (known !== undefined && atMs - known.atMs < unreachedAgainMs)) return;
+    learnUnreached(provider, { reason, atMs });
+    noteUnreached(provider);
+  }
+
   return {
     noted,
     refresh,
     flush,
+    unreached(provider) {
+      const known = unreachedAt(provider);
+      const isLate = known === undefined || clock.nowMs() - known.atMs >= unreachedLifeMs;
+      return isLate || known.reason === '' ? undefined : known.reason;
+    },
     isCooling(entry, workspace) {
       const name = nameOf(entry);
       const own = failureOf(name, workspace);
@@ -195,7 +238,8 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
       return last && (last.isRateLimited ? 'limited' : 'failing');
     },
 
-    report(entry, { workspace, callId, isRateLimited, retryAfterMs = 0 }) {
+    report(entry, { workspace, callId, isRateLimited, unreached, retryAfterMs = 0 }) {
+      noteReason(entry.provider, unreached);
       const [name, nowMs] = [nameOf(entry), clock.nowMs()];
       const coolMs = Math.min(retryAfterMs || cooldownMs, cooldownMaxMs);
       const recent = failuresAt(name).filter((failure) => isRecent(failure, nowMs));

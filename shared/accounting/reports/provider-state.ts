@@ -21,26 +21,35 @@ export interface ProviderHealth extends ConfiguredProvider {
   readonly state: ProviderState;
   /** Workspaces, or all, in whose plans it comes last, because it failed or was rate limited lately. */
   readonly coolingFor: 'all' | readonly string[];
+  /** Why it was not reached, in one word, where it fails or cools for that. */
+  readonly reason: string | undefined;
   /** Undefined when no call succeeded, failed or was limited lately. */
   readonly figures: HealthFigures | undefined;
 }
 
 export interface MeasuredHealth {
   readonly statistics: Statistics;
-  readonly cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure'>;
+  readonly cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure' | 'unreached'>;
 }
 
 export function readProviderHealth(
   configured: readonly ConfiguredProvider[],
   { statistics, cooldowns }: MeasuredHealth,
 ): ProviderHealth[] {
-  return configured.map((one) => {
+  const healths = configured.map((one) => {
     const { model, account } = one;
     const entry = { model, provider: account };
     const coolingFor = cooldowns.coolingFor(entry);
     const figures = statistics.ofCandidate(model, account);
     const cause = coolingFor.length === 0 ? undefined : (cooldowns.lastFailure(entry) ?? 'failing');
     return { ...one, coolingFor, figures, state: stateOf(one, figures, cause) };
+  });
+  const serving = new Set(healths.flatMap(({ account, state }) => (state === 'serving' ? account : [])));
+  return healths.map((health) => {
+    const reason = serving.has(health.account) ? undefined : cooldowns.unreached(health.account);
+    // One attempt makes no figures yet, and the other models of a provider are as far away.
+    const state = health.state === 'unused' && reason !== undefined ? 'failing' : health.state;
+    return { ...health, state, reason: state === 'failing' ? reason : undefined };
   });
 }
 

@@ -48,6 +48,19 @@ export async function functionMembers(
   return members.length > 0 ? members : [{ path: 'order of members' }];
 }
 
+/** `rpm: 60 → 120`, in one line of bounded length. */
+export function memberText({ path, ...values }: MemberChange): string {
+  if (!('from' in values) && !('to' in values)) return `${path}: another one`;
+  return `${path}: ${valueText(values.from)} → ${valueText(values.to)}`;
+}
+
+const valueMaxCharacters = 80;
+
+function valueText(value: unknown): string {
+  const text = value === undefined ? '(none)' : JSON.stringify(value).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+  return text.length <= valueMaxCharacters ? text : `${text.slice(0, valueMaxCharacters)}…`;
+}
+
 // Changes of a plan that remove access, or restore revoked access: the first may be in use this minute, and a revoked
 // key may be in wrong hands. A person must confirm both where one can be asked; a start reports the first.
 

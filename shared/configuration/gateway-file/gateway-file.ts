@@ -19,8 +19,8 @@ import {
   toIssues,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, inOrder, type LineOf, oncePerPlace, type Problem, toProblem } from './problems.ts';
-import { isMapping, readYaml } from './yaml-source.ts';
+import { checkWith, type Issue, inOrder, type LineOf, oncePerPlace, type Problem, toProblem } from './problems.ts';
+import { isMapping, readYaml, type YamlSource } from './yaml-source.ts';
 
 // `access`: roles on the management interface.
 
@@ -127,6 +127,8 @@ export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ..
 // between them in one pass, so that all problems are reported at once.
 export interface ReadFile {
   readonly file: GatewayFile;
+  /** The same before its check: plain values, without defaults. */
+  readonly source: unknown;
   readonly lineOf: LineOf;
 }
 
@@ -134,11 +136,21 @@ export type ReadResult = ({ readonly ok: true } & ReadFile) | { readonly ok: fal
 
 /** Reads the YAML text of a gateway file. Never throws. */
 export function readGatewayFile(text: string): ReadResult {
-  const source = readYaml(text);
-  if (source.kind === 'unreadable') return { ok: false, problems: source.issues.map((issue) => toProblem(issue)) };
+  const { issues: _issues, ...read } = readSource(readYaml(text));
+  return read;
+}
+
+/** `issues`: as they are before their paths are written out. */
+export function readSource(source: YamlSource): ReadResult & { readonly issues: readonly Issue[] } {
+  if (source.kind === 'unreadable') {
+    const { issues } = source;
+    return { ok: false, problems: issues.map((issue) => toProblem(issue)), issues };
+  }
   const checked = checkWith(gatewayFileSchema, source.value);
   const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
-  if (checked.ok && issues.length === 0) return { ok: true, file: checked.value, lineOf: source.lineOf };
+  if (checked.ok && issues.length === 0) {
+    return { ok: true, file: checked.value, source: source.value, lineOf: source.lineOf, issues };
+  }
   const problems = oncePerPlace(issues).map((issue) => toProblem(issue, source.lineOf(issue.path)));
-  return { ok: false, problems: inOrder(problems) };
+  return { ok: false, problems: inOrder(problems), issues };
 }

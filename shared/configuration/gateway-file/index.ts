@@ -1,12 +1,14 @@
+export { type AppliedFile, keepAppliedFile, readAppliedFile } from './applied-file.ts';
 export type { MemberChange } from './changed-members.ts';
 export type { FilledMembers } from './complete-providers.ts';
-export { destructiveChanges, restoredKeys } from './describe-changes.ts';
+export { destructiveChanges, memberText, restoredKeys } from './describe-changes.ts';
 export { exportGatewayFile, gatewayFileText } from './export-gateway-file.ts';
 export { type GatewayFile, type ReadFile, type ReadResult, readGatewayFile } from './gateway-file.ts';
 export { type ListDifference, listDifferences, withListValues } from './list-differences.ts';
 export * from './plan-gateway-file.ts';
 export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
 export { planPublication } from './plan-publication.ts';
-export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
+export type { ConfigurationStores, CreatedKey, FileApplyOptions, PlannedChange } from './planning.ts';
 export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
+export { readWithList } from './read-with-list.ts';
 export { yamlText } from './yaml-text.ts';

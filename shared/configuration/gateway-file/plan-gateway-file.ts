@@ -5,12 +5,15 @@ import { writeKey } from '../administration/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import { changedSettings } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
+import { withoutFormerKeyTexts } from './applied-file.ts';
 import { isListedModels } from './catalogue-schema.ts';
 import { changedMembers } from './changed-members.ts';
 import { guardrailReferenceIssues, modelReferenceIssues } from './check-references.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
 import type { FilledMembers } from './complete-providers.ts';
 import { keyMembers } from './describe-changes.ts';
+import type { GatewayFile } from './gateway-file.ts';
+import { mergeCatalogue } from './merge-catalogue.ts';
 import { planKeys } from './plan-keys.ts';
 import { planWorkspace } from './plan-workspace.ts';
 import {
@@ -29,11 +32,15 @@ import { withoutUnchanged, writtenPlace } from './without-unchanged.ts';
 export interface GatewayFilePlan {
   /** The new catalogue. */
   readonly catalogue: CatalogueDocument;
+  /** Of the models that the file makes. */
+  readonly modelIds: ReadonlySet<string>;
   readonly changes: readonly PlannedChange[];
   /** Fields of the catalogue that the file omits, and that are not stored yet. */
   readonly filled: readonly FilledMembers[];
   /** Requests of the file without effect, one line each with the reason. */
   readonly notes: readonly string[];
+  /** Keys of the file that were revoked and that it does not revoke, as `key ci of team`. */
+  readonly revokedKeys: readonly string[];
   /** Throws ApplyInterrupted. */
   apply(): Promise<ApplyReport>;
 }
@@ -88,34 +95,42 @@ export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayF
   const options = { ...asked, modelList, region: asked.region ?? asked.readVariable?.('AWS_REGION') };
   const { readBefore } = options;
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
-  const { document: catalogue, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
+  const { document: ofFile, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
+  const catalogue = onStored(options, ofFile, former);
   const modelIds = new Set(catalogue.models.map(({ id }) => id));
-  const planning: Planning = { ...options, modelIds, issues: [...faults], notes: [], placeOf: (path) => path };
+  const planning: Planning = {
+    ...options,
+    modelIds,
+    issues: [...faults],
+    notes: [],
+    revokedKeys: [],
+    placeOf: (path) => path,
+  };
   // Other files name all their models, which the reader has checked.
   if (faults.length === 0 && options.file.models.some(isListedModels)) {
-    planning.issues.push(...modelReferenceIssues(options.file, catalogue));
+    planning.issues.push(...modelReferenceIssues(options.file, ofFile));
   }
   if (options.file.guardrails === undefined) {
     const known = new Set(catalogue.guardrails?.map(({ id }) => id));
     planning.issues.push(...guardrailReferenceIssues(options.file, known));
   }
   const steps = [planCatalogue(planning, former, catalogue)];
-  const named = withModelIds(options.file, catalogue.models);
-  const file =
-    readBefore === undefined ? named : withoutUnchanged(named, withModelIds(readBefore.file, catalogue.models));
+  const named = withModelIds(options.file, ofFile.models);
+  const file = changedPart(options, named, ofFile);
   const placeOf: Planning['placeOf'] = (path) => writtenPlace(path, file, named);
   const rest: Planning = { ...planning, file, issues: [], placeOf };
   for (const [index, workspace] of file.workspaces.entries()) {
     steps.push(...(await planWorkspace(rest, workspace, ['workspaces', index])));
   }
   steps.push(...(await planKeySteps(rest)), ...(await planAccess(rest)));
-  const { notes } = planning;
+  const { notes, revokedKeys } = planning;
   const issues = [...planning.issues, ...rest.issues.map((issue) => ({ ...issue, path: placeOf(issue.path) }))];
   if (issues.length > 0) {
     throw new GatewayFileRefused(inOrder(issues.map((issue) => toProblem(issue, options.lineOf?.(issue.path)))));
   }
   const changes = steps.flatMap(({ planned }) => planned);
-  return { catalogue, changes, filled, notes, apply: () => carryOut(steps, notes) };
+  const idsOfFile = new Set(ofFile.models.map(({ id }) => id));
+  return { catalogue, modelIds: idsOfFile, changes, filled, notes, revokedKeys, apply: () => carryOut(steps, notes) };
 }
 
 async function carryOut(steps: readonly ApplyStep[], notes: readonly string[]): Promise<ApplyReport> {
@@ -149,8 +164,31 @@ function planCatalogue(planning: Planning, former: CatalogueDocument | undefined
     if (readBefore !== undefined && canonicalJson(stored ?? null) !== canonicalJson(former ?? null)) {
       throw new ChangedMeanwhile();
     }
-    return completeCatalogue(file, sourcesOf(planning, stored)).document;
+    return onStored(planning, completeCatalogue(file, sourcesOf(planning, stored)).document, stored);
   }
+}
+
+type Sources = Pick<Planning, 'modelList' | 'region' | 'nowMs' | 'former'>;
+
+/** The catalogue of the file, or of its changes since it was applied last. */
+function onStored(sources: Sources, ofFile: CatalogueDocument, stored: CatalogueDocument | undefined) {
+  const { former } = sources;
+  if (former === undefined || stored === undefined) return ofFile;
+  const { document } = completeCatalogue(former.file, sourcesOf(sources, stored));
+  // A model that only a later list has is new in the file.
+  const models = document.models.filter(({ id }) => former.modelIds.has(id));
+  return mergeCatalogue({ former: { ...document, models }, next: ofFile, stored });
+}
+
+/** Workspaces and access as far as they differ from those of the file that was read or applied before. */
+function changedPart(
+  { readBefore, former }: FileApplyOptions,
+  file: GatewayFile,
+  { models }: CatalogueDocument,
+): GatewayFile {
+  if (readBefore !== undefined) return withoutUnchanged(file, withModelIds(readBefore.file, models));
+  if (former === undefined) return file;
+  return withoutUnchanged(withoutFormerKeyTexts(file, former), withModelIds(former.file, models));
 }
 
 /** A file that has `access` replaces it whole, one without keeps it. */
@@ -163,7 +201,7 @@ async function planAccess({ file: { access: rules }, stores: { access } }: Plann
 }
 
 const sourcesOf = (
-  { modelList: list, region, nowMs }: Pick<Planning, 'modelList' | 'region' | 'nowMs'>,
+  { modelList: list, region, nowMs }: Omit<Sources, 'former'>,
   former: CatalogueDocument | undefined,
 ) => ({
   former,
@@ -187,6 +225,7 @@ async function planKeySteps(planning: Planning): Promise<ApplyStep[]> {
   const plan = await planKeys(asked);
   planning.issues.push(...plan.issues);
   planning.notes.push(...plan.notes);
+  planning.revokedKeys.push(...plan.revokedKeys);
   return plan.keys.map(({ former, wanted, createdText }): ApplyStep => {
     const { name, workspace } = wanted;
     const isChanged = former !== undefined && changedSettings(former, wanted).length > 0;

@@ -28,6 +28,8 @@ export interface KeyPlan {
   readonly issues: readonly Issue[];
   /** Keys that cannot be changed as the file asks, one line each. */
   readonly notes: readonly string[];
+  /** Keys that are revoked, and that the file does not revoke. */
+  readonly revokedKeys: readonly string[];
 }
 
 export interface KeyPlanOptions {
@@ -61,7 +63,7 @@ export async function planKeys({
   if (wanted.length > 0) for await (const record of keys.list()) stored.push(record);
   const issues: Issue[] = [];
   const planned: PlannedKey[] = [];
-  const notes: string[] = [];
+  const [notes, revokedKeys]: [string[], string[]] = [[], []];
   for (const { key: written, workspace, path } of wanted) {
     // Without a status a key keeps its own, and a new one is active.
     const key = keepsRevoked && written.status === 'active' ? { ...written, status: undefined } : written;
@@ -74,17 +76,22 @@ export async function planKeys({
       continue;
     }
     planned.push(...found);
-    if (keepsRevoked && written.status !== 'revoked' && found.some(({ former }) => former?.status === 'revoked')) {
-      notes.push(`key ${key.name} of ${workspace} was revoked and stays revoked`);
+    if (written.status !== 'revoked' && found.some(({ former }) => former?.status === 'revoked')) {
+      revokedKeys.push(`key ${key.name} of ${workspace}`);
     }
     notes.push(...found.flatMap(({ former }) => (former === undefined ? [] : describeReplaced(former))));
+    const isEnded = ({ former, wanted: { expiresAtMs = null } }: PlannedKey) =>
+      expiresAtMs !== null && expiresAtMs <= nowMs && expiresAtMs !== former?.expiresAtMs;
+    if (found.some(isEnded)) {
+      notes.push(`${formatPath(placeOf(path))}.expires_at is in the past: every call with key ${key.name} is refused`);
+    }
     const limitOf = ({ former, wanted: { spendLimitUsd = former?.spendLimitUsd ?? null } }: PlannedKey) =>
       spendLimitUsd;
     if (written.spend_limit_reset != null && found.some((one) => limitOf(one) === null)) {
       notes.push(`${formatPath(placeOf(path))}.spend_limit_reset has no effect on a key without spend_limit_usd`);
     }
   }
-  return { keys: planned, issues, notes };
+  return { keys: planned, issues, notes, revokedKeys };
 }
 
 async function planGiven(

@@ -6,6 +6,7 @@ import type { ConnectionStore } from '../byok/index.ts';
 import type { CatalogueDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import type { UnusableRevisions } from '../stored-functions/index.ts';
+import type { AppliedFile } from './applied-file.ts';
 import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, LineOf, Path } from './problems.ts';
@@ -37,6 +38,8 @@ export interface FileApplyOptions {
    * is.
    */
   readonly readBefore?: ReadBefore | undefined;
+  /** The file as it was applied last: only its changes since are applied. If absent, all of it. */
+  readonly former?: AppliedFile | undefined;
   /** For a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false. */
   readonly keepsRevoked?: boolean;
 }
@@ -77,6 +80,7 @@ export interface Planning extends FileApplyOptions {
   readonly modelIds: ReadonlySet<string>;
   readonly issues: Issue[];
   readonly notes: string[];
+  readonly revokedKeys: string[];
   /** Path in the file as it was written, of one in `file`, from which unchanged items may be gone. */
   readonly placeOf: (path: Path) => Path;
 }

@@ -19,17 +19,21 @@ export interface CredentialHeaders {
   readonly refuse?: (reason: keyof typeof reasons) => GatewayError;
 }
 
-/** Throws UNAUTHORIZED where no header has a key, one was sent twice or is malformed, or two headers disagree. */
+/**
+ * The key of this gateway among those sent; a key of another service beside it is dropped. Throws UNAUTHORIZED where none is
+ * of this gateway, or two that differ are.
+ */
 export function readCredential(
   headers: HeaderValues,
   { acceptsApiKeyHeader = false, refuse = refuseKey }: CredentialHeaders = {},
 ): ApiKey {
   const bearer = textIn(headers[headerNames.authorization], (header) => bearerShape.exec(header)?.[1]);
   const plain = acceptsApiKeyHeader ? textIn(headers[headerNames.apiKey], (header) => header) : undefined;
-  const [text, ...others] = new Set([bearer, plain].filter((one) => one !== undefined));
-  if (text === undefined) throw refuse('missing');
+  const sent = [bearer, plain].filter((one) => one !== undefined);
+  if (sent.length === 0) throw refuse('missing');
+  const [text, ...others] = new Set(sent.filter((one) => parseApiKey(one) !== undefined));
   if (others.length > 0) throw refuse('different');
-  const key = parseApiKey(text);
+  const key = text === undefined ? undefined : parseApiKey(text);
   if (key === undefined) throw refuse('malformed');
   return key;
 }
@@ -69,7 +73,8 @@ const reasons = {
   missing: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
   malformed:
     'The API key that was sent does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
-  different: 'Two different API keys were sent with this request.',
+  different:
+    'Two different API keys of this gateway were sent. Unset one of the variables ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN of the client.',
   unknown: 'This gateway has no such API key.',
 } as const;
 

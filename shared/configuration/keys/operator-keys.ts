@@ -16,6 +16,7 @@ import type { Item, Store } from '../../storage/store/index.ts';
 import type { Grant, OperatorRole } from '../access/index.ts';
 import { readCredential } from './authenticate.ts';
 import { claimName, isNameItem } from './key-names.ts';
+import type { KeyStore } from './key-store.ts';
 
 export interface OperatorRecord extends Grant {
   readonly role: OperatorRole;
@@ -90,13 +91,22 @@ const recordOf = (item: Item): OperatorRecord => ({
 
 const refuseOperator = () => fail('UNAUTHORIZED', { message: operatorKeyRefusal });
 
-/** Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was revoked. */
+const apiKeyRefusal =
+  'This is an API key, which calls models: the console and /v1/manage need an operator key (gw operators create), or the token of a person who has signed in.';
+
+/**
+ * Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was revoked. The refusal of an API
+ * key says that it is one.
+ */
 export async function authenticateOperator(
   operators: Pick<OperatorStore, 'read'>,
+  keys: Pick<KeyStore, 'read'>,
   headers: HeaderValues,
 ): Promise<OperatorRecord> {
   const { publicId, secretSha256 } = readCredential(headers, { refuse: refuseOperator });
   const record = await operators.read(publicId);
   if (record?.status === 'active' && equalInConstantTime(record.secretSha256, secretSha256)) return record;
-  throw refuseOperator();
+  const apiKey = record === undefined ? await keys.read(publicId) : undefined;
+  const isApiKey = apiKey !== undefined && equalInConstantTime(apiKey.secretSha256, secretSha256);
+  throw isApiKey ? fail('UNAUTHORIZED', { message: apiKeyRefusal }) : refuseOperator();
 }

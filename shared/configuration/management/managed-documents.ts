@@ -52,6 +52,7 @@ const overviewDocument = z.object({
 /** One model at one provider. */
 const health = z.object({
   state: text,
+  reason: textOrNull.check(z.describe('Why it is not reached, in one word, where it fails for that.')),
   is_cooling: flag,
   cooling_for: allOrSome.check(z.describe('All, or some workspaces. Empty: it does not cool.')),
   median_latency_ms: numberOrNull,

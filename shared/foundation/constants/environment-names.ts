@@ -3,8 +3,8 @@ export const environmentNames = {
   stage: 'GW_STAGE',
   /** Suffix of the names of restored tables; unset, there is none. */
   tableSuffix: 'GW_TABLE_SUFFIX',
-  /** Origin secrets that are accepted: SHA-256 in hex, comma-separated where a rotation makes them two. */
-  originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
+  /** Name or ARN of the secret with the accepted origin secrets, never one of them. Not set: every request is accepted. */
+  originSecret: 'GW_ORIGIN_SECRET',
   logLevel: 'GW_LOG_LEVEL',
   /** Version of a container's code. A function has Lambda's own variable. */
   version: 'GW_VERSION',
@@ -42,3 +42,6 @@ export const environmentNames = {
   signInClientId: 'GW_SIGN_IN_CLIENT_ID',
   signInGroupsClaim: 'GW_SIGN_IN_GROUPS_CLAIM',
 } as const;
+
+/** The folder of a local start, and of a command, that names no store. */
+export const dataVariable = 'GW_DATA';

@@ -30,3 +30,6 @@ export const headerNames = {
   retryAfter: 'retry-after',
   shouldRetry: 'x-should-retry',
 } as const;
+
+/** In the place of an origin secret: accepts requests that came around the edge too. */
+export const directOrigin = 'direct';

@@ -1,9 +1,10 @@
 export * from './blob-lives.ts';
 export * from './bounds.ts';
 export * from './call-times.ts';
+export { type ConnectionFaultWord, connectionFaultText } from './connection-faults.ts';
 export * from './counted-units.ts';
-export { environmentNames } from './environment-names.ts';
-export { headerNames } from './header-names.ts';
+export { dataVariable, environmentNames } from './environment-names.ts';
+export { directOrigin, headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
 export * from './interfaces.ts';
 export * from './metrics.ts';

@@ -58,3 +58,12 @@ export type ProcessMetricName = (typeof processMetricSeries)[0]['metrics'][numbe
 export type AttemptMetricName = (typeof attemptMetricSeries)[0]['metrics'][number];
 
 export type RequestMetricName = (typeof requestMetricSeries)[0]['metrics'][number];
+
+// Events of log lines that metric filters of a deployed stage count.
+
+/** A request carried an origin secret that is not accepted. */
+export const originRefused = 'origin_refused';
+/** An answer of bytes was cut off, because its provider broke: its client must not take it for whole. */
+export const answerBroken = 'answer_broken';
+/** The code of a function failed while it was loaded. */
+export const loadFailed = 'load_failed';

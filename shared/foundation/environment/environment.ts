@@ -8,8 +8,8 @@ export interface Environment {
   readonly stage: string;
   /** Suffix of restored tables that replace those of the stage, if any. */
   readonly tableSuffix?: string | undefined;
-  /** SHA-256 in hex of the origin secrets that are accepted. Empty: none is asked for. */
-  readonly originSecretHashes: readonly string[];
+  /** Name or ARN of the secret with the accepted origin secrets. Absent: none is asked for. */
+  readonly originSecret?: string | undefined;
   readonly logLevel: 'info' | 'error' | 'silent';
   /** Version of the running code, where a deployment shifts calls from one to the next; if absent, none is logged. */
   readonly version?: string | undefined;
@@ -38,13 +38,14 @@ export interface Environment {
 const logLevels = ['info', 'error', 'silent'] as const;
 /** Two digits of base 62. */
 const cellShape = /^[0-9A-Za-z]{2}$/;
-const hashShape = /^[0-9a-f]{64}$/;
+/** A name, or the ARN of a secret. */
+const secretIdShape = /^[\w/+=.@:-]{1,512}$/;
 
 /** Throws with the name of the variable that is missing or malformed; its value is not repeated. */
 export function readEnvironment(variables: Variables = process.env): Environment {
   const stage = variables[environmentNames.stage] ?? '';
   if (!/^[A-Za-z0-9-]{1,32}$/.test(stage)) throw new Error(`${environmentNames.stage} must name a stage`);
-  const originSecretHashes = readHashes(variables[environmentNames.originSecretHashes]);
+  const originSecret = readSecretId(variables, environmentNames.originSecret);
   const level = variables[environmentNames.logLevel] ?? 'info';
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
@@ -59,7 +60,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const version = variables.AWS_LAMBDA_FUNCTION_VERSION ?? variables[environmentNames.version];
   return {
     stage,
-    originSecretHashes,
+    originSecret,
     logLevel,
     version,
     ...limits,
@@ -119,13 +120,11 @@ function readStreamBudget(text: string | undefined): number {
   );
 }
 
-/** A variable that is set without a hash stops the start: otherwise no origin secret would be required. */
-function readHashes(text: string | undefined): readonly string[] {
-  const hashes = text === undefined ? [] : text.split(',');
-  if (hashes.every((hash) => hashShape.test(hash))) return hashes;
-  throw new Error(
-    `${environmentNames.originSecretHashes} must hold SHA-256 hashes in hex, comma-separated, or not be set`,
-  );
+/** A variable that is set without a name stops the start: otherwise no origin secret would be required. */
+function readSecretId(variables: Variables, name: string): string | undefined {
+  const text = variables[name];
+  if (text === undefined || secretIdShape.test(text)) return text;
+  throw new Error(`${name} must be the name or the ARN of a secret, or not be set`);
 }
 
 /** A variable that the gateway file names. Read at each use, so that a local run sees a change. */

@@ -4,6 +4,7 @@ import { type AgentOptions, type ClientRequestArgs, Agent as HttpAgent } from 'n
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../time/index.ts';
+import { connectTimeoutCode } from './connection-fault.ts';
 import type { Proxies, ProxyServer } from './proxies.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -86,4 +87,4 @@ export function createAgents(clock: Clock, proxies: Proxies, settings: AgentOpti
   };
 }
 
-const connectTimeout = (): Error => new Error('connect timeout');
+const connectTimeout = (): Error => Object.assign(new Error('connect timeout'), { code: connectTimeoutCode });

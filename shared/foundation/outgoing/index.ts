@@ -1,3 +1,4 @@
+export { connectionFaultOf } from './connection-fault.ts';
 export { fetchText } from './fetch-text.ts';
 export { type OutgoingAnswer, readText } from './outgoing-answer.ts';
 export { ConnectionBroken, createOutgoingCalls, type OutgoingRequest } from './outgoing-calls.ts';

@@ -4,6 +4,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import type { ConnectOptions } from './agents.ts';
+import { closedCode } from './connection-fault.ts';
 import { type OutgoingAnswer, toAnswer } from './outgoing-answer.ts';
 import { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
 import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
@@ -113,7 +114,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       });
       outgoing.on('error', end);
       // Without an answer this is the end of the exchange, with or without an error event.
-      outgoing.on('close', () => end(new Error('closed without an answer')));
+      outgoing.on('close', () => end(Object.assign(new Error('closed without an answer'), { code: closedCode })));
       if (onSent !== undefined) outgoing.once('finish', onSent);
       void writeBody(outgoing, body);
       return promise;

@@ -1,4 +1,3 @@
-export { comesThroughEdge } from './comes-through-edge.ts';
 export { type Correlation, correlationShapes, readCorrelation } from './correlation.ts';
 export type {
   AdapterDependencies,
@@ -12,5 +11,6 @@ export type {
 export { toGatewayRequest } from './lambda-event.ts';
 export { createBufferedHandler, createStreamingHandler } from './lambda-handlers.ts';
 export { createNodeServer, type NodeServer } from './node-server.ts';
+export { anyOrigin, createOriginCheck, type OriginCheck } from './origin-check.ts';
 export { readPlainBody } from './plain-body.ts';
 export { guardProcess } from './process-guard.ts';

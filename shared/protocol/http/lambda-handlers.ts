@@ -2,6 +2,7 @@
 // `onError` turns an escaped error into the envelope. Nothing else may depend on it: `after` runs before a streamed
 // body is produced, and `onError` sees no failure inside one.
 import middy from '@middy/core';
+import { answerBroken } from '../../foundation/constants/index.ts';
 import { deliverBody, runFinish, type TextSink } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
@@ -60,8 +61,11 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
       // Inside the invocation, because a frozen process settles nothing; after the last byte, because the client need
       // not wait.
       await runFinish(answered.response, dependencies, answered.endsAtMs);
+      if (!isCut) return;
+      // Lambda counts it as an error of the function, which it is not: alarms subtract these lines.
+      dependencies.log.info({ event: answerBroken });
       // Else the runtime waits for the end of the answer.
-      if (isCut) throw new Error('the answer broke, and is cut off');
+      throw new Error('the answer broke, and is cut off');
     });
   return wrapInMiddy(gateway, dependencies, executionMode) as never;
 }

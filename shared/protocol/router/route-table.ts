@@ -1,5 +1,5 @@
 // From a path to the endpoint that serves it.
-import type { ErrorFormat } from '../../errors/index.ts';
+import { type ErrorFormat, nearestOf } from '../../errors/index.ts';
 import { type BasePath, barePaths, basePaths, notOffered } from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -137,23 +137,18 @@ function decodePart(part: string): string {
 }
 
 /**
- * The message of a 404: both base URLs, as a client whose base URL is not one of them shows nothing else, and all paths
- * there are. A path that clients know from elsewhere is called by its name: its base URL may be right.
+ * The message of a 404, in one line: both base URLs, as a client whose base URL is not one of them shows nothing else. A path
+ * that clients know from elsewhere is called by its name: its base URL may be right.
  */
-export function describePaths(table: RouteTable, path: string): string {
+export function describePaths({ api, v1Only }: RouteTable, path: string): string {
   const below = path.replace(repeatedVersion, '$1/v1').replace(/^(\/openai)?\/v1(?=\/)/, '');
-  const known = notOffered.find((start) => isBelow(below, start));
-  const what =
-    known === undefined
-      ? `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else).`
-      : `This gateway does not offer ${known === below ? known : `this path below ${known}`}, whether below ${basePaths[1]} or ${basePaths[0]}.`;
-  return `${what} There are: ${pathsOf(table)}`;
+  const elsewhere = notOffered.find((start) => isBelow(below, start));
+  if (elsewhere !== undefined) {
+    const what = elsewhere === below ? elsewhere : `this path below ${elsewhere}`;
+    return `This gateway does not offer ${what}, whether below ${basePaths[1]} or ${basePaths[0]}.`;
+  }
+  const known = Object.keys({ ...api, ...v1Only }).filter((one) => !one.includes('*'));
+  const meant = nearestOf(below, known);
+  const advice = meant === undefined ? '' : ` Did you mean ${basePaths[0]}${meant}?`;
+  return `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else).${advice}`;
 }
-
-const pathsOf = ({ api, v1Only, root }: RouteTable): string =>
-  [
-    ...Object.entries({ ...api, ...v1Only }).map(
-      ([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path.replace('**', '*')}`,
-    ),
-    ...Object.keys(root),
-  ].join('; ');

@@ -2,17 +2,17 @@
 // answer. An error becomes an envelope; its cause stays in the log.
 
 import { fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
-import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
+import { headerNames, originRefused, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import { flushMaxMs, type Telemetry } from '../../foundation/telemetry/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import {
-  comesThroughEdge,
   type Gateway,
   type GatewayRequest,
   type GatewayResponse,
+  type OriginCheck,
   type RequestContext,
   readCorrelation,
 } from '../http/index.ts';
@@ -42,8 +42,8 @@ export interface RouterDependencies {
   readonly memory: MemoryBudget;
   /** Deferred work of earlier answers that is under way. Functions that share a process share it. */
   readonly settling: Set<Promise<void>>;
-  /** SHA-256 in hex of the edge's secret header; without any, requests may come from anywhere. */
-  readonly originSecretHashes: readonly string[];
+  /** Which requests came through the edge. */
+  readonly origin: OriginCheck;
 }
 
 export interface RouterOptions {
@@ -200,13 +200,16 @@ async function answer(
   { methods }: Location,
   request: GatewayRequest,
   { scope, refusal }: { readonly scope: RequestScope; readonly refusal: GatewayError | undefined },
-  { log, originSecretHashes }: RouterDependencies,
+  { log, origin }: RouterDependencies,
 ): Promise<RequestOutcome> {
   try {
     if (refusal !== undefined) throw refusal;
     // A request around the edge would skip its web application firewall, so it finds no route. A load balancer asks for the health alone.
     const isHealth = request.path === rootPaths.health;
-    if (methods === undefined || !(isHealth || comesThroughEdge(request.headers, originSecretHashes))) {
+    if (methods === undefined || !(isHealth || (await origin.accepts(request.headers)))) {
+      // Only the edge sends a secret, as a rule: an alarm counts these lines.
+      const sendsSecret = methods !== undefined && request.headers[headerNames.originSecret] !== undefined;
+      if (sendsSecret) log.error({ event: originRefused, correlation_id: scope.correlationId });
       throw fail('not_found', { message: describePaths(table, request.path) });
     }
     return await callEndpoint(methods, request, scope, table.cors);
@@ -234,7 +237,9 @@ const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
 function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): RequestOutcome {
-  const error = fail('method_not_allowed');
+  const error = fail('method_not_allowed', {
+    message: `This path does not take this method. It takes ${methods.join(', ')}.`,
+  });
   const { headers, ...refusal } = toEnvelope(error, correlationId, errorFormat);
   const response = { ...refusal, headers: { ...headers, allow: methods.join(', ') } };
   return { response, error };

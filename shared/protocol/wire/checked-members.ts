@@ -1,7 +1,7 @@
 // Schema parts of fields, and the check of fields against them.
 
 import * as z from 'zod/mini';
-import { fail, type GatewayError } from '../../errors/index.ts';
+import { fail, type GatewayError, nearestOf } from '../../errors/index.ts';
 
 type Schema = z.core.$ZodType;
 
@@ -60,8 +60,11 @@ export function checkMembers<Checked extends Schema>(
   if (checked.success) return checked.data;
   const faults = checked.error.issues.slice(0, faultsShown).flatMap((issue) => {
     const { path, message, ...deepest } = deepestOf([issue]) ?? issue;
-    const unknownNames = deepest.code === 'unrecognized_keys' ? deepest.keys.map((name) => [name]) : [[]];
-    return unknownNames.map((name) => ({ param: toPath([...prefix, ...path, ...name]), message }));
+    if (deepest.code !== 'unrecognized_keys') return [{ param: toPath([...prefix, ...path]), message }];
+    return deepest.keys.slice(0, faultsShown).map((name) => ({
+      param: toPath([...prefix, ...path, name]),
+      message: describeUnknown(name, message),
+    }));
   });
   // A fault of the whole follows from those of fields.
   const ofFields = faults.filter(({ param }) => param !== '');
@@ -115,12 +118,24 @@ const typeNames: Readonly<Record<string, string>> = {
 
 const nameOf = (type: string): string => typeNames[type] ?? type;
 
+/** Fields of the object that has an unknown one. */
+function knownNames(schema: z.core.$ZodType | z.core.$ZodCheck | undefined): string[] {
+  const shape: unknown = (schema?._zod.def as { readonly shape?: object } | undefined)?.shape;
+  return typeof shape === 'object' && shape !== null ? Object.keys(shape) : [];
+}
+
+/** `known`: with spaces between them. */
+function describeUnknown(name: string, known: string): string {
+  const nearest = nearestOf(name, known.split(' '));
+  return `is no member that the gateway knows${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
 /** Without the field's name, and without the sent value. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
     case 'unrecognized_keys':
-      return 'is no member that the gateway knows';
+      return knownNames(issue.inst).join(' ');
     case 'invalid_type':
       return `must be ${nameOf(issue.expected)}`;
     case 'invalid_value':
@@ -148,6 +163,10 @@ function describeSize(origin: string, bound: number | bigint, than: string): str
 function describeUnion(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
   const first = branches.map(([issue]) => issue);
   const types = first.flatMap((issue) => (issue?.code === 'invalid_type' && issue.path.length === 0 ? [issue] : []));
-  if (types.length < first.length) return first.find((issue) => issue !== undefined)?.message ?? 'is malformed';
+  if (types.length < first.length) {
+    const issue = first.find((one) => one !== undefined);
+    if (issue?.code === 'unrecognized_keys') return describeUnknown(issue.keys[0] ?? '', issue.message);
+    return issue?.message ?? 'is malformed';
+  }
   return `must be ${types.map(({ expected }) => nameOf(expected)).join(' or ')}`;
 }

@@ -78,12 +78,21 @@ export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unre
 function scanBody(bytes: Buffer, within: JsonBounds, schemaMember: string | undefined): BodyText {
   // Decoded all the same, a prompt would reach the provider with other characters than were sent.
   if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
-  const scanned = scanJson(textOfBytes(withoutMark(bytes)), within);
+  const text = textOfBytes(withoutMark(bytes));
+  const scanned = scanJson(text, within);
   if (scanned.kind === 'fault') return { kind: 'unreadable', error: refuse(scanned.fault, schemaMember) };
-  if (scanned.kind === 'malformed') return unreadable('The body is not valid JSON.');
+  if (scanned.kind === 'malformed') return unreadable(`The body is not valid JSON: ${faultPlace(text, scanned.at)}.`);
   return scanned.json.isObject(0)
     ? { kind: 'text', json: scanned.json }
     : unreadable('The body must be a JSON object.');
+}
+
+/** `line 3, column 14`, from 1. */
+function faultPlace(text: string, at: number): string {
+  if (at >= text.length) return text.trim() === '' ? 'it is empty' : 'it ends too early';
+  const before = text.slice(0, at);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return `line ${before.split('\n').length}, column ${at - lineStart + 1}`;
 }
 
 /** Some editors and clients write a byte-order mark before a text. */

@@ -32,16 +32,18 @@ class ScanFault extends Error {
 
 export type Scanned =
   | { readonly kind: 'json'; readonly json: JsonText }
-  | { readonly kind: 'malformed' }
+  /** `at`: where the fault was met, or the start of the value that has it. */
+  | { readonly kind: 'malformed'; readonly at: number }
   | { readonly kind: 'fault'; readonly fault: BoundsFault };
 
 /** Accepts the texts that JSON.parse accepts, within bounds. */
 export function scanJson(text: string, bounds: JsonBounds): Scanned {
+  const scan = new Scan(text, bounds);
   try {
-    return { kind: 'json', json: new Scan(text, bounds).run() };
+    return { kind: 'json', json: scan.run() };
   } catch (error) {
     if (!(error instanceof ScanFault)) throw error;
-    return error.fault === undefined ? { kind: 'malformed' } : { kind: 'fault', fault: error.fault };
+    return error.fault === undefined ? { kind: 'malformed', at: scan.at } : { kind: 'fault', fault: error.fault };
   }
 }
 
@@ -67,6 +69,10 @@ class Scan {
     this.#bounds = bounds;
     this.#valuesMax = bounds.valuesMax ?? Number.POSITIVE_INFINITY;
     this.#endOfString = createStringReader(text);
+  }
+
+  get at(): number {
+    return this.#at;
   }
 
   run(): JsonText {
@@ -108,6 +114,7 @@ class Scan {
   /** `isUnread`: of a list or an object only its end is looked for. */
   #readValue(depth: number, nameStart: number, nameEnd: number, isUnread = false): void {
     const row = this.#addRow(nameStart, nameEnd);
+    const start = this.#at;
     const code = this.#text.charCodeAt(this.#at);
     const isNested = code === openBrace || code === openBracket;
     if (code === quote) this.#skipString();
@@ -119,7 +126,10 @@ class Scan {
       if (code === openBrace) this.#readMembers(depth + 1);
       else this.#readItems(depth + 1);
     } else this.#at = endOfScalar(this.#text, this.#at);
-    if (this.#at < 0) throw new ScanFault();
+    if (this.#at < 0) {
+      this.#at = start;
+      throw new ScanFault();
+    }
     this.#table[row + fields.end] = this.#at;
     this.#table[row + fields.next] = this.#values;
   }
@@ -166,8 +176,8 @@ class Scan {
   #goesOn(close: number): boolean {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);
-    this.#at += 1;
     if (code !== comma && code !== close) throw new ScanFault();
+    this.#at += 1;
     return code === comma;
   }
 }

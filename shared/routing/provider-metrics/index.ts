@@ -74,6 +74,7 @@ export function reportAttempt(
   cooldowns.report(entry, {
     ...call,
     isRateLimited: kind === 'rate_limited' || (isRefused && candidate.provider.credential !== undefined),
+    unreached: outcome.connectionFault,
     retryAfterMs: retryAfterSeconds * 1_000,
   });
 }

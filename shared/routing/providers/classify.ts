@@ -47,6 +47,8 @@ export interface AttemptFailure {
   readonly providerCode?: string | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
+  /** Why its server was not reached, or the connection broke, in one word. For the operator. */
+  readonly connectionFault?: string | undefined;
   readonly providerText?: ProviderText | undefined;
 }
 

@@ -6,7 +6,7 @@ import { createCheckpoints } from './checkpoints.ts';
 import { createItems } from './items.ts';
 import { createLogSync } from './log-sync.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import { databasePath, formVersion, openStoreFile } from './store-file.ts';
+import { damagedText, databasePath, formVersion, isDamaged, openStoreFile, StoreFileRefused } from './store-file.ts';
 import { createTransactions } from './transactions.ts';
 
 export interface SqliteStoreOptions {
@@ -53,6 +53,8 @@ export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise
     },
     onFailed: items.failed,
   });
+  const describe = (error: unknown): unknown =>
+    isShared && isDamaged(error) ? new StoreFileRefused(damagedText(folder), { cause: error }) : error;
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -63,7 +65,7 @@ export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise
   }
 
   return {
-    store: createSqliteStore({ items, transactions, wait: { clock, limitMs } }),
+    store: createSqliteStore({ items, transactions, wait: { clock, limitMs }, describe }),
     countItems(table) {
       const sums = 'count(*) AS items, ifnull(sum(octet_length(item)), 0) AS bytes';
       return database.prepare(`SELECT ${sums} FROM "${table}"`).get() as { items: number; bytes: number };

@@ -31,9 +31,19 @@ export interface SqliteStoreParts {
   readonly items: Items;
   readonly transactions: Transactions;
   readonly wait: BusyWait;
+  /** Error with the text for the operator, of one of SQLite. */
+  readonly describe: (error: unknown) => unknown;
 }
 
-export function createSqliteStore({ items, transactions, wait }: SqliteStoreParts): Store {
+export function createSqliteStore({ items, transactions, wait, describe }: SqliteStoreParts): Store {
+  async function orUnavailable<Value>(call: () => Promise<Value>): Promise<Value> {
+    try {
+      return await call();
+    } catch (error) {
+      throw new StoreUnavailable(describe(error));
+    }
+  }
+
   const read = <Value>(options: CallOptions, attempt: () => Value): Promise<Value> =>
     orUnavailable(async () => {
       options.signal?.throwIfAborted();
@@ -82,14 +92,6 @@ export function createSqliteStore({ items, transactions, wait }: SqliteStorePart
         yield attributes === undefined || attributes.length === 0 ? item : picked(item, attributes);
     },
   };
-}
-
-async function orUnavailable<Value>(call: () => Promise<Value>): Promise<Value> {
-  try {
-    return await call();
-  } catch (error) {
-    throw new StoreUnavailable(error);
-  }
 }
 
 function preparePut(items: Items, { table, item, condition, returnOld = false }: Put): () => ConditionalResult {

@@ -46,12 +46,24 @@ export async function openStoreFile(folder: string | undefined, wait: BusyWait):
 function whyNot(folder: string, error: unknown): string {
   const { message, errcode } = error as { message: string; errcode?: number };
   if (errcode === notADatabase) return notOurs(folder);
+  if (isDamaged(error)) return damagedText(folder);
   if (isBusy(error)) return `the folder ${folder} cannot be used for data (another program has locked ${databaseFile})`;
   return `the folder ${folder} cannot be used for data (${message})`;
 }
 
 /** SQLITE_NOTADB. */
 const notADatabase = 26;
+/** SQLITE_CORRUPT. Extended codes add the reason in higher bits. */
+const damaged = 11;
+
+export const isDamaged = (error: unknown): boolean => {
+  const { errcode } = (error ?? {}) as { readonly errcode?: number };
+  return errcode !== undefined && (errcode % 256 === damaged || errcode === notADatabase);
+};
+
+/** One line for the person at the terminal. */
+export const damagedText = (folder: string): string =>
+  `${databasePath(folder)} is damaged: stop what uses the folder, and restore a copy of it`;
 
 const notOurs = (folder: string): string =>
   `${databasePath(folder)} was made by another program: choose another folder`;

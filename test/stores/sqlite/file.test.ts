@@ -58,6 +58,23 @@ describe('a folder', () => {
   });
 });
 
+it('a damaged file is named to the operator, by the error of the call that meets it', async () => {
+  const { folder, close } = await openFolder();
+  await close();
+  const bytes = readFileSync(fileOf(folder));
+  // Behind the page with the schema, which opening reads.
+  bytes.fill(0xa5, 4_096);
+  writeFileSync(fileOf(folder), bytes);
+  const opened = await openSqliteStore({ folder });
+  const error: unknown = await opened.store.get('config', 'any').catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(StoreUnavailable);
+  expect((error as Error).cause).toMatchObject({
+    name: 'StoreFileRefused',
+    message: `${fileOf(folder)} is damaged: stop what uses the folder, and restore a copy of it`,
+  });
+  await opened.close();
+});
+
 describe('what is no store of ours is refused in one line and left as it is', () => {
   const withFile = (make: (path: string) => void): string => {
     const folder = temporaryFolder();

@@ -308,22 +308,18 @@ describe('a time budget', () => {
   });
 });
 
-describe('the origin secret', () => {
-  const hash = 'a'.repeat(64);
-  const read = (text: string | undefined) => readEnvironment({ GW_STAGE: 'dev', GW_ORIGIN_SECRET_SHA256: text });
+describe('the secret with the accepted origins', () => {
+  const read = (text: string | undefined) => readEnvironment({ GW_STAGE: 'dev', GW_ORIGIN_SECRET: text });
 
-  it('is asked for where its variable holds hashes, and not where it is not set', () => {
-    expect(read(undefined).originSecretHashes).toEqual([]);
-    expect(read(hash).originSecretHashes).toEqual([hash]);
-    expect(read(`${hash},${'b'.repeat(64)}`).originSecretHashes).toHaveLength(2);
+  it('is asked for where its variable names it, and not where it is not set', () => {
+    expect(read(undefined).originSecret).toBeUndefined();
+    for (const name of ['gw/dev/origin', 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:gw/dev/origin-a1b2c3'])
+      expect(read(name).originSecret).toBe(name);
   });
 
-  it.each(['', ',', ' ', `${hash},`, hash.toUpperCase(), 'the-secret-itself'])(
-    'stops the start where its variable is set but holds no hash: %p',
-    (text) => {
-      expect(() => read(text)).toThrow('GW_ORIGIN_SECRET_SHA256');
-      expect(() => read(text)).not.toThrow(/aaaa|itself/i);
-    },
+  it.each(['', ' ', 'gw/dev/origin,', 'a name', 'x'.repeat(513)])(
+    'stops the start where its variable is set but names none: %p',
+    (text) => expect(() => read(text)).toThrow('GW_ORIGIN_SECRET must be the name or the ARN of a secret'),
   );
 });
 

@@ -120,6 +120,15 @@ describe('what a file leaves out', () => {
   });
 });
 
+it('a key whose end is in the past when the file gives it is reported, once', async () => {
+  const ended = spoiled(keyLine, keyLine.replace(' }', ', expires_at: 2020-01-01 }'));
+  const plan = await planOn(database.store, ended);
+  const place = /^workspaces\[0\]\.keys\[\d\]\.expires_at is in the past: every call with key \S+ is refused$/;
+  expect(plan.notes.filter((note) => place.test(note))).toHaveLength(1);
+  await plan.apply();
+  expect((await planOn(database.store, ended)).notes.filter((note) => place.test(note))).toEqual([]);
+});
+
 it('a function with cases that a file activates can be applied to a fresh store', async () => {
   const cases = 'input: { type: object, schema: { type: object, required: [ticket] } }';
   const text = spoiled(cases, `${cases}\n            cases: [{ input: { ticket: a }, expect: { contains: b } }]`);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
-import { formatProblem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
+import { formatProblem, readGatewayFile, readWithList } from '../../../shared/configuration/gateway-file/index.ts';
 import { providerApis } from '../../../shared/foundation/constants/index.ts';
 import { anyText } from '../../support/any-text.ts';
 import { catalogueIn, exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
@@ -431,3 +431,30 @@ function set(target: unknown, place: JsonPath, value: unknown): void {
   if (rest.length === 0) members[step] = value;
   else set(members[step], rest, value);
 }
+
+it('faults that only the model list knows come in the same round as others, with their lines', async () => {
+  const text = [
+    'providers:',
+    '  - { id: openai, kind: openai }',
+    '  - { id: plain, base_url: "https://plain.example/v1", auth: none }',
+    '  - { id: broken, kind: openai, idle_timeout_ms: soon }',
+    'models:',
+    '  - { from: broken, only: ["gpt-5*"] }',
+    '  - { id: spoiled, colour: red, providers: [{ provider: openai }] }',
+    '  - { from: openai, only: ["gpt-5*", "no-such-*"] }',
+    '  - { from: plain }',
+    '  - { id: openai/unlisted, providers: [{ provider: openai }] }',
+    'workspaces: [{ id: team, rpm: 5 }]',
+  ].join('\n');
+  const result = await readWithList(text);
+  if (result.ok) throw new Error('the file has no fault');
+  expect(result.problems.map(({ path, line }) => [path, line])).toEqual([
+    ['providers[2].idle_timeout_ms', 4],
+    ['models[1].colour', 7],
+    ['models[2].only[1]', 8],
+    ['models[3].from', 9],
+    [expect.stringMatching(/^models\[4\]\.providers\[0\]/), 10],
+    ['workspaces[0].rpm', 11],
+  ]);
+  expect(await readWithList(exampleText)).toMatchObject({ ok: true });
+});

@@ -2,11 +2,10 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { sha256Hex, systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { deliverBody, textPieces } from '../../../shared/protocol/http/delivery.ts';
 import {
-  comesThroughEdge,
   createBufferedHandler,
   guardProcess,
   readCorrelation,
@@ -190,23 +189,6 @@ describe('in a function', () => {
       expect((await unsettled(chatEvent(), {})).statusCode).toBe(200);
       expect(events()).toEqual(['request_failed', 'finish_failed']);
     });
-  });
-});
-
-const sent = (...values: string[]) => ({ 'x-gw-origin-secret': values });
-const [older, newer] = [sha256Hex('older'), sha256Hex('newer')];
-
-describe('the origin secret', () => {
-  it('is not asked for where none is set, and is accepted in its old and its new value during a rotation', () => {
-    for (const headers of [{}, sent('anything')]) expect(comesThroughEdge(headers, [])).toBe(true);
-    for (const value of ['older', 'newer']) expect(comesThroughEdge(sent(value), [older, newer])).toBe(true);
-    expect(comesThroughEdge(sent('newer'), [` ${newer.toUpperCase()} `])).toBe(true);
-  });
-
-  it('is refused when absent, wrong, sent twice, or sent as its own hash', () => {
-    for (const headers of [{}, sent(), sent(''), sent('wrong'), sent('older', 'older'), sent(older)]) {
-      expect(comesThroughEdge(headers, [older])).toBe(false);
-    }
   });
 });
 

@@ -140,7 +140,7 @@ describe('a failure', () => {
   });
 
   it('inside bytes breaks the request off where they end, finishes, and fails the invocation: the process lives', async () => {
-    const { dependencies, clock } = adapterDependencies();
+    const { dependencies, clock, events: logged } = adapterDependencies();
     const order: string[] = [];
     const body = (async function* () {
       yield { text: 'RIFF\u00e9', isEnd: false };
@@ -159,7 +159,9 @@ describe('a failure', () => {
     expect(invocation.writes).toEqual(['', 'RIFF\u00e9']);
     expect(invocation.ends).toEqual([]);
     expect(order).toEqual(['finished']);
+    // Lambda counts an error of the function; this line is what alarms subtract.
     expect(invocation.failure).toMatchObject({ message: 'the answer broke, and is cut off' });
+    expect(logged().filter((event) => event === 'answer_broken')).toHaveLength(1);
     expect(invocation.deaths).toEqual([]);
     expect(clock.pending()).toBe(0);
   });

@@ -5,6 +5,7 @@ import type { ProviderDocument } from '../../../shared/configuration/catalogue/i
 import type { LogFields } from '../../../shared/foundation/log/index.ts';
 import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
 import { nextTurn, systemClock } from '../../../shared/foundation/time/index.ts';
+import { anyOrigin } from '../../../shared/protocol/http/index.ts';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readEvents } from '../../../shared/protocol/wire/index.ts';
 import {
@@ -177,11 +178,13 @@ describe('what providers lack', () => {
         isCooling: () => false,
         coolingFor: () => [],
         lastFailure: () => undefined,
+        unreached: () => undefined,
         noted: () => undefined,
         refresh: nothing,
         report: () => {},
         flush: nothing,
       },
+      origin: anyOrigin,
     });
     expect(lines).toHaveLength(1);
   });

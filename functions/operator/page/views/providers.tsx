@@ -1,5 +1,7 @@
 // Providers: the state of each in one line, its health at each of its models behind it, and the switch that ends calls to it.
+
 import { useEffect, useState } from 'preact/hooks';
+import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
 import type { Health, LimitUse, Provider, ProviderModel } from '../connection/documents.ts';
 import { manage } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
@@ -191,9 +193,10 @@ const reasons: Readonly<Partial<Record<Health['state'], string>>> = {
 };
 
 /** Its state, and for whom it cools and why: it is then called last. */
-const State = ({ health: { state, is_cooling, cooling_for } }: { readonly health: Health }) => (
+const State = ({ health: { state, reason, is_cooling, cooling_for } }: { readonly health: Health }) => (
   <span class="lines">
     <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>
+    {reason !== null && <span>{connectionFaultText(reason)}</span>}
     {is_cooling && (
       <span>
         cooling for {cooling_for === 'all' ? 'all' : cooling_for.join(', ')}

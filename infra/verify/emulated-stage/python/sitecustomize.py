@@ -1,5 +1,7 @@
 # Python runs this before MiniStack, and gives it what it lacks. It imports a table into a stack only as AWS::DynamoDB::Table, while CDK
 # writes GlobalTable, and takes the name of a bucket that is imported for a conflict. It has no CodeDeploy: an alias moves at once.
+import string
+
 try:
     from ministack.services.cloudformation.changesets import _IMPORT_LOOKUPS as lookups
     from ministack.services.cloudformation import provisioners
@@ -27,3 +29,15 @@ else:
 
     for kind in ("Application", "DeploymentConfig", "DeploymentGroup"):
         handlers[f"AWS::CodeDeploy::{kind}"] = {"create": create, "update": update, "delete": delete}
+
+    # It generates secrets with punctuation, whatever the template says.
+    generate = provisioners._sm_secret_string
+
+    def without_punctuation(props):
+        generated = props.get("GenerateSecretString") or {}
+        if not generated.get("ExcludePunctuation"):
+            return generate(props)
+        excluded = generated.get("ExcludeCharacters", "") + string.punctuation
+        return generate({**props, "GenerateSecretString": {**generated, "ExcludeCharacters": excluded}})
+
+    provisioners._sm_secret_string = without_punctuation

@@ -1,0 +1,140 @@
+// Asks a deployed stage on each of its routes, at the address that its clients use: a deployment that ends well may still
+// leave one refused. No request has a valid key, so none costs anything.
+import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import type { StageSettings } from '../settings-schema.ts';
+
+export interface RouteAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface RouteCheckSurroundings {
+  readonly clock: Clock;
+  /** Rejects where nothing answers. */
+  readonly ask: (url: string, headers: Readonly<Record<string, string>>) => Promise<RouteAnswer>;
+}
+
+/** A new name takes a while to be known, and a right that was just given to be seen. */
+const askedForMs = 120_000;
+const askAgainMs = 5_000;
+const shownCharacters = 200;
+
+/** Has the form of an operator's key, so that the edge lets it pass, and is none. */
+const unknownOperatorKey = `sk-gw-${'0'.repeat(16)}-${'0'.repeat(49)}`;
+
+interface Route {
+  readonly path: string;
+  /** Served by the function of the console, which has an address of its own where there is no distribution. */
+  readonly isConsole?: true;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses of a route that is reached without a valid key. */
+  readonly statuses: readonly number[];
+}
+
+const open = [200];
+/** By the key that is missing, or by the method that is not the route's. */
+const refusedByGateway = [401, 405];
+
+/** Routes of every stage, and of the console where there is one. */
+function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[] {
+  const [base, second] = basePaths;
+  const below = (start: string, paths: readonly string[]): Route[] =>
+    paths.map((path) => ({ path: start + path.replaceAll(/\*+/g, 'none'), statuses: refusedByGateway }));
+  const { landing, health, hello, openapi, console: page } = rootPaths;
+  const authorization = `Bearer ${unknownOperatorKey}`;
+  return [
+    ...[health, hello, landing, openapi].map((path) => ({ path, statuses: open })),
+    ...below(base, Object.values(routePaths)),
+    ...below(second, [routePaths.chatCompletions, routePaths.models, routePaths.model]),
+    ...(console === true
+      ? [
+          { path: page, isConsole: true, statuses: open } as const,
+          {
+            path: `${base}/manage/session`,
+            isConsole: true,
+            headers: { authorization },
+            statuses: refusedByGateway,
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** `outputs`: of the api stack. Returns a line for the terminal; throws one that names the refused routes and why. */
+export async function checkRoutes(
+  stage: string,
+  settings: Pick<StageSettings, 'compute' | 'edge' | 'console' | 'webAclArn'>,
+  outputs: Readonly<Record<string, string>>,
+  { clock, ask }: RouteCheckSurroundings,
+): Promise<string> {
+  const { BaseUrl: baseUrl, ConsoleUrl: consoleUrl = baseUrl, DistributionDomainName: distributionName } = outputs;
+  if (baseUrl === undefined || consoleUrl === undefined) throw new Error(`the stack of ${stage} has no output BaseUrl`);
+  if (settings.compute === 'container' && settings.edge === 'none') {
+    return `the routes of ${stage} were not asked: they are reached from inside its network alone`;
+  }
+  // The names of a custom domain may point elsewhere until their records are changed.
+  const addressOf = (url: string) =>
+    distributionName === undefined ? new URL(url).origin : `https://${distributionName}`;
+  const address = addressOf(baseUrl);
+  const askRoute = ({ path, headers = {}, isConsole }: Route) =>
+    ask((isConsole === true ? addressOf(consoleUrl) : address) + path, headers);
+  const untilMs = clock.nowMs() + askedForMs;
+  let pending = routesOf(settings);
+  for (;;) {
+    const results = await askEach(pending, askRoute, () => clock.nowMs() > untilMs);
+    const refused = results.filter(({ reason }) => reason !== undefined);
+    if (refused.length === 0) return `all routes of ${stage} answer at ${address}`;
+    if (settings.webAclArn !== null && refused.length === routesOf(settings).length && refused.every(isBlocked)) {
+      return `the routes of ${stage} were not asked: its web ACL blocks this network`;
+    }
+    if (clock.nowMs() + askAgainMs > untilMs) throw new Error(describe(stage, address, refused));
+    pending = refused.map(({ route }) => route);
+    await sleep(clock, askAgainMs);
+  }
+}
+
+interface RouteResult {
+  readonly route: Route;
+  readonly status?: number;
+  /** Undefined where the route is reached. */
+  readonly reason: string | undefined;
+}
+
+/** One after the other: a new account runs few functions. */
+async function askEach(
+  routes: readonly Route[],
+  askRoute: (route: Route) => Promise<RouteAnswer>,
+  isOver: () => boolean,
+): Promise<RouteResult[]> {
+  const results: RouteResult[] = [];
+  for (const route of routes) {
+    if (isOver()) {
+      results.push({ route, reason: 'there was no time left to ask it' });
+      continue;
+    }
+    try {
+      const { status, text } = await askRoute(route);
+      const isReached = route.statuses.includes(status);
+      const shown = text.replaceAll(/\s+/g, ' ').slice(0, shownCharacters);
+      results.push({ route, status, reason: isReached ? undefined : `${status} ${shown}` });
+    } catch (error) {
+      results.push({ route, reason: reasonOf(error) });
+    }
+  }
+  return results;
+}
+
+/** The message of `fetch` itself says only that it failed. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
+}
+
+/** A web ACL answers in HTML, before any code of the gateway. */
+const isBlocked = ({ status, reason }: RouteResult): boolean => status === 403 && !reason?.includes('{');
+
+function describe(stage: string, address: string, refused: readonly RouteResult[]): string {
+  const paths = refused.map(({ route }) => route.path).join(', ');
+  return `${stage} was deployed, but does not serve ${paths} at ${address}: ${refused[0]?.reason}`;
+}

@@ -1,0 +1,95 @@
+// The gateway file that a start or `gw apply` applied last, kept with the store it was applied to: a later start applies what
+// the file has changed since, and leaves the rest as operators changed it. Key texts are kept as hashes alone.
+import { sha256Hex } from '../../foundation/ids/index.ts';
+import type { JsonObject } from '../../protocol/wire/index.ts';
+import { packText, unpackText } from '../../storage/blobs/index.ts';
+import type { Store } from '../../storage/store/index.ts';
+import { type GatewayFile, gatewayFileSchema, type ReadFile } from './gateway-file.ts';
+import { checkWith } from './problems.ts';
+import { isMapping } from './yaml-source.ts';
+
+const itemKey = 'APPLIED_FILE';
+/** DynamoDB refuses items over 400 KB. */
+const bodyMaxBytes = 380 * 1024;
+
+export interface AppliedFile {
+  /** Absolute path. */
+  readonly path: string;
+  /** Without the texts of keys. */
+  readonly file: GatewayFile;
+  /** By `keyNameIn`. */
+  readonly keyHashes: ReadonlyMap<string, string>;
+  /** Ids of the models that it made, of which a later model list may have more. */
+  readonly modelIds: ReadonlySet<string>;
+}
+
+interface StoredFile {
+  readonly path: string;
+  readonly source: unknown;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly models: readonly string[];
+}
+
+const keyNameIn = (workspace: string, key: string): string => `${workspace}/${key}`;
+
+/** Returns undefined where no file was kept, or one that this release no longer accepts. */
+export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<AppliedFile | undefined> {
+  const item = await store.get('config', itemKey);
+  if (item === undefined) return undefined;
+  const json = await unpackText({ bytes: item.body_gzip as Uint8Array, sha256: String(item.sha256) });
+  if (json === undefined) return undefined;
+  const { path, source, keys, models } = JSON.parse(json) as StoredFile;
+  const checked = checkWith(gatewayFileSchema, source);
+  if (!checked.ok) return undefined;
+  return { path, file: checked.value, keyHashes: new Map(Object.entries(keys)), modelIds: new Set(models) };
+}
+
+/** False: the file is too large to be kept, so the next start applies it whole. */
+export async function keepAppliedFile(
+  store: Pick<Store, 'put' | 'delete'>,
+  { file, source }: Pick<ReadFile, 'file' | 'source'>,
+  { path, modelIds }: { readonly path: string; readonly modelIds: Iterable<string> },
+): Promise<boolean> {
+  const hashes = file.workspaces.flatMap(({ id, keys }) =>
+    keys.flatMap(({ name, key }) => (key === undefined ? [] : [[keyNameIn(id, name), sha256Hex(key)] as const])),
+  );
+  const stored: StoredFile = {
+    path,
+    source: withoutKeyTexts(source),
+    keys: Object.fromEntries(hashes),
+    models: [...modelIds],
+  };
+  const { bytes, sha256 } = await packText(JSON.stringify(stored));
+  const isKept = bytes.byteLength <= bodyMaxBytes;
+  if (isKept) await store.put({ table: 'config', item: { pk: itemKey, body_gzip: bytes, sha256 }, repeatable: true });
+  else await store.delete('config', itemKey);
+  return isKept;
+}
+
+/** The file without the texts of keys that are those of the former file. */
+export function withoutFormerKeyTexts(file: GatewayFile, { keyHashes }: AppliedFile): GatewayFile {
+  const workspaces = file.workspaces.map((workspace) => ({
+    ...workspace,
+    keys: workspace.keys.map(({ key, ...settings }) =>
+      key === undefined || keyHashes.get(keyNameIn(workspace.id, settings.name)) === sha256Hex(key)
+        ? settings
+        : { ...settings, key },
+    ),
+  }));
+  return { ...file, workspaces };
+}
+
+function withoutKeyTexts(source: unknown): unknown {
+  const { workspaces, ...rest } = source as JsonObject;
+  if (!Array.isArray(workspaces)) return source;
+  const stripped = workspaces.map((workspace: unknown) => {
+    if (!isMapping(workspace) || !Array.isArray(workspace.keys)) return workspace;
+    const keys = workspace.keys.map((key: unknown) => {
+      if (!isMapping(key)) return key;
+      const { key: _text, ...settings } = key;
+      return settings;
+    });
+    return { ...workspace, keys };
+  });
+  return { ...rest, workspaces: stripped };
+}
