@@ -75,7 +75,7 @@ export const serveStoredResponse =
     return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
   };
 
-/** The guardrails of the key that reads, whoever made the response. */
+/** The guardrails of the key that reads; the key that made the response has no say. */
 async function decide(
   deps: GatewayDependencies,
   { catalogue, guardrails }: FoundResponse,

@@ -86,7 +86,7 @@ export const noEnvelopes: Envelopes = {
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
 
 /**
- * In the place of a signature whose text was changed: nobody can open it, so that its thinking goes to no model again, as
+ * In the place of a signature whose text was changed: it opens for no key, so that its thinking goes to no model again, as
  * that of a stranger.
  */
 export const brokenSignature = `${prefix}masked`;
