@@ -124,7 +124,10 @@ function readTaskModel({ kind, name, model }: TaskRow, image: ImageCosts): Liste
   const input = costOf(model, 'input_cost_per_token') ?? 0;
   const output = outputCost(model);
   const maxOutputTokens = maxOutputOf(model, name, task);
-  const units = unitPrices(model, task, { ...image, bySize: withDefault(image.bySize, output * maxOutputTokens) });
+  const units = unitPrices(model, task, {
+    ...image,
+    bySize: withDefault(name, image.bySize, output * maxOutputTokens),
+  });
   // Nothing means that the list does not know a price; OpenAI says itself that its moderations are free.
   const isFree = api === 'moderations' && kind === 'openai';
   if (input === 0 && output === 0 && units === undefined && !isFree) return undefined;
@@ -194,9 +197,21 @@ function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: Ima
   return Object.keys(prices).length === 0 ? undefined : prices;
 }
 
-/** A quality that the list leaves out costs its bound of tokens at most. */
-const withDefault = (bySize: ImageCosts['bySize'], mostUsd: number): ImageCosts['bySize'] =>
-  bySize === undefined || !lacksHigh(Object.keys(bySize)) ? bySize : { ...bySize, default: exactUsdText(mostUsd) };
+/**
+ * Images that a provider makes where a call names neither size nor quality. Others choose by the prompt. From
+ * platform.openai.com/docs/api-reference/images/create and learn.microsoft.com/azure/ai-foundry/openai/dall-e-quickstart,
+ * November 2026.
+ */
+const usualImages: readonly (readonly [name: RegExp, image: string])[] = [[/^dall-e-3\b/, '1024x1024/standard']];
+
+/** The documented one; else a quality that the list leaves out costs its bound of tokens at most. */
+function withDefault(name: string, bySize: ImageCosts['bySize'], mostUsd: number): ImageCosts['bySize'] {
+  const usual = bySize?.[usualImages.find(([names]) => names.test(name))?.[1] ?? ''];
+  if (usual !== undefined) return { ...bySize, default: usual };
+  return bySize === undefined || !lacksHigh(Object.keys(bySize))
+    ? bySize
+    : { ...bySize, default: exactUsdText(mostUsd) };
+}
 
 const lacksHigh = (names: readonly string[]): boolean =>
   names.some((name) => name.endsWith('/low')) && !names.some((name) => name.endsWith('/high'));

@@ -41,7 +41,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
       : Code extends MayBeFinal
         ? { isFinal?: boolean }
         : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
-          ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource; isPaused?: true }
+          ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource; isPaused?: true; isFinal?: boolean }
           : Record<never, never>;
 
 /** Of a provider that rejected the request. */

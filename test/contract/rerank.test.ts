@@ -99,7 +99,7 @@ describe('the price of a search', () => {
     await expectBalancedBooks(gateway);
   });
 
-  it('is reserved for as many as long documents can be: more that are reported are not charged', async () => {
+  it('is reserved for as many as long documents can be: more that are reported are not charged, and named in the log', async () => {
     const long = Array.from({ length: 100 }, () => 'word '.repeat(200));
     expect((await gateway.recordOf(await post({ model: 'cohere-3', documents: long })))?.costPicoUsd).toBe(
       6_000_000_000n,
@@ -109,7 +109,10 @@ describe('the price of a search', () => {
       estimated: true,
     });
     expect((await gateway.recordOf(await post({ model: 'cohere-lies' })))?.costPicoUsd).toBe(2_000_000_000n);
-    expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
+    const over = gateway.logLines.filter((line) => line.includes('charge_over_hold'));
+    expect(over.map((line) => JSON.parse(line) as Record<string, unknown>)).toEqual([
+      expect.objectContaining({ model: 'cohere-3', units: '3 search units' }),
+    ]);
     await expectBalancedBooks(gateway);
   });
 

@@ -126,10 +126,10 @@ describe('the price of a file', () => {
     await expectBalancedBooks(gateway);
   });
 
-  it('is that of its bytes where its head says less than so many bytes can be', async () => {
+  it('is what its samples play where its head says less', async () => {
     const forged = Buffer.concat([twoSeconds, Buffer.alloc(200_000)]);
     const asked = { fields: { model: 'silent' }, file: forged };
-    const seconds = BigInt(Math.ceil(forged.length / 1_000));
+    const seconds = BigInt(Math.ceil(forged.length / 48_000));
     expect((await gateway.recordOf(await post(asked)))?.costPicoUsd).toBe(seconds * perSecond);
     await expectBalancedBooks(gateway);
   });

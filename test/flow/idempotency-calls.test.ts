@@ -1,6 +1,7 @@
 // The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike. Every interface and format: `interface-conformance`.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
+import { collect } from '../../shared/foundation/parallel/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -307,5 +308,61 @@ describe('an Idempotency-Key of a long stream', () => {
     await harness.settled();
     expect((await harness.credit()).spent).toBe(spent);
     expect(provider.bodies).toHaveLength(1);
+  });
+});
+
+describe('an Idempotency-Key under zdr', () => {
+  const harnesses: Harness[] = [];
+  afterAll(() => Promise.all(harnesses.map((one) => one.stop())));
+
+  async function started(workspace: Record<string, unknown>): Promise<Harness> {
+    const one = await startHarness({
+      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+      providers: { acme: { data_policy: { zdr: true } } },
+      workspace,
+    });
+    harnesses.push(one);
+    return one;
+  }
+  const keysIn = ({ testStore }: Harness) => collect(testStore.store.scan('idempotency'));
+  const underZdr = { provider: { zdr: true } };
+  const preset = { slug: 'strict', versions: [{ version: '1', config: underZdr }], designated: '1' };
+  const zdr: { of: string; workspace: Record<string, unknown>; members: Record<string, unknown> }[] = [
+    { of: 'the request', workspace: {}, members: underZdr },
+    { of: 'the workspace', workspace: { data_policy: { zdr: true } }, members: {} },
+    { of: 'a preset', workspace: { features: { presets: true }, presets: [preset] }, members: { preset: 'strict' } },
+  ];
+
+  it.each(zdr)(
+    'is refused by a workspace that stores no answers then, before any provider is called or anything is kept: of $of',
+    async ({ workspace, members }) => {
+      const refusing = await started({ ...workspace, idempotency: { zdr: 'refuse' } });
+      for (const stream of [false, true]) {
+        const body = hello('acme/echo', { stream, ...members });
+        const error = await expectError(await refusing.post(body, fresh()), 400, 'invalid_request');
+        expect(error.message).toContain('Idempotency-Key');
+        await refusing.settled();
+        expect(refusing.simulator.calls).toHaveLength(0);
+        expect(await keysIn(refusing)).toEqual([]);
+        expect(await outcomeOf(await refusing.post(body))).toBe('ok');
+        refusing.simulator.clear();
+      }
+    },
+  );
+
+  it.each(zdr)('is answered from its stored answer where its workspace says nothing: of $of', async (of) => {
+    const storing = await started(of.workspace);
+    const headers = fresh();
+    const [first, again] = [
+      await storing.post(hello('acme/echo', of.members), headers),
+      await storing.post(hello('acme/echo', of.members), headers),
+    ];
+    expect(await again.text()).toBe(await first.text());
+    expect([first.status, storing.simulator.calls.length]).toEqual([200, 1]);
+  });
+
+  it('is not refused by such a workspace where a call has no zdr', async () => {
+    const refusing = await started({ idempotency: { zdr: 'refuse' } });
+    expect(await outcomeOf(await refusing.post(hello('acme/echo'), fresh()))).toBe('ok');
   });
 });

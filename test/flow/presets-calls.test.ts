@@ -12,6 +12,15 @@ const presets = [
   { slug: 'terse', versions, designated: '1' },
   { slug: 'pinned', versions: [{ version: 'a', config: { provider: { only: ['loose'] } } }], designated: 'a' },
   { slug: 'streamed', versions: [{ version: 'a', config: { stream: true, cache: { ttl: 9 } } }], designated: 'a' },
+  { slug: 'named', versions: [{ version: 'a', config: { model: 'acme/echo' } }], designated: 'a' },
+  { slug: 'list', versions: [{ version: 'a', config: { models: ['acme/failing', 'acme/echo'] } }], designated: 'a' },
+  {
+    slug: 'both',
+    versions: [{ version: 'a', config: { model: 'acme/failing', models: ['acme/echo'] } }],
+    designated: 'a',
+  },
+  { slug: 'nowhere', versions: [{ version: 'a', config: { model: 'acme/nowhere' } }], designated: 'a' },
+  { slug: 'function', versions: [{ version: 'a', config: { model: 'gw/function/any' } }], designated: 'a' },
   { slug: 'broken', versions: [{ version: 'a', config: { temperature: 'hot' } }], designated: 'a' },
 ];
 
@@ -26,6 +35,8 @@ describe('a preset', () => {
           { provider: 'loose', upstream: 'echo' },
           { provider: 'strict', upstream: 'echo', more: { output_price_per_million: '9' } },
         ],
+        'acme/other': [{ provider: 'loose', upstream: 'usage:7:7' }],
+        'acme/failing': [{ provider: 'loose', upstream: 'error-500' }],
       },
       providers: { strict: { data_policy: { zdr: true } } },
       workspace: { features: { presets: true }, presets },
@@ -76,6 +87,45 @@ describe('a preset', () => {
     });
     expect((await sent({ preset: 'pinned' })).provider).toBe('loose');
     expect((await sent({ preset: 'pinned', provider: { only: 'strict' } })).provider).toBe('strict');
+  });
+
+  const messages = [{ role: 'user', content: 'Hi' }];
+
+  it.each([
+    [{ preset: 'named' }, ['echo'], 'acme/echo'],
+    [{ preset: 'named', model: null, models: null }, ['echo'], 'acme/echo'],
+    [{ preset: 'list' }, ['error-500', 'echo'], 'acme/echo'],
+    [{ preset: 'both' }, ['error-500', 'echo'], 'acme/echo'],
+    [{ preset: 'both', model: 'acme/other' }, ['usage:7:7'], 'acme/other'],
+    [{ preset: 'both', models: ['acme/other'] }, ['usage:7:7'], 'acme/other'],
+    [{ preset: 'list', model: 'acme/failing' }, ['error-500', 'echo'], 'acme/echo'],
+  ])('names the models of a request that names none: %j', async (members, upstreams, model) => {
+    for (const stream of [false, true]) {
+      const headers = { 'idempotency-key': `${JSON.stringify(members)}-${stream}` };
+      const response = await harness.post({ messages, stream, ...members }, headers);
+      expect([response.status, response.headers.get('x-gw-model')]).toEqual([200, model]);
+      const text = await response.text();
+      await harness.settled();
+      const called = harness.simulator.calls.map(({ body }) => (body as { model?: unknown }).model);
+      expect(called).toEqual(upstreams);
+      expect((await harness.records()).at(-1)).toMatchObject({ modelServed: model });
+      const again = await harness.post({ messages, stream, ...members }, headers);
+      expect(await again.text()).toBe(text);
+      expect(harness.simulator.calls).toHaveLength(upstreams.length);
+      harness.simulator.clear();
+    }
+  });
+
+  it('brings no model: the request is refused by the field that is missing, and so is an unknown model of a preset', async () => {
+    const post = (preset: string | null) => harness.post({ messages, preset });
+    expect(await expectError(await post('terse'), 400, 'invalid_request')).toMatchObject({
+      message: 'model: is missing',
+    });
+    expect(await expectError(await post(null), 400, 'invalid_request')).toMatchObject({ message: 'model: is missing' });
+    await expectError(await post('nowhere'), 400, 'unknown_model');
+    await expectError(await post('function'), 400, 'unknown_model');
+    await expectError(await post('nobody'), 404, 'preset_not_found');
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('tightens data policies, and no request loosens them again', async () => {

@@ -66,7 +66,11 @@ describe('who is let in', () => {
   /** Slots that other gateways took of a limit of 60. */
   async function take(model: Model, slots: number): Promise<void> {
     for (let slot = 1; slot <= slots; slot += 1)
-      await gateway.composition.limiter.admit({ provider: 'acme', model }, { rpm: 60, tpm: null, tpd: null }, 1);
+      await gateway.composition.limiter.admit(
+        { provider: 'acme', model },
+        { rpm: 60, tpm: null, tpd: null },
+        { tokens: 1, requests: 1 },
+      );
   }
   const counters = (model: Model) => gateway.testStore.store.get('limits', `provider#acme#${model}#0`);
   const settled = (model: Model, tokens: number) =>

@@ -57,7 +57,7 @@ describe('a budget of 55 seconds', () => {
     const limits = { rpm: 1, tpm: null, tpd: null };
     // Half a minute before: its window is over in 30 s.
     const entry = { provider: 'slow', model: 'acme/model' };
-    expect(await limiter.admit(entry, limits, 1)).toMatchObject({ kind: 'admitted' });
+    expect(await limiter.admit(entry, limits, { tokens: 1, requests: 1 })).toMatchObject({ kind: 'admitted' });
     clock.advance(30_000);
     clock.forget();
     const answer = gateway.post(hello('acme/model'));

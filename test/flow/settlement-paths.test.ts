@@ -231,9 +231,10 @@ describe('a store that is away', () => {
     if (!isSettlement(call)) return undefined;
     return call.table === 'keys' ? 'key' : 'workspace';
   };
-  /** Every way in which some of the three writes are made and the others are not. */
-  const killedBetween = Array.from({ length: 2 ** places.length - 1 }, (_, bits) =>
-    places.filter((_place, index) => ((bits >> index) & 1) === 1),
+  const charged = ['key', 'workspace'] as const;
+  /** Every way in which some of the three writes are made and the others are not: the record comes last. */
+  const killedBetween = Array.from({ length: 2 ** charged.length }, (_, bits) =>
+    charged.filter((_place, index) => ((bits >> index) & 1) === 1),
   );
 
   const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
@@ -280,20 +281,26 @@ describe('a store that is away', () => {
       },
     );
 
-    it('is one round to the store: the record is written while the money still waits for its answer', async () => {
-      const recorded = Promise.withResolvers<void>();
+    it('writes the record behind the money, so that none says more than was charged', async () => {
+      const order: string[] = [];
       harness = await startHarness({
         models,
+        key: { spend_limit_usd: '0.05' },
         wrapStore: (store) =>
           aroundStore(store, async (call, run) => {
-            if (isSettlement(call)) await recorded.promise;
+            const place = placeOf(call);
+            if (place !== undefined) order.push(`${place} begins`);
             const answer = await run();
-            if (call.table === 'records') recorded.resolve();
+            if (place !== undefined) order.push(`${place} is written`);
             return answer;
           }),
       });
       expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
       await harness.settled();
+      // Key and workspace in one round.
+      expect(order.slice(0, 2).toSorted()).toEqual(['key begins', 'workspace begins']);
+      expect(order.slice(2, 4).toSorted()).toEqual(['key is written', 'workspace is written']);
+      expect(order.slice(4)).toEqual(['record begins', 'record is written']);
       expect(await harness.records()).toHaveLength(1);
       expect(await expectBalancedBooks(harness)).toBe(cost);
     });
@@ -398,7 +405,8 @@ describe('a store that is away', () => {
 
       async function callAndDie(idempotencyKey: string, written: readonly Place[]): Promise<void> {
         const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
-        const open = new Set<Place>(places);
+        // None of them is answered, so the record is not begun.
+        const open = new Set<Place>(charged);
         const isOver = Promise.withResolvers<void>();
         let isAnswered = false;
         const { composition } = await harness.open({

@@ -6,7 +6,7 @@ const pageWords = 800;
 
 /** Rounded up to the next 50, so that not each sentence changes this list. */
 const longerPages: Readonly<Record<string, number>> = {
-  'functions/gateway/README.md': 1_850,
+  'functions/gateway/README.md': 1_900,
   'functions/operator/README.md': 2_250,
   'infra/bench/README.md': 2_600,
   'infra/cdk/README.md': 2_200,

@@ -67,7 +67,7 @@ export const admitAtOnce = (
     estimates.map((tokens, index) => {
       const limiter = limiters[index % limiters.length];
       if (limiter === undefined) throw new Error('no limiter');
-      return limiter.admit(entry, limits, tokens);
+      return limiter.admit(entry, limits, { tokens, requests: 1 });
     }),
   );
 

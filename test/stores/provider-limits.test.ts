@@ -48,7 +48,7 @@ onEachStore((start) => {
 
   const times = (count: number, tokens = 1): number[] => Array.from({ length: count }, () => tokens);
   const take = async (limiter: ProviderLimiter, limits: EntryLimits, tokens: number) =>
-    permitOf(await limiter.admit(entry, limits, tokens));
+    permitOf(await limiter.admit(entry, limits, { tokens, requests: 1 }));
   const itemOf = (shard = 0) => test.store.get('limits', `provider#acme#${entry.model}#${shard}`);
   const counts = async () => countsIn(await itemOf());
   const requestsOf = async (shard: number) => countsIn(await itemOf(shard)).requests;
@@ -79,7 +79,7 @@ onEachStore((start) => {
     });
 
     it('makes an item that expires when a day and the day after are over', async () => {
-      await one.admit(entry, limits, 1);
+      await one.admit(entry, limits, { tokens: 1, requests: 1 });
       const midnight = Date.UTC(2027, 0, 17) / 1_000;
       expect(clock.nowMs()).toBe(Date.UTC(2027, 0, 15, 8));
       expect(await itemOf()).toMatchObject({ expires_at_epoch_seconds: midnight });
@@ -111,7 +111,7 @@ onEachStore((start) => {
       /** Store calls of one admission. */
       const cost = async (tokens = 100) => {
         const before = { ...calls };
-        const { kind } = await limiter.admit(entry, limits, tokens);
+        const { kind } = await limiter.admit(entry, limits, { tokens, requests: 1 });
         return { kind, reads: calls.reads - before.reads, writes: calls.writes - before.writes };
       };
       return { calls, limiter, cost };
@@ -126,12 +126,15 @@ onEachStore((start) => {
 
     it('needs one more write to be settled, and none where no tokens are limited or the estimate was right', async () => {
       const { limiter, calls } = counted();
-      const permit = permitOf(await limiter.admit(entry, limits, 100));
+      const permit = permitOf(await limiter.admit(entry, limits, { tokens: 100, requests: 1 }));
       const before = { ...calls };
       await limiter.settle(permit, 70);
       expect(calls.writes - before.writes).toBe(1);
-      await limiter.settle(permitOf(await limiter.admit(entry, limits, 100)), 100);
-      await limiter.settle(permitOf(await limiter.admit({ ...entry, provider: 'b' }, { ...noLimits, rpm: 5 }, 9)), 900);
+      await limiter.settle(permitOf(await limiter.admit(entry, limits, { tokens: 100, requests: 1 })), 100);
+      await limiter.settle(
+        permitOf(await limiter.admit({ ...entry, provider: 'b' }, { ...noLimits, rpm: 5 }, { tokens: 9, requests: 1 })),
+        900,
+      );
       expect(calls.writes - before.writes).toBe(1 + 1 + 1);
     });
   });
@@ -153,8 +156,8 @@ onEachStore((start) => {
     };
 
     it('counts a call in one of them, by chance', async () => {
-      permitOf(await startOne(clock, test.store, choosing(0.4)).admit(entry, limits, 1));
-      permitOf(await startOne(clock, test.store, choosing(0.999)).admit(entry, limits, 1));
+      permitOf(await startOne(clock, test.store, choosing(0.4)).admit(entry, limits, { tokens: 1, requests: 1 }));
+      permitOf(await startOne(clock, test.store, choosing(0.999)).admit(entry, limits, { tokens: 1, requests: 1 }));
       expect(await Promise.all([0, 1, 2].map(requestsOf))).toEqual([0, 1, 1]);
     });
 
@@ -162,11 +165,11 @@ onEachStore((start) => {
       await fill(0, 30_000);
       clock.advance(5_000);
       await fill(1, 30_000);
-      permitOf(await startOne(clock, test.store, choosing(0, 0.5)).admit(entry, limits, 1));
+      permitOf(await startOne(clock, test.store, choosing(0, 0.5)).admit(entry, limits, { tokens: 1, requests: 1 }));
       expect(await requestsOf(2)).toBe(1);
       const { store, calls } = countingCalls(test.store);
       const limiter = startOne(clock, store, choosing(0.4, 0.5));
-      expect(waitOf(await limiter.admit(entry, limits, 1))).toBe(55_000);
+      expect(waitOf(await limiter.admit(entry, limits, { tokens: 1, requests: 1 }))).toBe(55_000);
       expect(calls).toEqual({ reads: 2, writes: 0 });
       expect(await requestsOf(2)).toBe(1);
     });
@@ -188,7 +191,7 @@ onEachStore((start) => {
             return result;
           },
         });
-        const permit = permitOf(await limiter.admit(entry, limits, 500));
+        const permit = permitOf(await limiter.admit(entry, limits, { tokens: 500, requests: 1 }));
         isDown = true;
         await expect(limiter.settle(permit, 200)).rejects.toThrow(StoreUnavailable);
         isDown = false;
@@ -206,11 +209,13 @@ onEachStore((start) => {
           return result;
         },
       });
-      await expect(losing.admit(entry, { ...noLimits, rpm: 1 }, 1)).rejects.toThrow(StoreUnavailable);
+      await expect(losing.admit(entry, { ...noLimits, rpm: 1 }, { tokens: 1, requests: 1 })).rejects.toThrow(
+        StoreUnavailable,
+      );
       const sound = startOne();
-      expect((await sound.admit(entry, { ...noLimits, rpm: 1 }, 1)).kind).toBe('limited');
+      expect((await sound.admit(entry, { ...noLimits, rpm: 1 }, { tokens: 1, requests: 1 })).kind).toBe('limited');
       clock.advance(60_000);
-      expect((await sound.admit(entry, { ...noLimits, rpm: 1 }, 1)).kind).toBe('admitted');
+      expect((await sound.admit(entry, { ...noLimits, rpm: 1 }, { tokens: 1, requests: 1 })).kind).toBe('admitted');
     });
   });
 
@@ -311,7 +316,7 @@ onEachStore((start) => {
 
       async function admit(instance: number, tokens: number): Promise<void> {
         const owner = instances[instance] as ProviderLimiter;
-        const admission = await owner.admit({ provider: 'acme', model }, limits, tokens);
+        const admission = await owner.admit({ provider: 'acme', model }, limits, { tokens, requests: 1 });
         if (admission.kind === 'limited') return expect(admission.retryAfterMs).toBeGreaterThan(0);
         const { permit } = admission;
         const counted = { permit, least: amountsOf(permit), most: amountsOf(permit) };

@@ -27,6 +27,7 @@ export const samples: { readonly [Kind in SettingKind]: Sample } = {
   demand: { text: 'on', value: true, wrong: ['yes', 'yes'], none: 'off' },
   collection: { text: 'deny', value: 'deny', wrong: ['never', 'never'] },
   regions: { text: 'eu,us', value: ['eu', 'us'], wrong: ['Europe', ['Europe']] },
+  refusal: { text: 'refuse', value: 'refuse', wrong: ['allow', 'allow'] },
   switch: { text: 'on', value: true, wrong: ['yes', 'yes'], none: 'off', absent: false },
 };
 

@@ -5,6 +5,7 @@ import type { StoredResult } from '../../../shared/accounting/idempotency/index.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
+import { tighten } from '../../../shared/routing/planner/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
@@ -17,6 +18,9 @@ const retryAfterMaxSeconds = 2;
 const unstored =
   'The call with this Idempotency-Key is done; its answer was too long to be stored. Nothing was run or charged again.';
 
+const unwanted =
+  'The workspace stores no answers under zdr (idempotency.zdr: refuse): send the call without an Idempotency-Key, or without zdr.';
+
 const unchecked = 'The stored answer of this Idempotency-Key was not checked by each guardrail of this call.';
 
 /** Runs, replays, conflicts, or is still running. */
@@ -27,6 +31,10 @@ export function reserveIdempotencyKey(
 ): Reservation | undefined {
   const { idempotencyKey: key, workspace, arrivedAtMs, scope } = call;
   if (key === undefined) return undefined;
+  if (refusesKey(call)) {
+    const refusal = refused('idempotency', fail('invalid_request', { message: unwanted }));
+    return { rank: 'idempotency', reserve: async () => refusal };
+  }
   const keyOwner = { workspace: workspace.id, key, owner };
   const release = () => idempotency.release(keyOwner);
   async function reserve(): Promise<ReservationResult> {
@@ -55,6 +63,9 @@ export function reserveIdempotencyKey(
   }
   return { rank: 'idempotency', reserve, releaseUncertain: release, releasedFirst: true };
 }
+
+const refusesKey = ({ request, workspace }: IdentifiedCall): boolean =>
+  workspace.idempotency?.zdr === 'refuse' && tighten(request.provider.policy, workspace.data_policy).zdr === true;
 
 /** A key may have guardrails that the key of the first call did not have. */
 const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredResult, 'guardrails'>): boolean =>

@@ -4,6 +4,7 @@
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
+import { unnamedModel } from '../../../shared/protocol/interfaces/index.ts';
 import { failUnknownModel, findVisible } from '../../../shared/routing/planner/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
@@ -23,10 +24,10 @@ export function refuseModels(
   const visibility = { catalogue: call.catalogue, workspace: { models } };
   const isUnknown = (id: string) =>
     id !== autoModelId && !models.includes(id) && findVisible(id, visibility) === undefined;
-  const { request } = ready?.kind === 'replay' ? call : (planned ?? call);
+  const { request } = planned ?? call;
   const called =
     ready?.kind === 'replay' ? [request.model, ...request.fallbackModels] : planned?.plan.map(({ model }) => model.id);
-  const unknown = called?.find(isUnknown);
+  const unknown = called?.find((id) => id !== unnamedModel && isUnknown(id));
   if (unknown !== undefined) return failUnknownModel(unknown, visibility, request);
   if (ready?.kind !== 'replay' || !isUnknown(ready.result.model ?? autoModelId)) return undefined;
   return fail('unknown_model', { message: 'The stored answer is of a model that the key may not use.' });

@@ -4,7 +4,8 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { askLimits } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { reserveIdempotencyKey, reserveSpan } from './call-names.ts';
@@ -144,16 +145,14 @@ const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservat
   // Counts taken without an answer expire with their window.
 });
 
-async function admitFirst(
-  { limiter, clock }: GatewayDependencies,
-  { plan, byok, size }: RoutedCall,
-): Promise<ReservationResult> {
+async function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
+  const { plan, byok } = call;
   const [candidate] = plan;
   const startedAtMs = clock.nowMs();
   if (byok?.sourceOf(candidate) !== undefined) {
     return { holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } };
   }
-  const admission = await limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(size, candidate));
+  const admission = await askLimits(limiter, candidate, call);
   if (admission.kind === 'limited') return {};
   const { permit } = admission;
   return {

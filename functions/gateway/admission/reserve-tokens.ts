@@ -20,7 +20,7 @@ export function reserveTokens(deps: GatewayDependencies, call: RoutedCall | Open
   // One after the other: a call that its key refuses takes nothing of what others of its workspace could use.
   async function reserve(): Promise<ReservationResult> {
     for (const { owner, tpm, refuse } of owners) {
-      const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, tokens);
+      const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, { tokens, requests: 1 });
       if (admission.kind === 'limited') {
         recentRefusals.set(owner, true);
         return { ...refused('capacity', refuse(Math.ceil(admission.retryAfterMs / 1_000))), release };

@@ -27,7 +27,7 @@ export async function attemptCandidate(
   const { trace, correlation } = call.scope;
   // Where telemetry is on, the provider's spans belong to the span of this attempt.
   const traceparent = trace && spanId ? traceparentOf(trace, spanId) : correlation.traceparent;
-  const { send, openPart, connection } = createSend(deps, call, candidate, { ...rules, traceparent });
+  const { send, openPart, pause, connection } = createSend(deps, call, candidate, { ...rules, traceparent });
   const { watch, memory } = connection;
   const failed = (failure: NoAnswer['failure']): NoAnswer => {
     watch.abort();
@@ -36,7 +36,7 @@ export async function attemptCandidate(
   };
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
-    const called = await callCandidate(call, candidate, { send, openPart, createdSeconds });
+    const called = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds });
     if (called.kind === 'failure') {
       const refusedAnswer = called.failure.refusedAnswer ?? connection.refused?.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });

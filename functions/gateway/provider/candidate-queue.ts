@@ -5,8 +5,8 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import { fail } from '../../../shared/errors/index.ts';
 import { newSpanId } from '../../../shared/foundation/telemetry/index.ts';
 import { sleep, waitAtMost } from '../../../shared/foundation/time/index.ts';
-import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
-import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { type AdmittedCandidate, askLimits } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -44,7 +44,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
     if (payerOf(call.byok, candidate) === 'client') {
       return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     }
-    const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.size, candidate));
+    const asking = askLimits(limiter, candidate, call);
     // Never past the deadline.
     const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
     const admission = await waitAtMost(clock, deadline.remainingMs(), admissionTime.wait(asking), () => {

@@ -114,6 +114,10 @@ function limitedByAll({ plan }: ProviderCall, failures: readonly AttemptFailure[
   const limits = isOwnLimit ? [...new Set(plan.map(limitsText))].filter((text) => text !== undefined) : [];
   const why =
     limits.length === 0 ? 'All eligible providers are rate limited' : `Limits are reached: ${limits.join('; ')}`;
+  if (!Number.isFinite(retryAfterSeconds)) {
+    const message = `The call is more requests than a provider allows in a minute: ${limits.join('; ')}. Send fewer inputs, or images, in one call.`;
+    return fail('rate_limited', { isFinal: true, message });
+  }
   return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });
 }
 

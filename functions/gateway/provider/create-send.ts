@@ -3,7 +3,8 @@
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
-import type { CandidateRequest, NoAnswer, OpenPart, Send } from '../../../shared/routing/formats/index.ts';
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import type { CandidateRequest, NoAnswer, OpenPart, Pause, Send } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
   classifyStatus,
@@ -38,6 +39,7 @@ export interface ProviderConnection {
 export interface Sending {
   readonly send: Send;
   readonly openPart: OpenPart;
+  readonly pause: Pause;
   readonly connection: ProviderConnection;
 }
 
@@ -139,8 +141,18 @@ export function createSend(
       refused: () => part.connection.refused,
     };
   };
-  return { send, openPart, connection };
+  return { send, openPart, pause: pauseOf(clock, call, rules, watch), connection };
 }
+
+/** Other candidates keep the time that a silent one leaves them. */
+const pauseOf =
+  (clock: Clock, { deadline, scope }: CallToSend, { silenceLimitMs }: AttemptRules, { signal }: Watch): Pause =>
+  async (seconds) => {
+    const waitMs = seconds * 1_000;
+    if (waitMs >= Math.min(deadline.remainingMs(), silenceLimitMs)) return false;
+    await sleep(clock, waitMs, signal);
+    return !signal.aborted && !scope.clientGone.aborted;
+  };
 
 async function notingRefusal(
   connection: ProviderConnection,

@@ -33,7 +33,7 @@ export function requestRecord(
     user: request.user,
     correlationId: scope.correlationId,
     ...scope.correlation,
-    modelAsked: request.model,
+    modelAsked: request.model || undefined,
     stream: request.stream === true,
     cacheHit: false,
     isByok: false,

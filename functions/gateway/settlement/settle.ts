@@ -1,5 +1,6 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
-// that other calls wait for, and the record. All steps begin together, one deadline bounds them, and one that fails stops no other.
+// that other calls wait for, and the record. All steps begin together, but for the record, which comes behind the money. One deadline
+// bounds them, and one that fails stops no other.
 import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -146,10 +147,9 @@ export async function settle(
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
-    // Waits for the bodies of the call, since the record says whether they are kept.
-    step('record', async () => {
-      const content = call.content && (await call.content.write(deadline));
-      await writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, { deadline, content, times });
+    step('record', () => {
+      const before = { deadline, content: call.content?.write(deadline), charged: money, times };
+      return writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, before);
     }),
   ]);
 }
@@ -200,22 +200,24 @@ export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
   reachedProvider: run.attemptCount > 0,
 });
 
-// One line for each charge of more input than the call held: the report of a provider is believed, because it is paid so, but
-// it is more than one token for each byte of the body.
+// One line for each unit of which a provider counts more than the call held: its report is believed, because it is paid so.
 function logChargesOverHold(log: Log, { scope, workspace, bill, holdings }: AdmittedCall): void {
   const holdsBudget = (provider: string) => holdings.budgetHolds?.some((hold) => hold.provider === provider) === true;
-  for (const { candidate, usage, reported, cost, payer, inputTokensMax } of bill.charges) {
+  for (const { candidate, usage, cost, payer, overHold } of bill.charges) {
     const provider = candidate.provider.id;
-    if (usage.promptTokens <= inputTokensMax || (payer === 'client' && !holdsBudget(provider))) continue;
-    log.info({
-      event: 'charge_over_hold',
-      message: `The provider reported ${reported?.tokens.input} input tokens for a body that can have ${inputTokensMax}.`,
-      correlation_id: scope.correlationId,
-      workspace_id: workspace.id,
-      provider,
-      model: candidate.model.id,
-      input_tokens: usage.promptTokens,
-      cost_usd: formatUsd(cost.total),
-    });
+    if (payer === 'client' && !holdsBudget(provider)) continue;
+    for (const { unit, reported, held } of overHold) {
+      log.info({
+        event: 'charge_over_hold',
+        message: `The provider reported ${reported} ${unit} for a call that can have ${held}.`,
+        correlation_id: scope.correlationId,
+        workspace_id: workspace.id,
+        provider,
+        model: candidate.model.id,
+        units: `${reported} ${unit}`,
+        input_tokens: usage.promptTokens,
+        cost_usd: formatUsd(cost.total),
+      });
+    }
   }
 }

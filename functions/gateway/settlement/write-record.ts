@@ -34,16 +34,26 @@ interface CallTimes {
 
 interface RecordWriting {
   readonly deadline: Deadline;
-  readonly content: KeptContent | undefined;
+  /** The record says whether the bodies of the call are kept. */
+  readonly content: Promise<KeptContent | undefined> | undefined;
+  /** A process that dies before it leaves no record of a charge that was not made. */
+  readonly charged: Promise<unknown> | undefined;
   readonly times: CallTimes;
 }
 
-export const writeRecord = (
+/** Describes the call as it is now, and writes that behind what it says. */
+export async function writeRecord(
   deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
-  { deadline, content, times }: RecordWriting,
-): Promise<void> => write(deps, call, { ...toRecord(deps, call, ended, times), content }, deadline);
+  { deadline, content, charged, times }: RecordWriting,
+): Promise<void> {
+  const record = toRecord(deps, call, ended);
+  const kept = await content;
+  await charged;
+  const timeLine = timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
+  await write(deps, call, { ...record, timeLine, content: kept }, deadline);
+}
 
 /** Of the second that such a call has after its answer, half is for its bodies. */
 const readyBudgetMs = 1_500;
@@ -90,7 +100,7 @@ async function write(
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
-function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall, times: CallTimes): CallRecord {
+function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall): CallRecord {
   const nowMs = deps.clock.nowMs();
   const { request, arrivedAtMs, bill, execution } = call;
   const { run, stream, error } = ended;
@@ -121,7 +131,6 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     queuedMs: run.queuedMs,
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
     gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
-    timeLine: timeLineOf(call, attempts, times, nowMs),
   };
 }
 

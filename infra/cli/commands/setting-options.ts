@@ -98,6 +98,7 @@ const readers: { readonly [Kind in SettingKind]: ParseOption | undefined } = {
   demand: readDemand,
   collection: readOrNone(readChoice(['allow', 'deny', 'none'])),
   regions: readOrNone(readRegions),
+  refusal: readOrNone(readChoice(['refuse', 'none'])),
   switch: readSwitch,
 };
 

@@ -12,7 +12,7 @@ const isSet = { not: { type: 'null' } };
 /** Path of a field → keywords to add where it is an object. */
 const refinements: Readonly<Record<string, JsonSchema>> = {
   '': {
-    if: { not: { required: ['model'] } },
+    if: { not: { anyOf: [{ required: ['model'] }, { required: ['preset'], properties: { preset: isSet } }] } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
     then: { required: ['models'], properties: { models: isSet } },
   },
@@ -31,7 +31,7 @@ const refinements: Readonly<Record<string, JsonSchema>> = {
 export const memberDescriptions: Readonly<Record<string, string>> = {
   '': 'The standard chat-completions body, of at most 100,000 JSON values and 64 levels. A member that is not listed reaches the provider as it was sent, unless its name differs from a listed one only in letter case: then the request is refused. `null` stands for an absent member.',
   model:
-    'An id of `GET /v1/models`, `auto`, or a stored function: `gw/function/<id>` or `gw/function/<id>@<revision>`. May be left out where `models` is sent.',
+    'An id of `GET /v1/models`, `auto`, or a stored function: `gw/function/<id>` or `gw/function/<id>@<revision>`. May be left out where `models` is sent, or the preset brings one.',
   models: 'Ids tried in this order after `model`, when all providers of the former failed before output.',
   'models[]': 'An id of `GET /v1/models`.',
   messages: 'The conversation, in the standard form.',

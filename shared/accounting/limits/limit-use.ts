@@ -11,6 +11,8 @@ export interface LimitUse {
 /** By limit; null when there is no such limit. */
 export type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
 
+const noDemand = { tokens: 0, requests: 0 };
+
 export async function readLimitUse(
   store: Pick<Store, 'get'>,
   entry: LimitedEntry,
@@ -20,9 +22,11 @@ export async function readLimitUse(
   if (hasNoLimit(limits)) return { rpm: null, tpm: null, tpd: null };
   const shards = Array.from({ length: shardCountOf(limits) }, (_none, shard) => limitItemKey(entry, shard));
   const items = await Promise.all(shards.map(async (key) => (await store.get('limits', key)) ?? {}));
-  const windows = new Map(demandsOf(limits, 0).map(({ window, limit }) => [window.totalAttribute, { window, limit }]));
+  const windows = new Map(
+    demandsOf(limits, noDemand).map(({ window, limit }) => [window.totalAttribute, { window, limit }]),
+  );
   const useOf = (name: keyof EntryLimits): LimitUse | null => {
-    const asked = demandsOf({ rpm: null, tpm: null, tpd: null, [name]: limits[name] }, 0)[0];
+    const asked = demandsOf({ rpm: null, tpm: null, tpd: null, [name]: limits[name] }, noDemand)[0];
     const known = asked && windows.get(asked.window.totalAttribute);
     if (known === undefined) return null;
     const used = items.reduce((sum, item) => sum + readWindowUse(known.window, item, nowMs), 0n);

@@ -30,11 +30,19 @@ export const limitItemKey = (limited: LimitOwner, shard: number): string =>
 
 export const hasNoLimit = ({ rpm, tpm, tpd }: EntryLimits): boolean => rpm === null && tpm === null && tpd === null;
 
-/** An estimate above a limit is cut to it, so that a large call passes when its window is empty. */
-export function demandsOf({ rpm, tpm, tpd }: EntryLimits, estimatedTokens: number): LimitDemand[] {
-  const tokens = Math.max(1, Math.ceil(estimatedTokens));
+/** Demand of one call. */
+export interface CallDemand {
+  /** An estimate. */
+  readonly tokens: number;
+  /** Made of the provider at once. */
+  readonly requests: number;
+}
+
+/** An estimate of tokens above a limit is cut to it, so that a large call passes when its window is empty. */
+export function demandsOf({ rpm, tpm, tpd }: EntryLimits, call: CallDemand): LimitDemand[] {
+  const tokens = Math.max(1, Math.ceil(call.tokens));
   const demands = [
-    [requestsPerMinute, rpm, 1],
+    [requestsPerMinute, rpm, call.requests],
     [tokensPerMinute, tpm, tokens],
     [tokensPerDay, tpd, tokens],
   ] as const;

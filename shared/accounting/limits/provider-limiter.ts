@@ -8,6 +8,7 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, dayMs } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type SettlementOptions, type UpdateDraft } from '../holds/index.ts';
 import {
+  type CallDemand,
   demandsOf,
   type EntryLimits,
   hasNoLimit,
@@ -29,7 +30,10 @@ export interface Permit {
 
 export type Admission =
   | { readonly kind: 'admitted'; readonly permit: Permit }
-  /** The time until this very estimate fits, if no other call is admitted before. Hours where a day's tokens are used up. */
+  /**
+   * The time until this very demand fits, if no other call is admitted before. Hours where a day's tokens are used up;
+   * infinite where it has more requests than a whole minute.
+   */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 /**
@@ -38,8 +42,8 @@ export type Admission =
  * is over.
  */
 export interface ProviderLimiter {
-  /** Without any limit the store is not asked. An estimate above a limit is cut to it. */
-  admit(limited: LimitOwner, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
+  /** Without any limit the store is not asked. An estimate of tokens above a limit is cut to it. */
+  admit(limited: LimitOwner, limits: EntryLimits, demand: CallDemand): Promise<Admission>;
   /** Corrects the counts to the call's real tokens after the provider was called: 0 is a count. */
   settle(permit: Permit, actualTokens: number, options?: SettlementOptions): Promise<void>;
   /** The provider was never called: its tokens count no more, and nor does the request where it was made just now. */
@@ -59,12 +63,12 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   const closed = new WeakSet<Permit>();
 
   async function admitOn(
-    [limited, limits, tokens]: readonly [LimitOwner, EntryLimits, number],
+    [limited, limits, call]: readonly [LimitOwner, EntryLimits, CallDemand],
     shard: number,
     shardCount: number,
   ): Promise<Admission> {
     const key = limitItemKey(limited, shard);
-    const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), tokens);
+    const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), call);
     const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
     const outcome = await writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));
     if (outcome.kind === 'limited') return { kind: 'limited', retryAfterMs: outcome.retryAfterMs };
@@ -93,9 +97,12 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   }
 
   return {
-    async admit(limited, limits, estimatedTokens) {
+    async admit(limited, limits, demand) {
       if (hasNoLimit(limits)) return { kind: 'admitted', permit: { key: '', id: '', countedAtMs: 0, demands: [] } };
-      const asked = [limited, limits, estimatedTokens] as const;
+      if (limits.rpm !== null && demand.requests > limits.rpm) {
+        return { kind: 'limited', retryAfterMs: Number.POSITIVE_INFINITY };
+      }
+      const asked = [limited, limits, demand] as const;
       const shardCount = shardCountOf(limits);
       const shard = Math.floor(randomness.fraction() * shardCount);
       const first = await admitOn(asked, shard, shardCount);

@@ -32,6 +32,8 @@ export interface UnitPrices {
   readonly images: readonly ImagePrice[];
   /** Of an image of no listed size and quality. */
   readonly otherImage: PicoUsd | undefined;
+  /** Of an image of which neither size nor quality is known: as its provider documents it. */
+  readonly usualImage: PicoUsd | undefined;
   readonly character: PicoUsd | undefined;
   readonly second: PicoUsd | undefined;
   readonly request: PicoUsd | undefined;
@@ -49,6 +51,7 @@ export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefi
       return { size, quality, price: priceIn(price) ?? 0n };
     }),
     otherImage: priceIn(other ?? written.output_price_per_image),
+    usualImage: priceIn(other),
     character: priceIn(written.input_price_per_character),
     second: priceIn(written.input_price_per_second),
     request: priceIn(written.price_per_request),
@@ -60,27 +63,39 @@ const priceIn = (text: string | undefined): PicoUsd | undefined => (text === und
 /** Size or quality is the provider's to choose. */
 export const isOpenWord = (word: string | undefined): boolean => word === undefined || word === 'auto';
 
+type ImageWords = Pick<ImageCount, 'size' | 'quality'>;
+
 /**
  * The price of one image; undefined where images have none. Where size or quality is not known, or is the provider's
  * to choose, the dearest that fits.
  */
-export function imagePriceOf(
-  { images, otherImage }: UnitPrices,
-  { size, quality }: Pick<ImageCount, 'size' | 'quality'>,
-): PicoUsd | undefined {
+export const imagePriceOf = (prices: UnitPrices, image: ImageWords): PicoUsd | undefined =>
+  dearestOf(pricesThatFit(prices, image));
+
+/** Whether another price might have been right. */
+export const isImagePriceGuessed = (prices: UnitPrices, image: ImageWords): boolean =>
+  new Set(pricesThatFit(prices, image).map(({ price }) => price)).size > 1;
+
+type Priced = Pick<ImagePrice, 'price'>;
+
+function pricesThatFit(
+  { images, otherImage, usualImage }: UnitPrices,
+  { size, quality }: ImageWords,
+): readonly Priced[] {
+  if (size === undefined && quality === undefined && usualImage !== undefined) return [{ price: usualImage }];
   const fitting = images.filter(
     (one) =>
       (isOpenWord(size) || one.size === size) &&
       (isOpenWord(quality) || one.quality === undefined || one.quality === quality),
   );
   const exact = fitting.filter((one) => !isOpenWord(size) && one.quality !== undefined && one.quality === quality);
-  if (exact.length > 0) return dearestOf(exact);
+  if (exact.length > 0) return exact;
   const mayBeOther = fitting.length === 0 || isOpenWord(size) || isOpenWord(quality);
   const priced = [...fitting, ...(otherImage === undefined || !mayBeOther ? [] : [{ price: otherImage }])];
-  return dearestOf(priced.length === 0 ? images : priced);
+  return priced.length === 0 ? images : priced;
 }
 
-const dearestOf = (priced: readonly { readonly price: PicoUsd }[]): PicoUsd | undefined =>
+const dearestOf = (priced: readonly Priced[]): PicoUsd | undefined =>
   priced.reduce<PicoUsd | undefined>(
     (dearest, { price }) => (dearest === undefined || price > dearest ? price : dearest),
     undefined,

@@ -5,7 +5,7 @@ import { functionCallsDefault } from '../../foundation/constants/index.ts';
 /** Kinds of values. Each reader of the rows has one map of them. */
 export type SettingKind =
   | ('count' | 'usd' | 'reset' | 'instant' | 'validity' | 'models' | 'ids' | 'tags' | 'contentLog' | 'narrowedLog')
-  | ('demand' | 'collection' | 'regions' | 'switch');
+  | ('demand' | 'collection' | 'regions' | 'refusal' | 'switch');
 
 export interface Setting {
   readonly kind: SettingKind;
@@ -203,6 +203,14 @@ export const workspaceSettings = {
     option: ['--data-residency <REGIONS>', 'only providers there, such as eu,us; none: anywhere'],
     title: 'Only in these regions',
     placeholder: 'any; or such as eu, us',
+  },
+  'idempotency.zdr': {
+    kind: 'refusal',
+    option: [
+      '--idempotency-zdr <RULE>',
+      'refuse: no Idempotency-Key under zdr, so that no answer is stored for one; none: stored for its retry alone',
+    ],
+    title: 'Refuse an Idempotency-Key where nothing may be kept',
   },
   'features.byok': {
     kind: 'switch',

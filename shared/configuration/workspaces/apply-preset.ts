@@ -87,7 +87,10 @@ const listed = (names: readonly string[]): string =>
   `There are: ${names.slice(0, listedMax).join(', ')}${names.length > listedMax ? ', …' : ''}.`;
 
 /** The preset as a request of its own. */
-const readAlone = (config: JsonObject) => readChatRequest({ ...config, model: 'preset', messages: [{ role: 'user' }] });
+const readAlone = (config: JsonObject) => {
+  const model = isAbsent(config.model) && isAbsent(config.models) ? { model: 'preset' } : {};
+  return readChatRequest({ ...config, ...model, messages: [{ role: 'user' }] });
+};
 
 /** Undefined for a preset that can be part of a request. */
 export function presetFault(config: JsonObject) {
@@ -117,7 +120,7 @@ function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, un
   const defaults = withoutOverridden(preset, request);
   const merged: Record<string, unknown> = { ...defaults, ...request };
   // Null in a field of the gateway means absent. Elsewhere null is a value, and reaches the provider.
-  for (const name of gatewayMembers) {
+  for (const name of [...gatewayMembers, 'model']) {
     if (isAbsent(request[name]) && Object.hasOwn(defaults, name)) merged[name] = defaults[name];
   }
   if (!isAbsent(request.provider)) merged.provider = mergeProvider(preset.provider, request.provider);
@@ -133,6 +136,8 @@ function withoutOverridden(preset: JsonObject, request: JsonObject): JsonObject 
     if (names.every((name) => isAbsent(request[name]))) continue;
     for (const name of names) delete kept[name];
   }
+  // A list alone names all models of a request: the preset's would be asked before them.
+  if (isAbsent(request.model) && !isAbsent(request.models)) delete kept.model;
   return kept;
 }
 

@@ -17,17 +17,30 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
 /** Throws WriteRefused where the changes would take credit shards away. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
-  const { data_policy, features, presets = [], member_keys: _keys, content_log: _log, ...settings } = changes;
+  const {
+    data_policy,
+    idempotency,
+    features,
+    presets = [],
+    member_keys: _keys,
+    content_log: _log,
+    ...settings
+  } = changes;
   return {
     ...base,
     ...written(settings),
     ...keptCredit(former, changes),
     data_policy: withoutNulls({ ...base.data_policy, ...written(data_policy ?? {}) }),
+    ...mergeIdempotency(idempotency),
     features: { ...base.features, ...written(features ?? {}) },
     presets: mergePresets(base.presets, presets),
     ...mergeFields(base, changes),
   };
 }
+
+/** Its one field is the whole of it. */
+const mergeIdempotency = (change: WorkspaceChanges['idempotency']) =>
+  change === null || change?.zdr !== undefined ? { idempotency: change?.zdr ? { zdr: change.zdr } : null } : {};
 
 /** Fields of a setting where a workspace begins to have it. */
 const begun = { member_keys: { max: 5 }, content_log: { keep: '30d', share: 1 } } as const;

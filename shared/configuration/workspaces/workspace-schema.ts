@@ -24,6 +24,8 @@ export const policySchema = z.strictObject({
   data_collection: z.optional(dataCollection),
   data_residency: z.optional(regions),
 });
+/** With `refuse` no answer is stored for an Idempotency-Key under zdr: such a call is refused. */
+const underZdr = z.literal('refuse', { error: 'must be refuse' });
 const features = z.strictObject({ byok: z.boolean(), presets: z.boolean() });
 
 const memberShape = Object.fromEntries(memberLimits.map((name) => [name, keySchema.shape[name]])) as Pick<
@@ -46,6 +48,7 @@ export const workspaceSettings = z.object({
     contentLog: z.nullable(contentLog),
   }),
   data_policy: policySchema,
+  idempotency: z.nullable(z.strictObject({ zdr: underZdr })),
   features,
   member_keys: z.nullable(memberKeysSchema),
 });
@@ -73,6 +76,8 @@ export const workspaceChanges = z.partial(
       data_collection: z.optional(z.nullable(dataCollection)),
       data_residency: z.optional(z.nullable(regions)),
     }),
+    /** Null: answers are stored for an Idempotency-Key under zdr too, sealed. */
+    idempotency: z.nullable(z.strictObject({ zdr: z.optional(z.nullable(underZdr)) })),
     features: z.partial(features),
     /** Null: members make no keys. An absent limit does not apply. */
     member_keys: z.nullable(z.partial(memberKeysSchema)),

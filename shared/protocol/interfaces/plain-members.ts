@@ -30,22 +30,28 @@ export const namesFunction = (json: JsonText): boolean => readModel(json)?.start
 const fallbackModelsMax = 8;
 
 /** `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
+/** Of a request that leaves its model to its preset. */
+export const unnamedModel = '';
+
 export function readAskedModels({
   model: asked,
   models,
+  preset,
 }: {
   readonly model?: string | null | undefined;
   readonly models?: readonly string[] | null | undefined;
+  readonly preset?: unknown;
 }): Pick<RoutedRequest, 'model' | 'fallbackModels' | 'memberOfModel'> {
   const [model, ...fallbackModels] = new Set(
     [asked, ...(models ?? [])].filter((id) => id !== undefined && id !== null),
   );
-  if (model === undefined) throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
+  if (model === undefined && (preset ?? null) === null)
+    throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   const memberOfModel = (id: string) => {
     const index = asked === id ? -1 : (models ?? []).indexOf(id);
     return index < 0 ? 'model' : `models[${index}]`;
   };
-  return { model, fallbackModels, memberOfModel };
+  return { model: model ?? unnamedModel, fallbackModels, memberOfModel };
 }
 
 const text = z.string().check(z.minLength(1));

@@ -5,7 +5,8 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, type MediaTokens, tokensMax, type Units, type UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { reportableMediaOf } from './call-prices.ts';
-import { addCosts, type Cost, costOf, isExactByUnits, noCost } from './cost.ts';
+import { addCosts, type Cost, costOf, isExactByUnits, isGuessedByUnits, noCost } from './cost.ts';
+import { type OverHold, overHoldOf } from './over-hold.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
@@ -19,8 +20,8 @@ export interface Charge {
   /** At catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
-  /** The most input that the body can have. A higher report of a provider is believed, because it is paid by that. */
-  readonly inputTokensMax: number;
+  /** Units of which the provider counts more than was held: its report is believed, because it is paid by that. */
+  readonly overHold: readonly OverHold[];
 }
 
 /** An answer to be charged. */
@@ -66,12 +67,14 @@ export function openBill(): Bill {
         promptTokens: estimateInputTokens(candidate, size),
         promptMedia: promptMediaOf(size),
       };
-      const counted = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
+      const tokens = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const inUnits =
-        units === undefined ? counted : { ...counted, units, reported: reportedParts(reported, size.units) };
-      const usage = isExactByUnits(inUnits, prices) ? { ...inUnits, estimated: false } : inUnits;
+        units === undefined ? tokens : { ...tokens, units, reported: reportedParts(reported, size.units) };
+      const estimated = isGuessedByUnits(inUnits, prices) || (inUnits.estimated && !isExactByUnits(inUnits, prices));
+      const usage = { ...inUnits, estimated };
       const cost = costOf(usage, prices);
-      const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(candidate, size) };
+      const counted = { usage, reported, output, size, inputTokensMax: inputTokensMax(candidate, size) };
+      const charge = { candidate, usage, reported, cost, payer, overHold: overHoldOf(counted) };
       charges.push(charge);
       return charge;
     },

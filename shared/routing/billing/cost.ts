@@ -1,5 +1,5 @@
 // The price of a call. Integers only: one function for JSON and streams, so both cost the same.
-import type { CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
+import { type CandidatePrices, isImagePriceGuessed, type TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { MediaKind } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
@@ -55,6 +55,13 @@ export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boo
   const { whole, output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
   if (usage.reported?.requests === true && !isPriced([prices.input, prices.output])) return true;
   return whole !== undefined || (output !== undefined && (usage.reported?.input === true || !isPriced([prices.input])));
+}
+
+/** Whether the price of its images may be another: neither the request nor the answer says which they are. */
+export function isGuessedByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
+  const { output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
+  const images = output === undefined ? undefined : usage.units?.images;
+  return images !== undefined && prices.units !== undefined && isImagePriceGuessed(prices.units, images);
 }
 
 const isPriced = (prices: readonly (TokenPrice | null | undefined)[]): boolean =>

@@ -27,6 +27,7 @@ import {
   type EventBatch,
   type NoAnswer,
   type OpenPart,
+  type Pause,
   type ReachedVia,
   type ReceivedAnswer,
   type ReceivingSend,
@@ -47,7 +48,7 @@ import { upstreamTarget } from './upstream-target.ts';
 export async function callCandidate(
   call: FormatCall,
   candidate: Candidate,
-  { send, openPart, createdSeconds }: CandidateExchange,
+  { send, openPart, pause, createdSeconds }: CandidateExchange,
 ): Promise<CandidateOutcome> {
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
   const addressed = (behind: Send) => adapt(addressedSend(candidate.provider, behind));
@@ -55,7 +56,7 @@ export async function callCandidate(
     const part = openPart();
     return { ...part, send: addressed(part.send) };
   };
-  const outcome = await callWith(call, candidate, { send: addressed(send), openPart: openAdapted, createdSeconds });
+  const outcome = await callWith(call, candidate, { send: addressed(send), openPart: openAdapted, pause, createdSeconds });
   const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
@@ -65,7 +66,7 @@ export async function callCandidate(
 async function callWith(
   call: FormatCall,
   candidate: Candidate,
-  { send, openPart, createdSeconds }: CandidateExchange,
+  { send, openPart, pause, createdSeconds }: CandidateExchange,
 ): Promise<CandidateOutcome> {
   const { request } = call;
   const asksWhole = asksForWhole(candidate, request);
@@ -90,7 +91,17 @@ async function callWith(
   if (way.kind === 'task') {
     const { readAnswer } = clientInterface;
     const { form } = request;
-    const task = { api: way.api, body: request.wholeBody(), form, size, askedModel, id, createdSeconds, readAnswer };
+    const task = {
+      api: way.api,
+      body: request.wholeBody(),
+      form,
+      size,
+      askedModel,
+      id,
+      createdSeconds,
+      readAnswer,
+      pause,
+    };
     return runPackageTask(clientInterface, task, candidate, openPart);
   }
   const source = await clientInterface.translation?.();
@@ -151,6 +162,7 @@ export interface FormatCall {
 export interface CandidateExchange {
   readonly send: Send;
   readonly openPart: OpenPart;
+  readonly pause: Pause;
   /** For an answer to which the provider gives no time. */
   readonly createdSeconds: number;
 }

@@ -2,7 +2,7 @@
 // for are skipped: their limits are not the gateway's, and one client's wrong key must not cool a provider for the
 // others.
 import type { EndedAttempt } from '../../accounting/alerts/index.ts';
-import type { Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
+import type { Admission, Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { allBegun } from '../../foundation/parallel/index.ts';
@@ -10,8 +10,8 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { AnswerDetails } from '../../protocol/wire/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
 import type { Charge } from '../billing/index.ts';
-import type { ReachedVia } from '../formats/index.ts';
-import { entryOf } from '../planner/index.ts';
+import { type LimitedCall, type ReachedVia, requestsOf } from '../formats/index.ts';
+import { entryOf, estimateTokens, limitsOf } from '../planner/index.ts';
 import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
 
 export interface ProviderMetricsDependencies {
@@ -21,6 +21,18 @@ export interface ProviderMetricsDependencies {
   readonly recorder: StatisticsRecorder;
   readonly statistics: StatisticsReader;
   readonly credentials: CredentialSource;
+}
+
+/** Whether a candidate may be called now: its limits are asked for all that the call will send to it. */
+export function askLimits(
+  limiter: Pick<ProviderLimiter, 'admit'>,
+  candidate: Candidate,
+  call: LimitedCall,
+): Promise<Admission> {
+  const tokens = estimateTokens(call.size, candidate);
+  const admit = (requests: number) => limiter.admit(entryOf(candidate), limitsOf(candidate), { tokens, requests });
+  const requests = requestsOf(candidate, call);
+  return typeof requests === 'number' ? admit(requests) : requests.then(admit);
 }
 
 /** Our own deadline and a client that left say nothing about the provider, so they are not counted. */

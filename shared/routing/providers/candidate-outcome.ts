@@ -67,6 +67,9 @@ export type OpenPart = () => {
   readonly refused: () => AttemptFailure | undefined;
 };
 
+/** Waits before a limited part is asked again. False where the call has no such time, or has ended meanwhile. */
+export type Pause = (seconds: number) => Promise<boolean>;
+
 /** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */
 export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;
 

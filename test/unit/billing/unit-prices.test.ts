@@ -74,7 +74,9 @@ describe('the price of an image', () => {
     [{ size: '1024x1024' }, '0.17'],
     [{ size: 'auto', quality: 'low' }, '0.06'],
     [{ size: '1536x1024', quality: 'low' }, '0.06'],
-    [{}, '0.17'],
+    // As its provider documents it, and as its provider chooses it.
+    [{}, '0.04'],
+    [{ size: 'auto', quality: 'auto' }, '0.17'],
     [{ size: '1024x1024', quality: 'other' }, '0.04'],
     [{ size: '256x256', quality: 'low' }, '0.04'],
   ])('%j: %s', (image, price) => expect(imagePriceOf(prices, image)).toBe(usd(price)));
@@ -108,6 +110,24 @@ describe('what is priced by something else than tokens', () => {
       billed: usd('0.04'),
     });
     expect(call({ prices, units: { images: { count: 1, size: '1792x1024' } }, came }).billed).toBe(usd('0.08'));
+  });
+
+  it('is flagged as a guess where neither request, answer nor price list says which image it is', () => {
+    const sized = { '1024x1024/hd': '0.08', '1024x1024/standard': '0.04' };
+    const images = { count: 1 };
+    const guessed = call({ prices: { image_prices: sized }, units: { images }, came: { images } });
+    expect(guessed).toEqual({ held: usd('0.08'), billed: usd('0.08'), estimated: true });
+    const usual = call({
+      prices: { image_prices: { ...sized, default: '0.04' } },
+      units: { images },
+      came: { images },
+    });
+    expect(usual).toEqual({ held: usd('0.04'), billed: usd('0.04'), estimated: false });
+    const said = { images: { count: 1, size: '1024x1024', quality: 'standard' } };
+    expect(call({ prices: { image_prices: sized }, units: { images }, came: said })).toMatchObject({
+      billed: usd('0.04'),
+      estimated: false,
+    });
   });
 
   it('is billed by reported tokens where these have prices', () => {

@@ -138,10 +138,10 @@ export async function ask({
     envelopes,
     policy: {},
   } as unknown as FormatCall;
-  const openPart = () => {
+  const ofOneRequest = () => {
     throw new Error('a call of one request');
   };
-  const exchange = { send: fake.send, openPart, createdSeconds: 1_760_000_000 };
+  const exchange = { send: fake.send, openPart: ofOneRequest, pause: ofOneRequest, createdSeconds: 1_760_000_000 };
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), exchange) };
 }
 

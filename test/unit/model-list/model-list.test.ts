@@ -89,6 +89,12 @@ describe('the shipped model list', () => {
     expect(texts.length > 0 || tokens).toBe(api !== 'moderations');
   });
 
+  it('has the price of an image that a call does not describe, as its provider documents it', () => {
+    const { units } = list.find('azure', 'dall-e-3') ?? {};
+    expect(units?.image_prices?.default).toBe('0.044');
+    expect(units?.image_prices?.default).toBe(units?.image_prices?.['1024x1024/standard']);
+  });
+
   it('names models as their providers do, not as its source does', () => {
     const prefixed = models.filter(
       ({ kind, name }) =>
@@ -379,6 +385,11 @@ describe('a list that others keep', () => {
       );
     const low = { '1024x1024/low': '0.01' };
     expect(pricesOf({})).toEqual({ 'gpt-image-9': { ...low, default: '0.05' }, 'draw-9': { '1024x1792/hd': '0.132' } });
+    const dalle = { 'hd/1024-x-1024/dall-e-3': sized(0.08), 'standard/1024-x-1024/dall-e-3': sized(0.04) };
+    expect(pricesOf(dalle)['dall-e-3']).toEqual({
+      ...{ '1024x1024/hd': '0.08', '1024x1024/standard': '0.04' },
+      default: '0.04',
+    });
     expect(pricesOf({ 'high/1024-x-1024/gpt-image-9': sized(0.2) })['gpt-image-9']).toEqual({
       ...low,
       '1024x1024/high': '0.20',

@@ -76,6 +76,7 @@ const controls: { readonly [Kind in SettingKind]: Control } = {
   demand: check,
   collection: check,
   regions: (field) => <TextField {...field} />,
+  refusal: check,
   switch: check,
 };
 
@@ -116,6 +117,7 @@ const readers: { readonly [Kind in SettingKind]: Reader } = {
   demand: ({ has }, name) => has(name) || null,
   collection: ({ has }, name) => (has(name) ? 'deny' : null),
   regions: ({ list }, name) => orNull(list(name)),
+  refusal: ({ has }, name) => (has(name) ? 'refuse' : null),
   switch: ({ has }, name) => has(name),
 };
 

@@ -20,13 +20,16 @@ function read({ body }: Received): ModelRequest | string {
   return { ...plainRequest, model, isStream: stream === 'true', turns: [{ role: 'user', text: prompt ?? 'audio' }] };
 }
 
-const seconds = 2.5;
+const defaultSeconds = 2.5;
+/** A request may say in its prompt how long its file plays. */
+const secondsIn = ({ prompt = '' }: TranscriptionsBody): number =>
+  Number(/plays ([\d.]+) s/.exec(prompt)?.[1] ?? defaultSeconds);
 const textOf = (completion: SimulatedCompletion): string => choiceOf(completion).content ?? '';
 
 /** Models with the name of Whisper report the length. */
-const usageOf = (completion: SimulatedCompletion) =>
+const usageOf = (body: TranscriptionsBody, completion: SimulatedCompletion) =>
   /whisper/.test(completion.model)
-    ? { usage: { type: 'duration', seconds } }
+    ? { usage: { type: 'duration', seconds: secondsIn(body) } }
     : usageMember('usage', completion, ({ input, output }: TokenCounts) => ({
         type: 'tokens',
         input_tokens: input,
@@ -34,11 +37,13 @@ const usageOf = (completion: SimulatedCompletion) =>
         total_tokens: input + output,
       }));
 
-function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
+function json({ body: received }: SimulatorCall, completion: SimulatedCompletion): object {
+  const body = received as TranscriptionsBody;
   const text = textOf(completion);
-  if ((body as TranscriptionsBody).response_format !== 'verbose_json') return { text, ...usageOf(completion) };
+  const seconds = secondsIn(body);
+  if (body.response_format !== 'verbose_json') return { text, ...usageOf(body, completion) };
   const segments = [{ id: 0, start: 0, end: seconds, text }];
-  return { task: 'transcribe', language: 'english', duration: seconds, text, segments, ...usageOf(completion) };
+  return { task: 'transcribe', language: 'english', duration: seconds, text, segments, ...usageOf(body, completion) };
 }
 
 const texts: Readonly<Record<string, (text: string) => string>> = {
@@ -55,9 +60,13 @@ export const transcriptions = wholeFormat({
   read,
   json,
   text: ({ body }, completion) => texts[(body as TranscriptionsBody).response_format ?? '']?.(textOf(completion)),
-  frames: (_call, completion) => [
+  frames: ({ body }, completion) => [
     ...piecesOf(choiceOf(completion)).map((delta) => jsonFrame('output', { type: 'transcript.text.delta', delta })),
-    jsonFrame('finish', { type: 'transcript.text.done', text: textOf(completion), ...usageOf(completion) }),
+    jsonFrame('finish', {
+      type: 'transcript.text.done',
+      text: textOf(completion),
+      ...usageOf(body as TranscriptionsBody, completion),
+    }),
   ],
   encode: serverSentEvent,
   errorFrames: (_call, _completion, code) => [

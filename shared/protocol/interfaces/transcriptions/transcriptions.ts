@@ -38,14 +38,14 @@ export const transcriptions = relayedInterface({
 async function measureForm(form: FormBody): Promise<void> {
   const { audioSeconds } = await import('./audio-length.ts');
   let sum: number | undefined = 0;
-  for (const { bytes, mediaType } of form.filesOf('file')) {
-    const seconds = await audioSeconds(bytes, mediaType);
+  for (const { bytes } of form.filesOf('file')) {
+    const seconds = await audioSeconds(bytes);
     sum = sum === undefined || seconds === undefined ? undefined : sum + seconds;
   }
   form.seconds = sum;
 }
 
-/** Speech at 8 kbit/s: no usual file is longer. */
+/** Speech at 8 kbit/s, for a file whose frames cannot be walked. */
 const bytesPerSecond = 1_000;
 /** Gemini's, the most of any model that is billed by tokens of audio (ai.google.dev/gemini-api/docs/tokens, November 2026). */
 const tokensPerSecond = 32;
@@ -57,8 +57,9 @@ function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: Form
     throw fail('invalid_request', { message, param: 'file' });
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes.byteLength, 0);
-  const secondsMax = Math.ceil(bytes / bytesPerSecond);
-  const seconds = Math.min(Math.ceil(form?.seconds ?? secondsMax), secondsMax);
+  const slowest = Math.ceil(bytes / bytesPerSecond);
+  const seconds = Math.ceil(form?.seconds ?? slowest);
+  const secondsMax = Math.max(seconds, slowest);
   return {
     size: {
       maxOutputTokens: undefined,

@@ -6,7 +6,7 @@ import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import { estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import { openPackagePart, type PackageTask } from './package-part.ts';
+import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
 import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
@@ -52,6 +52,7 @@ export async function embedInParts(
     parts,
     (values) => embedPart(call, values),
     () => paidPart,
+    request.pause,
   );
   const usage = usageOf(done, (at) => {
     const values = parts[at] ?? [];
@@ -86,7 +87,19 @@ const writers: Readonly<Record<string, (vector: readonly number[]) => string>> =
 const inParts = (texts: readonly string[], max: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(texts.length / max) }, (_, at) => texts.slice(at * max, (at + 1) * max));
 
-async function inputsMaxOf({ embeddings, model, names }: EmbedCall): Promise<number> {
+/** Concurrent requests of a call. */
+export async function embeddingRequests({ api, candidate, size }: SplitTask): Promise<number> {
+  const { embeddings } = await loadTarget(api);
+  const model = candidate.entry.upstream_model;
+  const names = [model, candidate.model.id];
+  return embeddings === undefined ? 1 : Math.ceil(size.contexts / (await inputsMaxOf({ embeddings, model, names })));
+}
+
+async function inputsMaxOf({
+  embeddings,
+  model,
+  names,
+}: Pick<EmbedCall, 'embeddings' | 'model' | 'names'>): Promise<number> {
   const unsent = { model, baseURL: 'https://provider.invalid', apiKey: 'none', fetch };
   return (await embeddings.openModel(unsent, names).maxEmbeddingsPerCall) ?? 1;
 }

@@ -7,7 +7,7 @@ import { imageOptions } from '../../../protocol/interfaces/images/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
-import { openPackagePart, type PackageTask } from './package-part.ts';
+import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
 import type { HubTarget, ImageTarget } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
@@ -53,7 +53,7 @@ export async function imagesInParts(
   const { files, withImages } = await readFiles(form?.filesOf('image') ?? [], body.prompt as string);
   const call = { imaging, target, model, names, body, files, withImages, openPart };
   const counts = countsOf(size.choices, imaging.imagesMax);
-  const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart);
+  const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart, task.pause);
   const parts = done.filter((part) => part !== undefined);
   const images = parts.flatMap((part) => part.images);
   const made = parts.reduce((sum, part) => sum + part.made, 0);
@@ -85,6 +85,12 @@ const blocked = {
   reason: 'content_policy_violation',
   cause: 'blocked_image',
 } as const satisfies AttemptFailure;
+
+/** Concurrent requests of a call. */
+export async function imageRequests({ api, size }: SplitTask): Promise<number> {
+  const { imaging } = await loadTarget(api);
+  return imaging === undefined ? 1 : countsOf(size.choices, imaging.imagesMax).length;
+}
 
 const countsOf = (images: number, max: number): readonly number[] =>
   Array.from({ length: Math.ceil(images / max) }, (_, at) => Math.min(max, images - at * max));

@@ -1,2 +1,2 @@
 export { callThroughHub } from './call-through-hub.ts';
-export { runPackageTask } from './package-tasks.ts';
+export { requestsOfTask, runPackageTask } from './package-tasks.ts';

@@ -1,11 +1,12 @@
 // Calls of a package's models that answer whole, from a body that is read whole. Several calls may make one answer, each on
 // memory of its own.
+import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import type { FormBody } from '../../../protocol/forms/index.ts';
 import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
-import type { CandidateRequest, NoAnswer, OpenPart } from '../../providers/index.ts';
+import type { CandidateRequest, NoAnswer, OpenPart, Pause } from '../../providers/index.ts';
 import { readFailure } from './call-through-hub.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
 import type { HubTarget } from './targets/hub-target.ts';
@@ -23,6 +24,12 @@ export interface PackageTask {
   readonly id: string;
   readonly createdSeconds: number;
   readonly readAnswer: ClientInterface['readAnswer'];
+  readonly pause: Pause;
+}
+
+/** A call that is not begun yet, as far as it says into how many requests it is split. */
+export interface SplitTask extends Pick<PackageTask, 'api' | 'size'> {
+  readonly candidate: Candidate;
 }
 
 export interface PackagePart {

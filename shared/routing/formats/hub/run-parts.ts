@@ -1,6 +1,6 @@
 // Several calls of a provider that make one answer, a few at a time.
 import { mapParallel } from '../../../foundation/parallel/index.ts';
-import type { AttemptFailure, NoAnswer } from '../../providers/index.ts';
+import type { AttemptFailure, NoAnswer, Pause } from '../../providers/index.ts';
 
 /** Concurrent calls of the provider. */
 const concurrentPartsMax = 4;
@@ -14,17 +14,27 @@ interface RunParts<Part> {
   readonly broken: { readonly error: unknown } | undefined;
 }
 
+/** A limited part is asked so many times: what the others have cost would be lost. */
+const triesMax = 3;
+/** Where its provider names no time. */
+const pauseSeconds = 1;
+
 /** `paidPart`: the part of an answer that its provider finished, and that cannot be handed on. */
 export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
   parts: readonly Asked[],
   run: (asked: Asked) => Promise<Part | NoAnswer>,
   paidPart: (asked: Asked) => Part,
+  pause: Pause,
 ): Promise<RunParts<Part>> {
   let failure: AttemptFailure | undefined;
   let broken: RunParts<Part>['broken'];
   const done = await mapParallel(parts, concurrentPartsMax, async (asked): Promise<Part | undefined> => {
     if (failure !== undefined) return undefined;
-    const ended = await run(asked).catch((error: unknown): NoAnswer => {
+    const ended = await runUnlimited(
+      () => run(asked),
+      pause,
+      () => failure === undefined,
+    ).catch((error: unknown): NoAnswer => {
       broken ??= { error };
       return { kind: 'failure', failure: { kind: 'failed', cause: 'part_broken' } };
     });
@@ -33,4 +43,17 @@ export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
     return ended.failure.refusedAnswer && paidPart(asked);
   });
   return { done, failure, broken };
+}
+
+/** Asks again where the provider limits, while no other part has failed. */
+async function runUnlimited<Part extends { readonly kind: 'part' }>(
+  run: () => Promise<Part | NoAnswer>,
+  pause: Pause,
+  goesOn: () => boolean,
+): Promise<Part | NoAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const ended = await run();
+    if (ended.kind === 'part' || ended.failure.kind !== 'rate_limited' || tries === triesMax) return ended;
+    if (!(await pause(ended.failure.retryAfterSeconds ?? pauseSeconds)) || !goesOn()) return ended;
+  }
 }

@@ -1,0 +1,58 @@
+// The length of one packet, by its codec.
+import { aacFrameSamples, aacRates } from './mpeg-frames.ts';
+
+/** An upper bound, of a packet that has bytes. */
+export type PacketSeconds = (bytes: Buffer, at: number) => number;
+
+/** RFC 6716: no packet plays longer. */
+const opusMaxSeconds = 0.12;
+const opusFrameMs = { silk: [10, 20, 40, 60], hybrid: [10, 20], celt: [2.5, 5, 10, 20] };
+
+/** By its first bytes (RFC 6716, part 3.1). */
+export const opusSeconds: PacketSeconds = (bytes, at) => {
+  const first = bytes[at] ?? 0;
+  const config = first >> 3;
+  const ms =
+    (config < 12
+      ? opusFrameMs.silk[config & 3]
+      : config < 16
+        ? opusFrameMs.hybrid[config & 1]
+        : opusFrameMs.celt[config & 3]) ?? 0;
+  const frames = [1, 2, 2, (bytes[at + 1] ?? 0) & 0x3f][first & 3] ?? 0;
+  return Math.min((ms * frames) / 1_000, opusMaxSeconds);
+};
+
+const vorbisHeadBytes = 30;
+
+/** A packet has at most half a long block. `head`: the first packet of its stream. */
+export function vorbisSeconds(head: Buffer): number | undefined {
+  if (head.length < vorbisHeadBytes || head.toString('latin1', 0, 7) !== '\x01vorbis') return undefined;
+  const rate = head.readUInt32LE(12);
+  const longBlock = 2 ** ((head[28] ?? 0) >> 4);
+  return rate === 0 ? undefined : longBlock / 2 / rate;
+}
+
+/** Main, low complexity, scalable rate, long-term prediction, and with bands or stereo beside. */
+const aacTypes = new Set([1, 2, 3, 4, 5, 29]);
+const ownRate = 15;
+
+/** By the slower of the rates that the file and the codec's own head say. `head`: an AudioSpecificConfig. */
+export function aacSeconds(head: Buffer, fileRate: number): number | undefined {
+  if (head.length < 2) return undefined;
+  const bits = head.readUInt16BE(0);
+  const [type, rateIndex] = [bits >> 11, (bits >> 7) & 15];
+  const rate = rateIndex === ownRate ? Math.floor(head.readUIntBE(1, 4) / 128) % 2 ** 24 : aacRates[rateIndex];
+  const slower = Math.min(rate ?? 0, fileRate);
+  if (!aacTypes.has(type) || slower === 0) return undefined;
+  return aacFrameSamples / slower;
+}
+
+const alacHeadBytes = 24;
+
+/** `head`: of an ALAC stream, from its samples in a frame on. */
+export function alacSeconds(head: Buffer, fileRate: number): number | undefined {
+  if (head.length < alacHeadBytes) return undefined;
+  const slower = Math.min(head.readUInt32BE(20), fileRate || Number.POSITIVE_INFINITY);
+  const samples = head.readUInt32BE(0);
+  return slower === 0 ? undefined : samples / slower;
+}
