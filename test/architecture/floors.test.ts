@@ -102,7 +102,9 @@ describe('the source tree', () => {
       // The status of an attempt.
       'functions/gateway/settlement/write-record.ts',
     ];
-    const makers = sources.filter(({ path, text }) => path.startsWith('functions/gateway/') && /\bokStatus\b/.test(text));
+    const makers = sources.filter(
+      ({ path, text }) => path.startsWith('functions/gateway/') && /\bokStatus\b/.test(text),
+    );
     expect(makers.map(({ path }) => path).toSorted()).toEqual(homes.toSorted());
     const readers = sources.filter(({ text }) => /\bPassed<[^>]*>\s*=>\s*\w+ as Passed\b|as Passed</.test(text));
     expect(readers.map(({ path }) => path)).toEqual(['functions/gateway/exit/exit.ts']);

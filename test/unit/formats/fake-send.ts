@@ -1,6 +1,7 @@
 // A `send` that behaves: it keeps what it was given, and answers with bytes cut wherever a test wants.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
+import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { createEnvelopes, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import type { FormatCall } from '../../../shared/routing/formats/call-candidate.ts';
@@ -14,7 +15,6 @@ import type { CandidateOutcome } from '../../../shared/routing/providers/candida
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import { type Api, type FakeAnswer, type Json, jsonOf } from '../../support/provider-answers.ts';
 import { sealedDetails } from '../../support/sealed-details.ts';
-import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
 
 export type { FakeAnswer, Json };
 

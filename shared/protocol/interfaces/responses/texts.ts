@@ -29,9 +29,7 @@ const settingFields = wordsOf(`
 `);
 
 /** Fields of a response, or of a list of items, that no model wrote. */
-const facts = settingFields.union(
-  wordsOf('status error incomplete_details first_id last_id has_more'),
-);
+const facts = settingFields.union(wordsOf('status error incomplete_details first_id last_id has_more'));
 
 export const responseTexts: AnswerTexts = {
   ofAnswer: (json) => textsOfAnswer(json, facts),
