@@ -3,12 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
 
 const keys = { words: newKey(), codes: newKey(), personal: newKey(), narrow: newKey(), blocked: newKey(), free: newKey() };
 const secretWord = 'Project Apollo';
 const email = 'ann@example.com';
 let harness: Harness;
+let owner: OperatorRequests;
 
 beforeAll(async () => {
   harness = await startHarness({
@@ -39,6 +41,7 @@ beforeAll(async () => {
       },
     ],
   });
+  owner = await operatorOf(harness, 'olga');
 });
 afterAll(() => harness.stop());
 beforeEach(() => harness.simulator.clear());
@@ -55,6 +58,12 @@ function requestOf({ id, hello }: SpokenInterface, text: string, stream: boolean
 const send = (one: SpokenInterface & { readonly stream: boolean }, text: string, key: string) =>
   harness.postTo(one.path, requestOf(one, text, one.stream), { authorization: `Bearer ${key}` });
 
+/** The bodies of a call that are kept. */
+async function contentOf(response: Response) {
+  await harness.settled();
+  return (await owner.get(`/calls/${response.headers.get('x-request-id')}/content`)).body.data;
+}
+
 /** All texts of an answer in their order. */
 const textsIn = (one: SpokenInterface & { readonly stream: boolean }, body: string): string =>
   one.stream ? one.contentOf(body) : body;
@@ -66,6 +75,10 @@ describe.each(deliveries)('a guardrail in the process, on $name (stream: $stream
     expect(message).toContain('secrets');
     expect(message.toLowerCase()).not.toContain('apollo');
     expect(harness.simulator.calls).toEqual([]);
+    const { request, answer, blocked, sent } = await contentOf(response);
+    expect(request).toContain(JSON.stringify('On project\n apollo today'));
+    expect(answer.status).toBe(400);
+    expect({ blocked, sent }).toEqual({ blocked: null, sent: [] });
   });
 
   it('lets a request without it pass as it is', async () => {
@@ -99,6 +112,9 @@ describe.each(deliveries)('a guardrail in the process, on $name (stream: $stream
     expect(textsIn(one, body)).toContain('The text has a word that is not allowed.');
     expect(body).not.toContain('Apollo');
     expect(body).not.toContain('and more');
+    const content = await contentOf(response);
+    expect(content.answer.body).toBe(body);
+    expect(content.blocked).toContain('Apollo');
   });
 
   it('never sends all of a number that crosses windows', async () => {

@@ -1,20 +1,20 @@
 // Regular expressions whose time is linear in the text, whoever wrote them, by re2js.
 import { RE2JS, RE2JSException } from 're2js';
 
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** What a match turns out to be. `next`: where the search goes on, behind the start of the match. */
 export interface MatchReading {
-  readonly spans: readonly Span[];
+  readonly spans: readonly TextSpan[];
   readonly next: number;
 }
 
 export interface Pattern {
   /** Yields the matches that are not empty in their order, and undefined after each piece of text. `read`: of each match. */
-  spansIn(text: string, read?: (text: string, match: Span) => MatchReading): Generator<Span | undefined, void>;
+  spansIn(text: string, read?: (text: string, match: TextSpan) => MatchReading): Generator<TextSpan | undefined, void>;
 }
 
 /** The engine sees so much at once: where each match looks far ahead, all of them take the square of it. */
@@ -39,13 +39,13 @@ export function compilePattern(source: string): Pattern {
   return { spansIn: (text, read = asItIs) => spansIn(engine, text, read) };
 }
 
-const asItIs = (_text: string, match: Span): MatchReading => ({ spans: [match], next: match.end });
+const asItIs = (_text: string, match: TextSpan): MatchReading => ({ spans: [match], next: match.end });
 
 function* spansIn(
   engine: RE2JS,
   text: string,
-  read: (text: string, match: Span) => MatchReading,
-): Generator<Span | undefined, void> {
+  read: (text: string, match: TextSpan) => MatchReading,
+): Generator<TextSpan | undefined, void> {
   let at = 0;
   while (at < text.length) {
     // One character before, for a pattern that looks at its left neighbour.

@@ -1,12 +1,12 @@
 // Finds personal data and credentials in a text, by their form and their check digits.
 import { isIP } from 'node:net';
 import type { PersonalType } from '../../configuration/catalogue/index.ts';
-import { compilePattern, type MatchReading, type Span } from '../../foundation/patterns/index.ts';
+import { compilePattern, type MatchReading, type TextSpan } from '../../foundation/patterns/index.ts';
 import type { FindSpans } from './find-words.ts';
 
 interface PersonalForm {
   readonly source: string;
-  readonly read: (text: string, match: Span) => MatchReading;
+  readonly read: (text: string, match: TextSpan) => MatchReading;
 }
 
 export const personalFinder = (type: PersonalType): FindSpans => {
@@ -23,7 +23,7 @@ const isAlphanumeric = (character: string | undefined): boolean =>
 const isDigit = (character: string | undefined): boolean => character !== undefined && /\d/.test(character);
 
 /** A match that is no part of a longer word or number. */
-function standingAlone(text: string, { start, end }: Span): MatchReading {
+function standingAlone(text: string, { start, end }: TextSpan): MatchReading {
   const isPart = isAlphanumeric(text[start - 1]) || isAlphanumeric(text[end]);
   return isPart ? nothing(start + 1) : one(start, end);
 }
@@ -38,10 +38,10 @@ const countryCode =
 const phoneDigits = { min: 7, max: 15 } as const;
 
 /** The longest number of whole groups of digits: a year may follow it. */
-function readPhone(text: string, { start, end }: Span): MatchReading {
+function readPhone(text: string, { start, end }: TextSpan): MatchReading {
   if (isAlphanumeric(text[start - 1])) return nothing(end);
   let digits = 0;
-  let found: Span | undefined;
+  let found: TextSpan | undefined;
   for (const { 0: group, index } of text.slice(start, end).matchAll(/\d+/g)) {
     digits += group.length;
     const groupEnd = start + index + group.length;
@@ -54,12 +54,12 @@ function readPhone(text: string, { start, end }: Span): MatchReading {
 const cardDigits = { min: 13, max: 19 } as const;
 
 /** The longest numbers of whole groups that have their check digit, in a run of groups of digits. */
-function readCards(text: string, { start, end }: Span): MatchReading {
+function readCards(text: string, { start, end }: TextSpan): MatchReading {
   const groups = [...text.slice(start, end).matchAll(/\d+/g)];
-  const spans: Span[] = [];
+  const spans: TextSpan[] = [];
   for (let first = 0; first < groups.length; first += 1) {
     let digits = '';
-    let best: { readonly last: number; readonly span: Span } | undefined;
+    let best: { readonly last: number; readonly span: TextSpan } | undefined;
     for (let last = first; last < groups.length; last += 1) {
       const [group] = groups[last] as RegExpExecArray;
       digits += group;
@@ -107,7 +107,7 @@ const ibanLengths: ReadonlyMap<string, number> = new Map(
 );
 
 /** The match is its beginning. */
-function readIban(text: string, { start }: Span): MatchReading {
+function readIban(text: string, { start }: TextSpan): MatchReading {
   const length = ibanLengths.get(text.slice(start, start + 2).toUpperCase());
   if (length === undefined || isAlphanumeric(text[start - 1])) return nothing(start + 1);
   let characters = '';
@@ -132,7 +132,7 @@ function hasIbanCheck(iban: string): boolean {
 }
 
 /** The match is a run of what addresses are written in; a sentence may end with it. */
-function readIp(text: string, { start, end }: Span): MatchReading {
+function readIp(text: string, { start, end }: TextSpan): MatchReading {
   const written = text.slice(start, end).replace(/[.:]+$/, '');
   // The end of an address may be two colons.
   const address = [text.slice(start, end), `${written}::`, written].find(

@@ -1,5 +1,5 @@
 // Finds words and phrases in a text: whole, in any case, with any white space between their parts.
-import type { Span } from '../../foundation/patterns/index.ts';
+import type { TextSpan } from '../../foundation/patterns/index.ts';
 
 /**
  * Tokens: a run of letters and digits with the invisible characters in it, or any other character that is no white
@@ -20,7 +20,7 @@ const newStep = (): Step => ({ next: new Map(), isEnd: false });
 /** Characters between two turns. */
 const turnCharacters = 4_096;
 
-export type FindSpans = (text: string) => Generator<Span | undefined, void>;
+export type FindSpans = (text: string) => Generator<TextSpan | undefined, void>;
 
 /** Yields each place of each word, and undefined after every few thousand characters. */
 export function wordFinder(words: readonly string[]): FindSpans {
@@ -33,7 +33,7 @@ export function wordFinder(words: readonly string[]): FindSpans {
       const name = nameOf(token, isApart);
       const begun = open;
       open = [];
-      const advance = (from: number, step: Step | undefined): Span | undefined => {
+      const advance = (from: number, step: Step | undefined): TextSpan | undefined => {
         if (step === undefined) return undefined;
         if (step.next.size > 0) open.push({ start: from, step });
         return step.isEnd ? { start: from, end } : undefined;
