@@ -1,7 +1,5 @@
 // The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
-import { GatewayError } from '../../shared/errors/index.ts';
-import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
@@ -15,10 +13,9 @@ import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
 import { route, withMaskedRequest } from './routing/route.ts';
-import type { PolicedCall } from './settlement/log-attempts.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
-import { type RefusedCall, writeRefusal } from './settlement/write-refusal.ts';
+import { noteContent, type Refusal, writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
 export const serveCall =
@@ -34,40 +31,21 @@ export const serveCall =
     return serve();
   };
 
-/** `openContent`: of a request that a guardrail blocked, where its workspace keeps bodies. */
-type Refusal = { -readonly [Name in 'openContent']?: RefusedCall[Name] };
-
 /** From here on a call has a record of its own. */
 type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
-async function open(
-  deps: GatewayDependencies,
-  received: ReceivedCall,
-  key: Promise<Item>,
-  refusal: Refusal,
-): Promise<Serve> {
+async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>, refusal: Refusal) {
   const { call, admissionTime } = await identify(deps, received, key);
   const opening = { call, admissionTime, refusal };
   return call.asksFunction ? openFunction(deps, opening) : openPlain(deps, opening);
 }
 
-interface Opening {
-  readonly call: IdentifiedCall;
-  readonly admissionTime: TimeBudget;
-  readonly refusal: Refusal;
-}
+type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: Refusal };
 
-/** A call that cannot be routed has no data policy yet, so nothing of it is kept. */
-function noteContent(deps: GatewayDependencies, { call, refusal }: Opening, routed: PolicedCall | GatewayError): void {
-  if (routed instanceof GatewayError) return;
-  refusal.openContent = (key) => contentOf(deps, { ...call, ...routed, key }, call.request);
-}
-
-async function openPlain(deps: GatewayDependencies, opening: Opening): Promise<Serve> {
-  const { call, admissionTime } = opening;
+async function openPlain(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
   const routed = await route(deps, call, admissionTime);
-  noteContent(deps, opening, routed);
+  noteContent(deps, refusal, call, routed);
   const admitted = await admit(deps, call, routed, { admissionTime, withRequest: withMaskedRequest });
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, answerPlain, call.request);
@@ -79,11 +57,10 @@ async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Prom
   return respond(deps, call, run, result);
 }
 
-async function openFunction(deps: GatewayDependencies, opening: Opening): Promise<Serve> {
-  const { call, admissionTime } = opening;
+async function openFunction(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
   const { openExecution, execute } = await import('./stored-function/index.ts');
   const opened = await admissionTime.wait(openExecution(deps, call));
-  noteContent(deps, opening, opened);
+  noteContent(deps, refusal, call, opened);
   const withRequest: Admitting<OpenedCall>['withRequest'] = (former, masked) =>
     openExecution(deps, { ...former, ...masked });
   const admitted = await admit(deps, call, opened, { admissionTime, withRequest });

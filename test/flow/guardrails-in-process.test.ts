@@ -6,7 +6,14 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
 
-const keys = { words: newKey(), codes: newKey(), personal: newKey(), narrow: newKey(), blocked: newKey(), free: newKey() };
+const keys = {
+  words: newKey(),
+  codes: newKey(),
+  personal: newKey(),
+  narrow: newKey(),
+  blocked: newKey(),
+  free: newKey(),
+};
 const secretWord = 'Project Apollo';
 const email = 'ann@example.com';
 let harness: Harness;
@@ -20,7 +27,13 @@ beforeAll(async () => {
     providers: { acme: { apis: ['chat-completions', 'messages', 'responses'] } },
     guardrails: [
       { id: 'secrets', kind: 'words', words: [secretWord], on: ['input'] },
-      { id: 'codes', kind: 'patterns', patterns: [{ name: 'order', regex: 'A-\\d{4}' }], action: 'mask', on: ['input'] },
+      {
+        id: 'codes',
+        kind: 'patterns',
+        patterns: [{ name: 'order', regex: 'A-\\d{4}' }],
+        action: 'mask',
+        on: ['input'],
+      },
       { id: 'personal', kind: 'pii', types: ['email', 'card'], action: 'mask', on: ['output'] },
       { id: 'narrow', kind: 'pii', types: ['card'], action: 'mask', on: ['output'], window_characters: 12 },
       { id: 'blocked', kind: 'words', words: [secretWord], on: ['output'], window_characters: 12 },

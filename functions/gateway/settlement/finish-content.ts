@@ -47,7 +47,10 @@ function withinBounds(document: ContentDocument): ContentDocument {
 /** Masked in a few milliseconds. */
 const longCharacters = 64 * 1024;
 
-async function withoutSecrets(taken: Taken, { isRequestCut, isAnswerCut, isBlockedCut, secrets }: Masking): Promise<ContentDocument> {
+async function withoutSecrets(
+  taken: Taken,
+  { isRequestCut, isAnswerCut, isBlockedCut, secrets }: Masking,
+): Promise<ContentDocument> {
   const clean = async (text: string, isCut: boolean): Promise<string> => {
     if (text.length > longCharacters) await nextTurn();
     return (isCut ? maskCutContent : maskContent)(text, secrets);

@@ -7,14 +7,26 @@ import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CallContent, ReceivedCall } from '../stages.ts';
+import type { CallContent, IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { askedFields } from './call-details.ts';
+import type { PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
+import { contentOf } from './settle.ts';
 
-export interface RefusedCall {
-  readonly error: unknown;
+export interface Refusal {
   /** Opens the bodies of the call; undefined where none may be kept. */
-  readonly openContent?: ((key: Item) => Promise<CallContent | undefined> | undefined) | undefined;
+  openContent?: (key: Item) => Promise<CallContent | undefined> | undefined;
+}
+
+/** A call that cannot be routed has no data policy yet, so nothing of it is kept. */
+export function noteContent(
+  deps: GatewayDependencies,
+  refusal: Refusal,
+  call: IdentifiedCall,
+  routed: PolicedCall | GatewayError,
+): void {
+  if (routed instanceof GatewayError) return;
+  refusal.openContent = (key) => contentOf(deps, { ...call, ...routed, key }, call.request);
 }
 
 /** As of an answer that exists already. */
@@ -28,7 +40,7 @@ export async function writeRefusal(
   deps: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
-  { error: cause, openContent }: RefusedCall,
+  { error: cause, openContent }: Refusal & { readonly error: unknown },
 ): Promise<void> {
   const { records, refusalQuota, keyCache, clock } = deps;
   const found = await key.catch(() => undefined);

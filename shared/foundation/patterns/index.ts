@@ -1,4 +1,4 @@
-// Regular expressions whose time is linear in the text, whoever wrote them, by re2js.
+// Regular expressions of operators, whose time is linear in the text, by re2js.
 import { RE2JS, RE2JSException } from 're2js';
 
 export interface TextSpan {
@@ -6,7 +6,7 @@ export interface TextSpan {
   readonly end: number;
 }
 
-/** What a match turns out to be. `next`: where the search goes on, behind the start of the match. */
+/** The reading of a match. `next`: where the search goes on, behind the start of the match. */
 export interface MatchReading {
   readonly spans: readonly TextSpan[];
   readonly next: number;

@@ -23,7 +23,7 @@ const isAlphanumeric = (character: string | undefined): boolean =>
 const isDigit = (character: string | undefined): boolean => character !== undefined && /\d/.test(character);
 
 /** A match that is no part of a longer word or number. */
-function standingAlone(text: string, { start, end }: TextSpan): MatchReading {
+function wholeKey(text: string, { start, end }: TextSpan): MatchReading {
   const isPart = isAlphanumeric(text[start - 1]) || isAlphanumeric(text[end]);
   return isPart ? nothing(start + 1) : one(start, end);
 }
@@ -179,5 +179,5 @@ const forms: Readonly<Record<PersonalType, PersonalForm>> = {
     source: `\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.[\\d.]+|${hex}*:${hex}*:[${hex.slice(1, -1)}:.]*`,
     read: readIp,
   },
-  credential: { source: credentials.join('|'), read: standingAlone },
+  credential: { source: credentials.join('|'), read: wholeKey },
 };

@@ -62,12 +62,12 @@ function addWord(first: Step, word: string): void {
   if (step !== first) step.isEnd = true;
 }
 
-/** After the first token of a word it matters whether white space stands before. */
+/** After the first token of a word it matters whether white space precedes. */
 const nameOf = (token: string, isApart: boolean): string => (isApart ? ` ${token}` : token);
 
 interface Token {
   readonly token: string;
-  /** White space stands before it. */
+  /** White space precedes it. */
   readonly isApart: boolean;
   readonly start: number;
   readonly end: number;

@@ -9,7 +9,7 @@ import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardra
 export type TextGuardrail = WordsGuardrail | PatternsGuardrail | PersonalGuardrail;
 
 interface Finder {
-  /** What a mask says that it hides. */
+  /** Named in a mask. */
   readonly name: string;
   /** Undefined after each piece of a few thousand characters. */
   readonly find: FindSpans;
