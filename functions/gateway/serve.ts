@@ -15,7 +15,7 @@ import { respondReady } from './response/respond-ready.ts';
 import { route, withMaskedRequest } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
-import { noteContent, type Refusal, writeRefusal } from './settlement/write-refusal.ts';
+import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
 export const serveCall =
@@ -23,7 +23,7 @@ export const serveCall =
   async (request, scope) => {
     const received = receive(deps, clientInterface, request, scope);
     const key = findKey(deps, received);
-    const refusal: Refusal = {};
+    const refusal: RefusedBodies = {};
     const serve = await open(deps, received, key, refusal).catch((error: unknown) => {
       scope.deferred.addUncharged(() => writeRefusal(deps, received, key, { ...refusal, error }));
       throw error;
@@ -35,13 +35,13 @@ export const serveCall =
 type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
-async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>, refusal: Refusal) {
+async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>, refusal: RefusedBodies) {
   const { call, admissionTime } = await identify(deps, received, key);
   const opening = { call, admissionTime, refusal };
   return call.asksFunction ? openFunction(deps, opening) : openPlain(deps, opening);
 }
 
-type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: Refusal };
+type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: RefusedBodies };
 
 async function openPlain(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
   const routed = await route(deps, call, admissionTime);

@@ -13,7 +13,7 @@ import type { PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
 import { contentOf } from './settle.ts';
 
-export interface Refusal {
+export interface RefusedBodies {
   /** Opens the bodies of the call; undefined where none may be kept. */
   openContent?: (key: Item) => Promise<CallContent | undefined> | undefined;
 }
@@ -21,7 +21,7 @@ export interface Refusal {
 /** A call that cannot be routed has no data policy yet, so nothing of it is kept. */
 export function noteContent(
   deps: GatewayDependencies,
-  refusal: Refusal,
+  refusal: RefusedBodies,
   call: IdentifiedCall,
   routed: PolicedCall | GatewayError,
 ): void {
@@ -40,7 +40,7 @@ export async function writeRefusal(
   deps: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
-  { error: cause, openContent }: Refusal & { readonly error: unknown },
+  { error: cause, openContent }: RefusedBodies & { readonly error: unknown },
 ): Promise<void> {
   const { records, refusalQuota, keyCache, clock } = deps;
   const found = await key.catch(() => undefined);
