@@ -1,6 +1,5 @@
 // The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
-import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
@@ -16,7 +15,7 @@ import { respondReady } from './response/respond-ready.ts';
 import { route, withMaskedRequest } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
-import { writeRefusal } from './settlement/write-refusal.ts';
+import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
 export const serveCall =
@@ -24,8 +23,9 @@ export const serveCall =
   async (request, scope) => {
     const received = receive(deps, clientInterface, request, scope);
     const key = findKey(deps, received);
-    const serve = await open(deps, received, key).catch((error: unknown) => {
-      scope.deferred.addUncharged(() => writeRefusal(deps, received, key, error));
+    const refusal: RefusedBodies = {};
+    const serve = await open(deps, received, key, refusal).catch((error: unknown) => {
+      scope.deferred.addUncharged(() => writeRefusal(deps, received, key, { ...refusal, error }));
       throw error;
     });
     return serve();
@@ -35,13 +35,17 @@ export const serveCall =
 type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
-async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
+async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>, refusal: RefusedBodies) {
   const { call, admissionTime } = await identify(deps, received, key);
-  return call.asksFunction ? openFunction(deps, call, admissionTime) : openPlain(deps, call, admissionTime);
+  const opening = { call, admissionTime, refusal };
+  return call.asksFunction ? openFunction(deps, opening) : openPlain(deps, opening);
 }
 
-async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
+type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: RefusedBodies };
+
+async function openPlain(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
   const routed = await route(deps, call, admissionTime);
+  noteContent(deps, refusal, call, routed);
   const admitted = await admit(deps, call, routed, { admissionTime, withRequest: withMaskedRequest });
   if ('ready' in admitted) return () => serveReady(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, answerPlain, call.request);
@@ -53,13 +57,10 @@ async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Prom
   return respond(deps, call, run, result);
 }
 
-async function openFunction(
-  deps: GatewayDependencies,
-  call: IdentifiedCall,
-  admissionTime: TimeBudget,
-): Promise<Serve> {
+async function openFunction(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
   const { openExecution, execute } = await import('./stored-function/index.ts');
   const opened = await admissionTime.wait(openExecution(deps, call));
+  noteContent(deps, refusal, call, opened);
   const withRequest: Admitting<OpenedCall>['withRequest'] = (former, masked) =>
     openExecution(deps, { ...former, ...masked });
   const admitted = await admit(deps, call, opened, { admissionTime, withRequest });

@@ -173,6 +173,8 @@ export interface CallGuard {
   checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
   /** The same of a stream. `choices`: of the request. */
   checkStream(stream: OpenStream, choices: number): Promise<OpenStream>;
+  /** From now on the content log gets what is blocked of answers. */
+  keepBlockedIn(content: Pick<CallContent, 'blocked'>): void;
 }
 
 /** The part of a whole answer that guardrails need. */
@@ -251,6 +253,8 @@ export interface SaidBodies {
 export interface CallContent extends ProviderBodies {
   /** The same answer, or error, which is kept as it goes to the client. */
   watch(answering: GatewayResponse | Promise<GatewayResponse>): Promise<GatewayResponse>;
+  /** Keeps a part of the answer that a guardrail blocked. */
+  blocked(text: string): void;
   /** Request and answer as they are kept, for the spans of the call. */
   said(): Promise<SaidBodies>;
   /** Called once, after the last byte. Never rejects. */

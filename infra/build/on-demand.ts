@@ -38,6 +38,7 @@ export const onDemand: Readonly<Record<string, string>> = {
     translated.map((name) => [`${name}-translation.cjs`, ofInterface(name, 'translation/index.ts')]),
   ),
   'guardrails.cjs': 'functions/gateway/admission/check-input.ts',
+  'text-guardrail.cjs': 'shared/routing/guardrails/text-guardrail.ts',
   'bedrock-guardrail.cjs': 'shared/routing/guardrails/bedrock-guardrail.ts',
   'audio-length.cjs': 'shared/protocol/interfaces/transcriptions/audio-length.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',

@@ -27,6 +27,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/foundation/ids': ground,
     'shared/foundation/lines': 'Runs in browsers too: knows texts and nothing of the gateway.',
     'shared/foundation/money': ground,
+    'shared/foundation/patterns': ground,
     'shared/foundation/time': ground,
     'infra/run-script.ts': 'How a script ends; imports nothing.',
   },
@@ -275,6 +276,7 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /'node:worker_threads'|getBuiltinModule/,
     homes: ['shared/protocol/json-schema/', 'shared/storage/sqlite-store/'],
   },
+  { power: 'patterns of operators', sign: /from 're2js'/, homes: ['shared/foundation/patterns/'] },
   { power: 'bounded caches', sign: /from 'lru-cache'/, homes: ['shared/foundation/cache/'] },
   {
     power: 'YAML',

@@ -23,6 +23,7 @@ const longerPages: Readonly<Record<string, number>> = {
   'shared/foundation/telemetry/README.md': 850,
   'shared/protocol/http/README.md': 1_250,
   'shared/routing/formats/hub/README.md': 2_250,
+  'shared/routing/guardrails/README.md': 850,
   'test/clients/README.md': 2_300,
 };
 

@@ -41,11 +41,15 @@ export async function openCallGuard(
       log.error({ ...fields, ...(letsPass(guardrail) ? { failed_control: 'guardrail' } : {}) }, cause);
     },
   });
+  let keepBlocked: ((text: string) => void) | undefined;
   // Its calls are checked, or not made.
   const missingMessage = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
   const missingGuardrail = () => fail('RATE_LIMITER_UNAVAILABLE', { message: missingMessage });
   return {
     guardrails,
+    keepBlockedIn(content) {
+      keepBlocked = content.blocked;
+    },
     async checkInput(checked) {
       if (missing !== undefined) return missingGuardrail();
       return goOn(checked, await guard.checkRequest(textOf(checked)));
@@ -56,8 +60,9 @@ export async function openCallGuard(
       const events = eventsOf(stream);
       const rest = guard.checkStream(events, {
         reader: clientInterface.openEventReader(choices),
-        onBlocked: () => {
+        onBlocked: (dropped) => {
           isBlocked = true;
+          keepBlocked?.(dropped.map(({ text }) => text).join('\n'));
         },
         onFailed: (failed) => {
           refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
@@ -74,6 +79,7 @@ export async function openCallGuard(
       const checked = await guard.checkAnswer(isPlain ? await rescanned(JSON.stringify({ text })) : json);
       if (checked.kind === 'failed') return guardrailUnavailable(checked);
       const { masked, isBlocked } = checked;
+      if (isBlocked) keepBlocked?.(text);
       if (masked === undefined) return { dropped: [] };
       const left = isPlain
         ? { text: (JSON.parse(masked.text) as { text: string }).text }

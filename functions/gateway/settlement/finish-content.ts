@@ -19,6 +19,7 @@ interface Taken extends ContentDocument {
 interface Masking {
   readonly isRequestCut: boolean;
   readonly isAnswerCut: boolean;
+  readonly isBlockedCut: boolean;
   readonly secrets: ReadonlySet<string>;
 }
 
@@ -39,22 +40,27 @@ function withinBounds(document: ContentDocument): ContentDocument {
   const { body: request } = fitting({ body: document.request });
   const answer = document.answer && fitting(document.answer);
   const sent = document.sent.map(fitting);
-  return { ...document, request, answer, sent, cut };
+  const blocked = document.blocked === undefined ? undefined : fitting({ body: document.blocked }).body;
+  return { ...document, request, answer, sent, blocked, cut };
 }
 
 /** Masked in a few milliseconds. */
 const longCharacters = 64 * 1024;
 
-async function withoutSecrets(taken: Taken, { isRequestCut, isAnswerCut, secrets }: Masking): Promise<ContentDocument> {
+async function withoutSecrets(
+  taken: Taken,
+  { isRequestCut, isAnswerCut, isBlockedCut, secrets }: Masking,
+): Promise<ContentDocument> {
   const clean = async (text: string, isCut: boolean): Promise<string> => {
     if (text.length > longCharacters) await nextTurn();
     return (isCut ? maskCutContent : maskContent)(text, secrets);
   };
-  const { request, answer, sent } = taken;
+  const { request, answer, sent, blocked } = taken;
   return {
     ...taken,
     request: await clean(request, isRequestCut),
     answer: answer && { ...answer, body: await clean(answer.body, isAnswerCut) },
+    blocked: blocked && (await clean(blocked, isBlockedCut)),
     sent: await Promise.all(sent.map(async ({ isCut, ...one }) => ({ ...one, body: await clean(one.body, isCut) }))),
   };
 }

@@ -50,12 +50,14 @@ export function openContent(
   const ofProviders = openSpace(memory, contentMaxBytes - ofClient.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);
   const sent: TakenContent[] = [];
+  let blocked: string | undefined;
+  let isBlockedCut = false;
   const answer = watchAnswer((text) => ofClient.take(text));
 
   const gather = async (): Promise<ContentDocument> => {
     const cut = ofClient.isCut() || ofProviders.isCut();
-    const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent };
-    const cuts = { isRequestCut, isAnswerCut: ofClient.isCut(), secrets };
+    const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent, blocked };
+    const cuts = { isRequestCut, isAnswerCut: ofClient.isCut(), isBlockedCut, secrets };
     return await finishContent(taken, cuts);
   };
 
@@ -72,6 +74,11 @@ export function openContent(
       for (const secret of used) secrets.add(secret);
       const body = isKept ? ofProviders.take(one.body) : '';
       if (body !== '') sent.push({ ...one, body, isCut: body.length < one.body.length });
+    },
+    blocked(text) {
+      const kept = ofProviders.take(text);
+      isBlockedCut ||= kept.length < text.length;
+      blocked = blocked === undefined ? kept : `${blocked}\n${kept}`;
     },
     async watch(answering) {
       try {

@@ -35,6 +35,7 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   const holds = openCallHolds(deps, admitted);
   const opening = contentOf(deps, admitted, asked);
   const content = opening && (await opening);
+  if (content !== undefined) admitted.guard?.keepBlockedIn(content);
   const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };

@@ -3,12 +3,34 @@ import type { CallRecord } from '../../../shared/accounting/call-records/index.t
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
+import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ReceivedCall } from '../stages.ts';
+import type { CallContent, IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { askedFields } from './call-details.ts';
+import type { PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
+import { contentOf } from './settle.ts';
+
+export interface RefusedBodies {
+  /** Opens the bodies of the call; undefined where none may be kept. */
+  openContent?: (key: Item) => Promise<CallContent | undefined> | undefined;
+}
+
+/** A call that cannot be routed has no data policy yet, so nothing of it is kept. */
+export function noteContent(
+  deps: GatewayDependencies,
+  refusal: RefusedBodies,
+  call: IdentifiedCall,
+  routed: PolicedCall | GatewayError,
+): void {
+  if (routed instanceof GatewayError) return;
+  refusal.openContent = (key) => contentOf(deps, { ...call, ...routed, key }, call.request);
+}
+
+/** As of an answer that exists already. */
+const contentBudgetMs = 1_500;
 
 /**
  * Runs after the answer. `key`: rejects where there is no such key, and then nothing is written. A key whose calls are
@@ -18,7 +40,7 @@ export async function writeRefusal(
   deps: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
-  cause: unknown,
+  { error: cause, openContent }: RefusedBodies & { readonly error: unknown },
 ): Promise<void> {
   const { records, refusalQuota, keyCache, clock } = deps;
   const found = await key.catch(() => undefined);
@@ -36,5 +58,15 @@ export async function writeRefusal(
   };
   const fields = { ...askedFields(model, request?.stream), message: maskKeys(error.message) };
   received.scope.details.call = { tags: record.tags, fields };
-  if (refusalQuota.take(record.keyPublicId)) await retryWrite(clock, () => records.write(record));
+  if (!refusalQuota.take(record.keyPublicId)) return;
+  const content = isBlocked(received, error) ? await openContent?.(item) : undefined;
+  if (content === undefined) return await retryWrite(clock, () => records.write(record));
+  await content.watch(Promise.reject(error)).catch(() => {});
+  const kept = await content.write(startDeadline(clock, clock.nowMs(), contentBudgetMs));
+  await retryWrite(clock, () => records.write({ ...record, content: kept }));
 }
+
+/** By a guardrail: the only refused requests whose bodies are kept. */
+const isBlocked = ({ scope }: ReceivedCall, { reason }: GatewayError): boolean =>
+  reason === 'content_policy_violation' &&
+  scope.details.guardrailChecks?.some(({ direction, action }) => direction === 'input' && action === 'block') === true;

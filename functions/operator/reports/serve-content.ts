@@ -37,7 +37,7 @@ export async function contentOf(
       throw new StoreUnavailable(cause);
     }));
   if (record === undefined || document === undefined) throw fail('not_found', { message: whyNone(asked, record) });
-  const { id, cut, request, answer, sent } = document;
+  const { id, cut, request, answer, sent, blocked = null } = document;
   const { interfaceId, stream } = record;
   const endsAtMs = contentEndsAtMs(record) ?? null;
   return bounded({
@@ -49,6 +49,7 @@ export async function contentOf(
     request,
     answer,
     sent: [...sent],
+    blocked,
   });
 }
 
@@ -84,7 +85,8 @@ function bounded(content: Documents['ManagedContent']): Documents['ManagedConten
   const request = take(content.request);
   const answer = content.answer && { ...content.answer, body: take(content.answer.body) };
   const sent = content.sent.map((one) => ({ ...one, body: take(one.body) }));
-  return { ...content, request, answer, sent, cut: content.cut || cut };
+  const blocked = content.blocked && take(content.blocked);
+  return { ...content, request, answer, sent, blocked, cut: content.cut || cut };
 }
 
 const shorterBy = 0.98;

@@ -30,10 +30,11 @@ function explanationOf({ reason, providerText, schemaMismatch }: CallAttempt): s
 }
 
 /** Each body behind its title: JSON in lines of its own, anything else as it is. */
-export const contentLines = ({ request, answer, sent, cut }: Documents['ManagedContent']): string[] => [
+export const contentLines = ({ request, answer, sent, blocked, cut }: Documents['ManagedContent']): string[] => [
   ...bodyLines('request of the client', request),
   ...(answer === null ? ['', 'no answer: the client left'] : bodyLines(`answer, status ${answer.status}`, answer.body)),
   ...sent.flatMap(({ provider, model, format, body }) => bodyLines(`sent to ${provider} (${format}, ${model})`, body)),
+  ...(blocked === null ? [] : bodyLines('blocked by a guardrail', blocked)),
   ...(cut ? ['', 'the end of a body is missing: 4 MiB of a call are kept'] : []),
 ];
 

@@ -1,5 +1,6 @@
 // The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any file.
 import { stringify } from 'yaml';
+import { personalTypes } from '../../../shared/configuration/catalogue/index.ts';
 import { extraNames, taskInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { type KnownProvider, knownProviders } from './known-providers.ts';
 
@@ -24,7 +25,10 @@ export function demoGatewayFile({ simulatorUrlOf, real, key, isNew }: DemoFileOp
       ...simulatedProviders.map((provider) => ({ ...provider, base_url: simulatorUrlOf(provider.id) })),
       ...real.map(({ provider }) => provider),
     ],
-    guardrails: [{ id: 'demo-words', kind: 'http', url: `${simulatorUrlOf('guard')}/guardrail` }],
+    guardrails: [
+      { id: 'demo-words', kind: 'http', url: `${simulatorUrlOf('guard')}/guardrail` },
+      { id: 'demo-personal', kind: 'pii', types: [...personalTypes], action: 'mask' },
+    ],
     models: [...simulatedModels, ...real.flatMap(({ models }) => models)],
     workspaces: [{ id: demoWorkspaceId, ...(isNew ? demoWorkspace : {}), keys: [key] }],
   });

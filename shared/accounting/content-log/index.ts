@@ -25,6 +25,8 @@ export interface ContentDocument {
   /** JSON, or the transcript of a stream, as far as the client got it. Null: it left before. */
   readonly answer: { readonly status: number; readonly body: string } | null;
   readonly sent: readonly UpstreamContent[];
+  /** The part of the answer that a guardrail blocked, as its provider gave it. */
+  readonly blocked?: string | undefined;
 }
 
 const nameOf = (keep: KeptContent['keep'], id: string): string => contentPrefixOf(keep) + id;

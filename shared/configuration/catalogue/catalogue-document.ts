@@ -229,8 +229,38 @@ export interface BedrockGuardrail extends GuardrailRules {
   unit_prices?: Record<string, string> | undefined;
 }
 
-/** Checks the texts of calls outside the gateway. */
-export type GuardrailDocument = HttpGuardrail | BedrockGuardrail;
+/** Rules of a guardrail that looks for texts in the process. */
+interface FindingRules extends GuardrailRules {
+  action: 'block' | 'mask';
+}
+
+export interface WordsGuardrail extends FindingRules {
+  kind: 'words';
+  /** Words and phrases. */
+  words: string[];
+}
+
+export interface PatternsGuardrail extends FindingRules {
+  kind: 'patterns';
+  /** `regex`: in the syntax of RE2. A mask says the name. */
+  patterns: { name: string; regex: string }[];
+}
+
+export const personalTypes = ['email', 'phone', 'card', 'iban', 'ip', 'credential'] as const;
+export type PersonalType = (typeof personalTypes)[number];
+
+export interface PersonalGuardrail extends FindingRules {
+  kind: 'pii';
+  types: PersonalType[];
+}
+
+/** Checks the texts of calls. */
+export type GuardrailDocument =
+  | HttpGuardrail
+  | BedrockGuardrail
+  | WordsGuardrail
+  | PatternsGuardrail
+  | PersonalGuardrail;
 
 export interface CatalogueDocument {
   service: ServiceDocument;

@@ -1,7 +1,8 @@
-// The section guardrails: services outside the gateway that check the texts of calls.
+// The section guardrails: what checks the texts of calls, in services outside the gateway or in its process.
 import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
-import { type GuardrailDocument, guardrailDirections } from '../catalogue/index.ts';
+import { patternFault } from '../../foundation/patterns/index.ts';
+import { type GuardrailDocument, guardrailDirections, personalTypes } from '../catalogue/index.ts';
 import { exact } from '../value-forms/index.ts';
 import { besideFaults, chosenBy, mapping, plainId, positiveInteger } from './fields.ts';
 import { auth, awsRegion, faultOfUrl } from './provider-schema.ts';
@@ -18,12 +19,15 @@ export const guardrailDefaults = {
   timeout_ms: 5_000,
   window_characters: 1_000,
   auth: 'none',
+  action: 'block',
 } as const;
+
+const isDistinct = (written: readonly unknown[]): boolean => new Set(written).size === written.length;
 
 const directions = z
   .array(z.enum(guardrailDirections))
   .min(1, { error: 'must name input, output or both' })
-  .refine((written) => new Set(written).size === written.length, { error: 'must name each once' });
+  .refine((written) => isDistinct(written), { error: 'must name each once' });
 
 const rules = {
   id: plainId,
@@ -87,10 +91,73 @@ const bedrock = mapping('guardrails[]', {
   unit_prices: unitPrices.optional(),
 });
 
-const anyKind = z.object({ kind: z.enum(['http', 'bedrock'], { error: 'must be http or bedrock' }) });
+const action = z.enum(['block', 'mask']).default(guardrailDefaults.action);
+
+const wordsMax = 10_000;
+const wordMaxCharacters = 200;
+const words = mapping('guardrails[]', {
+  ...rules,
+  kind: z.literal('words'),
+  words: z
+    .array(
+      z
+        .string()
+        .max(wordMaxCharacters, { error: `must not be longer than ${wordMaxCharacters} characters` })
+        .regex(/[^\s\p{Cf}]/u, { error: 'must hold a character that can be seen' }),
+    )
+    .min(1, { error: 'must name a word' })
+    .max(wordsMax, { error: `must be at most ${wordsMax} words` }),
+  action,
+});
+
+const patternsMax = 100;
+const regexMaxCharacters = 1_000;
+const regex = z
+  .string()
+  .min(1, { error: 'must not be empty' })
+  .max(regexMaxCharacters, { error: `must not be longer than ${regexMaxCharacters} characters` })
+  .superRefine((written, context) => {
+    const fault = patternFault(written);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: `must be a pattern of RE2: ${fault}` });
+  });
+
+const patterns = mapping('guardrails[]', {
+  ...rules,
+  kind: z.literal('patterns'),
+  patterns: z
+    .array(
+      mapping('guardrails[].patterns[]', {
+        name: z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, {
+          error: 'must be 1 to 64 letters, digits, - and _, such as order-number',
+        }),
+        regex,
+      }),
+    )
+    .min(1, { error: 'must name a pattern' })
+    .max(patternsMax, { error: `must be at most ${patternsMax} patterns` })
+    .refine((written) => isDistinct(written.map(({ name }) => name)), { error: 'must name each once' }),
+  action,
+});
+
+const pii = mapping('guardrails[]', {
+  ...rules,
+  kind: z.literal('pii'),
+  types: z
+    .array(z.enum(personalTypes))
+    .min(1, { error: `must name some of ${personalTypes.join(', ')}` })
+    .refine(isDistinct, { error: 'must name each once' }),
+  action,
+});
+
+const byKind = { http, bedrock, words, patterns, pii };
+const kinds = Object.keys(byKind) as (keyof typeof byKind)[];
+
+const anyKind = z.object({
+  kind: z.enum(kinds, { error: `must be ${kinds.join(', ').replace(/, (?=\w+$)/, ' or ')}` }),
+});
 
 export const guardrail = chosenBy<GuardrailDocument>((input) => {
   if (!isMapping(input)) return z.never({ error: 'must be a mapping with id and kind' });
-  if (input.kind === 'http') return http as z.ZodType<GuardrailDocument>;
-  return (input.kind === 'bedrock' ? bedrock : anyKind) as unknown as z.ZodType<GuardrailDocument>;
+  const kind = kinds.find((name) => name === input.kind);
+  return (kind === undefined ? anyKind : byKind[kind]) as unknown as z.ZodType<GuardrailDocument>;
 });

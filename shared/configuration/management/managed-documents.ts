@@ -260,6 +260,9 @@ const contentDocument = z.object({
   sent: z
     .array(z.object({ provider: text, model: text, format: text, body: text }))
     .check(z.describe('What went to providers, where it is not what the client sent: translated calls, functions.')),
+  blocked: z
+    .nullable(text)
+    .check(z.describe('The part of an answer that a guardrail blocked: JSON, or the data of events in lines.')),
 });
 
 /** By the names in the API description. That of a call is made beside its record. */

@@ -12,8 +12,8 @@ export interface StoppedStreamOptions {
   readonly end: BlockedEnd;
   /** Reads the events that are written here. */
   readonly reader: EventReader;
-  /** Called where a guardrail blocks the stream. */
-  readonly onBlocked: () => void;
+  /** Called where a guardrail blocks the stream, with the events that it blocks. */
+  readonly onBlocked: (dropped: readonly AnswerEvent[]) => void;
   /** Called where the stream ends for a check without an answer, or for want of memory. */
   readonly onFailed: (failed: FailedCheck | NotHeld) => void;
 }
@@ -43,7 +43,7 @@ export async function* endStoppedStream(
     yield { events: [], dropped: [...start, ...dropped, ...rest], failure: stream.failure ?? failure };
     return;
   }
-  onBlocked();
+  onBlocked([...stream.dropped, ...stream.rest]);
   const written = (some: readonly BlockedEvent[]): AnswerEvent[] =>
     some.flatMap((one) => {
       const reading = reader.read(one);

@@ -123,9 +123,18 @@ async function opened(
   document: GuardrailDocument,
   { clock, ...deps }: Omit<GuardOptions, 'guardrails' | 'grammar' | 'memory' | 'outputDeadline'>,
 ): Promise<OpenedGuardrail> {
-  if (document.kind === 'http') return { document, ask: httpGuardrail(deps, document) };
-  const { bedrockGuardrail } = await import('./bedrock-guardrail.ts');
-  return { document, ask: bedrockGuardrail(clock, document) };
+  switch (document.kind) {
+    case 'http':
+      return { document, ask: httpGuardrail(deps, document) };
+    case 'bedrock': {
+      const { bedrockGuardrail } = await import('./bedrock-guardrail.ts');
+      return { document, ask: bedrockGuardrail(clock, document) };
+    }
+    default: {
+      const { textGuardrail } = await import('./text-guardrail.ts');
+      return { document, ask: textGuardrail(document) };
+    }
+  }
 }
 
 /** Parsed in a few milliseconds. */

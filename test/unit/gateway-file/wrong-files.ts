@@ -107,8 +107,8 @@ a second connection to a provider | budget_usd: "10.00" } → budget_usd: "10.00
 a second function of that id | - id: classify-ticket\n → - { id: classify-ticket, kind: prompt, revisions: [] }\n      - id: classify-ticket\n | W.functions[1].id | already taken
 a second preset of that slug | presets:\n → presets:\n      - { slug: terse, versions: [ { version: "1", config: {} } ], designated: "1" }\n | W.presets[1].slug | already taken
 a second version of that name | { version: "1", config: { temperature: 0 } } → { version: "1", config: {} }, { version: "1", config: {} } | W.presets[0].versions[1].version | already taken
-a guardrail without a kind | workspaces: → guardrails: [{ id: g }]\nworkspaces: | guardrails[0].kind | must be http or bedrock
-a guardrail of another kind | workspaces: → guardrails: [{ id: g, kind: lakera }]\nworkspaces: | guardrails[0].kind | must be http or bedrock
+a guardrail without a kind | workspaces: → guardrails: [{ id: g }]\nworkspaces: | guardrails[0].kind | must be http, bedrock, words, patterns or pii
+a guardrail of another kind | workspaces: → guardrails: [{ id: g, kind: lakera }]\nworkspaces: | guardrails[0].kind | must be http, bedrock, words, patterns or pii
 a guardrail twice | workspaces: → guardrails: [{ id: g, kind: http, url: "https://g.example/check" }, { id: g, kind: http, url: "https://g.example/check" }]\nworkspaces: | guardrails[1].id | already taken
 a guardrail without a URL | workspaces: → guardrails: [{ id: g, kind: http }]\nworkspaces: | guardrails[0].url | is required
 a guardrail at no URL | workspaces: → guardrails: [{ id: g, kind: http, url: g.example }]\nworkspaces: | guardrails[0].url | must be a URL
@@ -125,6 +125,15 @@ a guardrail of Bedrock in no region of AWS | workspaces: → guardrails: [{ id: 
 a guardrail of Bedrock by its name | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: My Guardrail, version: "1", region: eu-west-1 }]\nworkspaces: | guardrails[0].guardrail | the id or the ARN
 a price of units that there are not | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, version: "1", region: eu-west-1, unit_prices: { tokens: "1" } }]\nworkspaces: | guardrails[0].unit_prices.tokens | contentPolicyUnits
 a price of units without quotes | workspaces: → guardrails: [{ id: b, kind: bedrock, guardrail: abc123, version: "1", region: eu-west-1, unit_prices: { contentPolicyUnits: 0.15 } }]\nworkspaces: | guardrails[0].unit_prices.contentPolicyUnits | in quotes
+a guardrail without words | workspaces: → guardrails: [{ id: w, kind: words, words: [] }]\nworkspaces: | guardrails[0].words | must name a word
+a guardrail with a word of white space | workspaces: → guardrails: [{ id: w, kind: words, words: [a, " "] }]\nworkspaces: | guardrails[0].words[1] | that can be seen
+a guardrail with another action | workspaces: → guardrails: [{ id: w, kind: words, words: [a], action: warn }]\nworkspaces: | guardrails[0].action | must be one of block, mask
+a guardrail with a pattern that does not compile | workspaces: → guardrails: [{ id: p, kind: patterns, patterns: [{ name: a, regex: "a" }, { name: b, regex: "b(" }] }]\nworkspaces: | guardrails[0].patterns[1].regex | must be a pattern of RE2: missing closing )
+a guardrail with a pattern that looks ahead | workspaces: → guardrails: [{ id: p, kind: patterns, patterns: [{ name: a, regex: "(?=a)b" }] }]\nworkspaces: | guardrails[0].patterns[0].regex | unsupported Perl syntax
+a guardrail with a pattern twice | workspaces: → guardrails: [{ id: p, kind: patterns, patterns: [{ name: a, regex: a }, { name: a, regex: b }] }]\nworkspaces: | guardrails[0].patterns | must name each once
+a guardrail with a pattern of another name | workspaces: → guardrails: [{ id: p, kind: patterns, patterns: [{ name: "a]", regex: a }] }]\nworkspaces: | guardrails[0].patterns[0].name | letters, digits
+a guardrail of personal data of no type | workspaces: → guardrails: [{ id: p, kind: pii, types: [] }]\nworkspaces: | guardrails[0].types | must name some of email
+a guardrail of personal data of another type | workspaces: → guardrails: [{ id: p, kind: pii, types: [passport] }]\nworkspaces: | guardrails[0].types[0] | must be one of email, phone, card, iban, ip, credential
 a second workspace of that id | workspaces: → workspaces:\n  - id: team-a | workspaces[1].id | "team-a" is already taken by an earlier entry
 `;
 

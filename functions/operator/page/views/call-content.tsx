@@ -38,7 +38,7 @@ export const CallContentView = ({ call }: { readonly call: ManagedCall }) => {
 };
 
 const Bodies = ({ content }: { readonly content: ShownContent }) => {
-  const { interface: format, request, answer, sent, cut, expires_at: end } = content;
+  const { interface: format, request, answer, sent, blocked, cut, expires_at: end } = content;
   return (
     <>
       {cut && <p class="muted">The end of a body is missing: 4 MiB of a call are kept.</p>}
@@ -60,6 +60,7 @@ const Bodies = ({ content }: { readonly content: ShownContent }) => {
           turns={readRequestTurns(turnsOf(spoken), body)}
         />
       ))}
+      {blocked !== null && <Body title="Blocked by a guardrail" text={blocked} turns={undefined} />}
       {end !== null && (
         <p class="muted">
           Deleted <Time instant={end} />

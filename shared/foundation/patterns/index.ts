@@ -1,0 +1,82 @@
+// Regular expressions of operators, whose time is linear in the text, by re2js.
+import { RE2JS, RE2JSException } from 're2js';
+
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The reading of a match. `next`: where the search goes on, behind the start of the match. */
+export interface MatchReading {
+  readonly spans: readonly TextSpan[];
+  readonly next: number;
+}
+
+export interface Pattern {
+  /** Yields the matches that are not empty in their order, and undefined after each piece of text. `read`: of each match. */
+  spansIn(text: string, read?: (text: string, match: TextSpan) => MatchReading): Generator<TextSpan | undefined, void>;
+}
+
+/** The engine sees so much at once: where each match looks far ahead, all of them take the square of it. */
+export const pieceCharacters = 4_096;
+/** A match of this length is found wherever the pieces are cut. */
+export const matchMaxCharacters = 1_024;
+
+/** Undefined where it compiles. */
+export function patternFault(source: string): string | undefined {
+  try {
+    RE2JS.compile(source);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return error.message.replace(/^error parsing regexp: /, '');
+  }
+}
+
+/** Throws where it does not compile. */
+export function compilePattern(source: string): Pattern {
+  const engine = RE2JS.compile(source);
+  return { spansIn: (text, read = asItIs) => spansIn(engine, text, read) };
+}
+
+const asItIs = (_text: string, match: TextSpan): MatchReading => ({ spans: [match], next: match.end });
+
+function* spansIn(
+  engine: RE2JS,
+  text: string,
+  read: (text: string, match: TextSpan) => MatchReading,
+): Generator<TextSpan | undefined, void> {
+  let at = 0;
+  while (at < text.length) {
+    // One character before, for a pattern that looks at its left neighbour.
+    const base = wholeCharacterAt(text, Math.max(0, at - 1));
+    const end = wholeCharacterAt(text, Math.min(text.length, at + pieceCharacters));
+    const isLast = end === text.length;
+    const piece = text.slice(base, end);
+    const lastStart = isLast ? end : wholeCharacterAt(text, end - matchMaxCharacters);
+    let from = at;
+    let next = lastStart;
+    const matcher = engine.test(piece) ? engine.matcher(piece) : undefined;
+    while (from < lastStart && matcher?.find(from - base)) {
+      const match = { start: base + matcher.start(), end: base + matcher.end() };
+      // The next piece shows more of it.
+      if (!isLast && match.start > at && (match.start >= lastStart || match.end === end)) {
+        next = match.start;
+        break;
+      }
+      const found = match.end > match.start ? read(text, match) : { spans: [], next: match.end };
+      yield* found.spans;
+      from = Math.max(found.next, match.start + 1);
+      if (wholeCharacterAt(text, from) !== from) from += 1;
+    }
+    yield undefined;
+    at = Math.max(next, from);
+  }
+}
+
+/** The same, or one less within a character of two. */
+const wholeCharacterAt = (text: string, at: number): number =>
+  isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at;
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe000;

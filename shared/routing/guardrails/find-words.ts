@@ -1,0 +1,102 @@
+// Finds words and phrases in a text: whole, in any case, with any white space between their parts.
+import type { TextSpan } from '../../foundation/patterns/index.ts';
+
+/**
+ * Tokens: a run of letters and digits with the invisible characters in it, or any other character that is no white
+ * space. Of a script without spaces between its words each character is a token.
+ */
+const spacelessScripts = 'Han Hiragana Katakana Thai Lao Khmer Myanmar'.split(' ');
+const ofSpaceless = `[${spacelessScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
+const newTokens = () => new RegExp(`${ofSpaceless}|(?:(?!${ofSpaceless})[\\p{L}\\p{N}\\p{M}\\p{Cf}])+|\\S`, 'gu');
+
+/** The tokens that follow one another in the words. */
+interface Step {
+  readonly next: Map<string, Step>;
+  isEnd: boolean;
+}
+
+const newStep = (): Step => ({ next: new Map(), isEnd: false });
+
+/** Characters between two turns. */
+const turnCharacters = 4_096;
+
+export type FindSpans = (text: string) => Generator<TextSpan | undefined, void>;
+
+/** Yields each place of each word, and undefined after every few thousand characters. */
+export function wordFinder(words: readonly string[]): FindSpans {
+  const first = newStep();
+  for (const word of words) addWord(first, word);
+  return function* find(text) {
+    let open: { readonly start: number; readonly step: Step }[] = [];
+    let turnAt = turnCharacters;
+    for (const { token, isApart, start, end } of tokensOf(text)) {
+      const name = nameOf(token, isApart);
+      const begun = open;
+      open = [];
+      const advance = (from: number, step: Step | undefined): TextSpan | undefined => {
+        if (step === undefined) return undefined;
+        if (step.next.size > 0) open.push({ start: from, step });
+        return step.isEnd ? { start: from, end } : undefined;
+      };
+      for (const one of begun) {
+        const found = advance(one.start, one.step.next.get(name));
+        if (found !== undefined) yield found;
+      }
+      const found = advance(start, first.next.get(token));
+      if (found !== undefined) yield found;
+      if (end < turnAt) continue;
+      turnAt = end + turnCharacters;
+      yield undefined;
+    }
+  };
+}
+
+function addWord(first: Step, word: string): void {
+  let step = first;
+  for (const { token, isApart } of tokensOf(word)) {
+    const name = step === first ? token : nameOf(token, isApart);
+    const next = step.next.get(name) ?? newStep();
+    step.next.set(name, next);
+    step = next;
+  }
+  if (step !== first) step.isEnd = true;
+}
+
+/** After the first token of a word it matters whether white space precedes. */
+const nameOf = (token: string, isApart: boolean): string => (isApart ? ` ${token}` : token);
+
+interface Token {
+  readonly token: string;
+  /** White space precedes it. */
+  readonly isApart: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+function* tokensOf(text: string): Generator<Token, void> {
+  const tokens = newTokens();
+  let before = 0;
+  for (let match = tokens.exec(text); match !== null; match = tokens.exec(text)) {
+    const [written] = match;
+    const token = folded(written);
+    const start = match.index;
+    const end = start + written.length;
+    // Of invisible characters alone.
+    if (token === '') {
+      if (start === before) before = end;
+      continue;
+    }
+    yield { token, isApart: start > before, start, end };
+    before = end;
+  }
+}
+
+/** The same for all spellings of a word: through capitals, because some letters have one capital in common. */
+const folded = (token: string): string =>
+  /^[\x21-\x7e]+$/.test(token)
+    ? token.toLowerCase()
+    : token
+        .replaceAll(/\p{Cf}/gu, '')
+        .normalize('NFKC')
+        .toUpperCase()
+        .toLowerCase();
