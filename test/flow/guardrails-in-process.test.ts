@@ -6,6 +6,9 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
 
+const conversations = spokenInterfaces.filter(({ id }) => ['chat-completions', 'messages', 'responses'].includes(id));
+const deliveries = conversations.flatMap((one) => [true, false].map((stream) => ({ ...one, stream })));
+
 const keys = {
   words: newKey(),
   codes: newKey(),
@@ -14,6 +17,8 @@ const keys = {
   blocked: newKey(),
   free: newKey(),
 };
+/** Of each delivery: a key whose calls are refused many times a second leaves records of a few of them. */
+const refusedKeys = new Map(deliveries.map((one) => [one, newKey()]));
 const secretWord = 'Project Apollo';
 const email = 'ann@example.com';
 let harness: Harness;
@@ -45,6 +50,11 @@ beforeAll(async () => {
         content_log: { keep: '1d' },
         keys: [
           { name: 'words', key: keys.words, guardrails: ['secrets'] },
+          ...[...refusedKeys].map(([{ id, stream }, key]) => ({
+            name: `refused-${id}-${stream}`,
+            key,
+            guardrails: ['secrets'],
+          })),
           { name: 'codes', key: keys.codes, guardrails: ['codes'] },
           { name: 'personal', key: keys.personal, guardrails: ['personal'] },
           { name: 'narrow', key: keys.narrow, guardrails: ['narrow'] },
@@ -58,9 +68,6 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 beforeEach(() => harness.simulator.clear());
-
-const conversations = spokenInterfaces.filter(({ id }) => ['chat-completions', 'messages', 'responses'].includes(id));
-const deliveries = conversations.flatMap((one) => [true, false].map((stream) => ({ ...one, stream })));
 
 /** A request whose only text it is. The model answers with it. */
 function requestOf({ id, hello }: SpokenInterface, text: string, stream: boolean) {
@@ -83,7 +90,7 @@ const textsIn = (one: SpokenInterface & { readonly stream: boolean }, body: stri
 
 describe.each(deliveries)('a guardrail in the process, on $name (stream: $stream)', (one) => {
   it('refuses a request with a word, and no provider gets it', async () => {
-    const response = await send(one, 'On project\n apollo today', keys.words);
+    const response = await send(one, 'On project\n apollo today', refusedKeys.get(one) ?? '');
     const { message } = await expectError(response, 400, 'invalid_request', { reason: 'content_policy_violation' });
     expect(message).toContain('secrets');
     expect(message.toLowerCase()).not.toContain('apollo');

@@ -151,10 +151,15 @@ describe('the metrics of a process', () => {
       'gw_workspace_calls_total{outcome="ok",workspace="team"}': 2,
       'gw_workspace_calls_total{outcome="failed",workspace="team"}': 1,
       'gw_workspace_calls_total{outcome="refused",workspace="team"}': 1,
-      'gw_workspace_cost_usd_total{payer="workspace",workspace="team"}': samples.get(
-        `gw_cost_usd_total{payer="workspace",${served}}`,
-      ),
+      'gw_workspace_calls_total{outcome="ok",workspace="guarded"}': 1,
+      'gw_workspace_calls_total{outcome="failed",workspace="guarded"}': 1,
+      'gw_workspace_cost_usd_total{payer="workspace",workspace="team"}': expect.any(Number),
+      'gw_workspace_cost_usd_total{payer="workspace",workspace="guarded"}': expect.any(Number),
     });
+    expect(sumOf(samples, 'gw_workspace_cost_usd_total')).toBeCloseTo(
+      samples.get(`gw_cost_usd_total{payer="workspace",${served}}`) ?? NaN,
+      9,
+    );
   });
 
   it('are for operators that may read every workspace', async () => {

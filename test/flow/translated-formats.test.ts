@@ -82,7 +82,7 @@ beforeAll(async () => {
       ...Object.entries(bounded).flatMap(([provider, upstreams]) =>
         upstreams.map((upstream) => [
           `bounded/${upstream}`,
-          [{ provider, upstream, more: { input_price_per_million: '0' } }],
+          [{ provider, upstream, more: { input_price_per_million: '0', max_output_tokens: 64_000 } }],
         ]),
       ),
       ...formats.map((last) => [
@@ -196,14 +196,14 @@ const sentBounds: Readonly<Record<Bounded, (body: Any) => readonly [bound: numbe
 
 /** The request, its reserved output, and the thinking in it where the model takes tokens for that. */
 const bounds: readonly (readonly [more: Record<string, unknown>, held: number, budget?: number])[] = [
-  [{}, 4_096],
+  [{}, 64_000],
   [{ max_tokens: 77 }, 77],
   [{ max_completion_tokens: 78 }, 78],
   [{ max_tokens: 10, max_completion_tokens: 90, n_predict: 50 }, 90],
   [{ max_output_tokens: 55 }, 55],
-  [{ n_predict: -1 }, 4_096],
+  [{ n_predict: -1 }, 64_000],
   [{ max_tokens: 20_000 }, 20_000],
-  [{ reasoning_effort: 'medium' }, 4_096, 2_048],
+  [{ reasoning_effort: 'medium' }, 64_000, 32_000],
   [{ max_tokens: 8_000, reasoning: { effort: 'high' } }, 8_000, 6_400],
   [{ max_tokens: 3_000, reasoning: { max_tokens: 2_000 } }, 3_000, 2_000],
   [{ max_tokens: 3_000, reasoning: { max_tokens: 50_000 } }, 3_000, 2_999],

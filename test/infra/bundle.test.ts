@@ -177,6 +177,7 @@ describe('the build of the project', () => {
       'stored-function.cjs',
       'stored-response.cjs',
       'telemetry.cjs',
+      'text-guardrail.cjs',
       'transcriptions.cjs',
       'vertex-target.cjs',
     ];
@@ -337,6 +338,7 @@ describe('the build of the project', () => {
       expect(await readFile(file, 'utf8')).toContain('require("./hub.cjs")');
       expect(await found('hub.cjs')).toEqual(['@ai-sdk/provider']);
       const { callThroughHub } = await import(join(dirname(file), 'hub.cjs'));
+      const { chatSource: source } = await import(join(dirname(file), 'chat-completions-translation.cjs'));
       for (const [api, [own, answer]] of Object.entries(answers)) {
         const bundled = `${api}-target.cjs`;
         expect(await found(bundled)).toContain(`@ai-sdk/${own}`);
@@ -355,7 +357,7 @@ describe('the build of the project', () => {
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
         const size = { maxOutputTokens: 10, isOutputOpen: false };
         const asked = {
-          interfaceId: 'chat-completions',
+          source,
           api,
           body,
           characters: 0,

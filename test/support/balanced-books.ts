@@ -14,6 +14,8 @@ export async function expectBalancedBooks(harness: Harness, workspace = 'team'):
 
 /** Of one workspace, without a look at every item: for suites of many workspaces, which look at the tables at their end. */
 export async function expectBalancedAccount(harness: Harness, workspace: string): Promise<bigint> {
+  // A record comes behind the charge of its call.
+  await harness.settled();
   const { granted, available, spent, held, expired } = await harness.credit(workspace);
   expect({ held, expired }).toEqual({ held: 0n, expired: 0n });
   expect(granted).toBe(available + spent);

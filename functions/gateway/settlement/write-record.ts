@@ -50,7 +50,8 @@ export async function writeRecord(
 ): Promise<void> {
   const record = toRecord(deps, call, ended);
   const kept = await content;
-  await charged;
+  // In one transaction with the charge where a turn's writes are one, else behind it.
+  if (!deps.store.isTurnOneTransaction) await charged;
   const timeLine = timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
   await write(deps, call, { ...record, timeLine, content: kept }, deadline);
 }

@@ -31,7 +31,7 @@ export async function startStoreProxy(storeUrl: string) {
       const input = JSON.parse(text);
       const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
       // Operations on whole tables, at the start, take no capacity.
-      const counts = /Item$|^Query$|^Scan$/.test(operation);
+      const counts = /Item$|^Query$|^Scan$|^BatchExecuteStatement$/.test(operation);
       const body = counts ? JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }) : text;
       const headers = { ...incoming.headers, 'content-length': Buffer.byteLength(body) };
       const forwarded = request(storeUrl, { method: 'POST', agent, headers }).end(body);
@@ -70,8 +70,13 @@ export async function startStoreProxy(storeUrl: string) {
 
 const readText = async (stream: IncomingMessage) => Buffer.concat(await stream.toArray()).toString();
 
-/** `RequestItems` of BatchWriteItem: by table. */
-type StoreInput = { readonly TableName: string; readonly RequestItems?: Readonly<Record<string, readonly unknown[]>> };
+interface StoreInput {
+  readonly TableName: string;
+  /** Of BatchWriteItem, by table. */
+  readonly RequestItems?: Readonly<Record<string, readonly unknown[]>>;
+  /** Of BatchExecuteStatement: an update each. */
+  readonly Statements?: readonly { readonly Statement: string }[];
+}
 type Capacity = { readonly CapacityUnits: number };
 interface StoreAnswer {
   /** One for each table where the operation takes several. */
@@ -79,21 +84,32 @@ interface StoreAnswer {
   readonly __type?: string;
   /** The item that refused a write. */
   readonly Item?: AttributeMap;
+  /** Of BatchExecuteStatement: the outcome of each statement. */
+  readonly Responses?: readonly { readonly Error?: { readonly Code?: string; readonly Item?: AttributeMap } }[];
 }
 
 function figuresOf(operation: string, sent: string, input: StoreInput, answer: StoreAnswer) {
   const { ConsumedCapacity: capacity, ...received } = answer;
   // DynamoDB bills a refused write like one that succeeds, and reports no units for it.
-  const isRefused = answer.__type?.includes('ConditionalCheckFailed') === true;
-  const refusedUnits = isRefused ? Math.max(1, Math.ceil(itemBytes(answer.Item ?? {}) / 1_024)) : 0;
+  const refusals = [{ Code: answer.__type, Item: answer.Item }, ...statementErrors(answer)];
+  const refused = refusals.filter(({ Code }) => Code?.includes('ConditionalCheckFailed') === true);
+  const refusedUnits = sum(refused.map(({ Item = {} }) => Math.max(1, Math.ceil(itemBytes(Item) / 1_024))));
   const units = sum([capacity ?? []].flat().map(({ CapacityUnits }) => CapacityUnits)) + refusedUnits;
   const isWrite = !/Get|Query|Scan/.test(operation);
-  const batches = isWrite ? Object.entries(input.RequestItems ?? { [input.TableName]: [0] }) : [];
-  const written = batches.flatMap(([table, items]) => items.map(() => table.replace(/^gw-[^-]+-/, '')));
+  const written = isWrite ? tablesIn(input).map((table) => table.replace(/^gw-[^-]+-/, '')) : [];
   return {
     bytes: Buffer.byteLength(sent) + Buffer.byteLength(JSON.stringify(received)),
     writeUnits: isWrite ? units : 0,
     readUnits: isWrite ? 0 : units,
     writtenTables: written,
   };
+}
+
+const statementErrors = ({ Responses = [] }: StoreAnswer) => Responses.flatMap(({ Error: error }) => error ?? []);
+
+/** The table of each item that it writes. */
+function tablesIn({ TableName, RequestItems, Statements }: StoreInput): string[] {
+  // `UPDATE "table" SET …`
+  if (Statements !== undefined) return Statements.map(({ Statement }) => Statement.split('"')[1] ?? '');
+  return Object.entries(RequestItems ?? { [TableName]: [0] }).flatMap(([table, items]) => items.map(() => table));
 }

@@ -56,7 +56,12 @@ export async function callCandidate(
     const part = openPart();
     return { ...part, send: addressed(part.send) };
   };
-  const outcome = await callWith(call, candidate, { send: addressed(send), openPart: openAdapted, pause, createdSeconds });
+  const outcome = await callWith(call, candidate, {
+    send: addressed(send),
+    openPart: openAdapted,
+    pause,
+    createdSeconds,
+  });
   const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;

@@ -65,6 +65,7 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
   }
 
   return {
+    isTurnOneTransaction: true,
     get: (table, key, options = {}) => read(options, () => items.readNow(checkedAddress(table, key, options.sortKey))),
 
     put: (put, options = {}) => write(options, 1, () => preparePut(items, put)),

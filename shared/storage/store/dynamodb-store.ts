@@ -28,6 +28,7 @@ import {
 import type { DynamoClient } from './dynamodb-client.ts';
 import type { Item } from './item.ts';
 import { createSharedUpdates, type StatementOutcome } from './shared-updates.ts';
+import type { Statement } from './statement.ts';
 import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable } from './store.ts';
 
 export interface DynamoStoreOptions {
@@ -75,14 +76,11 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
         const { Attributes } = await client.send(new UpdateCommand(updateInput(nameOf, update)), { abortSignal });
         return Attributes;
       }),
-    sendAll: async (statements, abortSignal) => {
-      const command = new BatchExecuteStatementCommand({ Statements: [...statements] });
-      const { Responses = [] } = await client.send(command, { abortSignal });
-      return Responses as StatementOutcome[];
-    },
+    sendAll: async (statements, abortSignal) => outcomesOf(await client.send(batchOf(statements), { abortSignal })),
   });
 
   return {
+    isTurnOneTransaction: false,
     get: async (table, key, callOptions = {}) =>
       call('repeatable', callOptions, async (sending) => {
         const { Item } = await client.send(new GetCommand(getInput(nameOf, table, key, callOptions.sortKey)), sending);
@@ -135,6 +133,11 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
       ),
   };
 }
+
+const batchOf = (statements: readonly Statement[]) => new BatchExecuteStatementCommand({ Statements: [...statements] });
+
+const outcomesOf = ({ Responses = [] }: { readonly Responses?: unknown[] | undefined }): StatementOutcome[] =>
+  Responses as StatementOutcome[];
 
 const kindOf = ({ repeatable = false }: { repeatable?: boolean }): CallKind => (repeatable ? 'repeatable' : 'once');
 

@@ -17,6 +17,7 @@ export async function refuseWrite(): Promise<never> {
 /** Every write is refused. */
 export const readOnly = (store: Reads): Store => ({
   ...readsOf(store),
+  isTurnOneTransaction: false,
   put: refuseWrite,
   update: refuseWrite,
   batchPut: refuseWrite,
@@ -26,6 +27,7 @@ export const readOnly = (store: Reads): Store => ({
 /** Reports every write as done and makes none: for incidental writes, and for a dry run. */
 export const withoutWrites = (store: Reads): Store => ({
   ...readsOf(store),
+  isTurnOneTransaction: false,
   put: async ({ item }) => ({ kind: 'written', item }),
   update: async () => ({ kind: 'written', item: undefined }),
   batchPut: async () => {},

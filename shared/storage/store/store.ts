@@ -71,6 +71,8 @@ export type BatchPut = Pick<Put, 'table' | 'item'>;
 
 /** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
 export interface Store {
+  /** Writes that are asked for in one turn of the event loop are one transaction, in their order. */
+  readonly isTurnOneTransaction: boolean;
   /** Strongly consistent read of one item. Numbers beyond 2^53 are returned as bigint. */
   get(table: TableName, key: string, options?: GetOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;

@@ -32,3 +32,32 @@ it('a call with every limit is two transactions where slots are free: one takes 
   expect(await gateway.records()).toHaveLength(2);
   await gateway.stop();
 });
+
+it('a record is asked for behind every charge of its call, so that no transaction has it without them', async () => {
+  const tables: string[] = [];
+  const gateway = await startHarness({
+    testStore: await startTestStore(temporaryFolder()),
+    models: { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] },
+    key: limits,
+    workspace: { spend_limit_usd: '10' },
+    wrapStore: (store) => ({
+      ...store,
+      update: (update, options) => {
+        tables.push(update.table);
+        return store.update(update, options);
+      },
+      batchPut: (puts, options) => {
+        tables.push(...puts.map(({ table }) => table));
+        return store.batchPut(puts, options);
+      },
+    }),
+  });
+  await call(gateway);
+  // Two writes hold, two charge.
+  expect(tables.filter((table) => ['keys', 'ledger', 'records'].includes(table))).toEqual([
+    ...['keys', 'ledger'],
+    ...['keys', 'ledger'],
+    'records',
+  ]);
+  await gateway.stop();
+});
