@@ -132,27 +132,34 @@ describe('speech as bytes', () => {
     ]);
   });
 
-  it('is written as events where bytes came in place of them, and no other provider is asked', async () => {
-    const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at % 256));
-    answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': 'audio/mpeg' }).end(bytes);
-    const before = provider.bodies.length;
-    const response = await post({ model: 'tts-scripted', stream_format: 'sse' });
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      expect.stringContaining('text/event-stream'),
-    ]);
-    const events = dataLines(await response.text()).map((text) => JSON.parse(text) as Json);
-    const audio = events.flatMap(({ type, audio: text }) =>
-      type === 'speech.audio.delta' ? [Buffer.from(String(text), 'base64')] : [],
-    );
-    expect([Buffer.concat(audio).equals(bytes), events.at(-1)]).toEqual([true, { type: 'speech.audio.done' }]);
-    const record = await gateway.recordOf(response);
-    expect([record?.outcome, record?.costPicoUsd, provider.bodies.length - before]).toEqual([
-      'ok',
-      BigInt(input.length) * perCharacter,
-      1,
-    ]);
-  });
+  it.each([
+    ['audio/mpeg', 0],
+    // Raw samples may begin as JSON does.
+    ['audio/pcm', 0x7b],
+  ])(
+    'is written as events where bytes of %s came in place of them, and no other provider is asked',
+    async (type, start) => {
+      const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (start + at) % 256));
+      answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': type }).end(bytes);
+      const before = provider.bodies.length;
+      const response = await post({ model: 'tts-scripted', stream_format: 'sse' });
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringContaining('text/event-stream'),
+      ]);
+      const events = dataLines(await response.text()).map((text) => JSON.parse(text) as Json);
+      const audio = events.flatMap(({ type, audio: text }) =>
+        type === 'speech.audio.delta' ? [Buffer.from(String(text), 'base64')] : [],
+      );
+      expect([Buffer.concat(audio).equals(bytes), events.at(-1)]).toEqual([true, { type: 'speech.audio.done' }]);
+      const record = await gateway.recordOf(response);
+      expect([record?.outcome, record?.costPicoUsd, provider.bodies.length - before]).toEqual([
+        'ok',
+        BigInt(input.length) * perCharacter,
+        1,
+      ]);
+    },
+  );
 
   it('is billed by its characters, and by those that were held', async () => {
     const record = await gateway.recordOf(await post({ input: 'Grüße 👋' }));

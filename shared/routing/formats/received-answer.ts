@@ -74,6 +74,8 @@ const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 
 /** JSON; of a transcription also a text that is not said to be events: a first piece may be too short to show it. */
 function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolean {
+  // Raw samples may begin as JSON does.
+  if (contentType.startsWith('audio/')) return false;
   if (start === '') return /application\/json|text\/plain/.test(contentType);
   if (/^[{[]/.test(start)) return true;
   return api === 'transcriptions' && !contentType.includes('event-stream') && !eventStart.test(start);
