@@ -72,10 +72,12 @@ async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): Async
 /** A line of an event, or a comment. JSON begins with none of them. */
 const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 
+/** Sound without a head, which may begin as JSON does. Any other sound that begins so is JSON under a wrong type. */
+const rawSamples = /^audio\/(?:x-)?(?:pcm|raw|l16)\b/i;
+
 /** JSON; of a transcription also a text that is not said to be events: a first piece may be too short to show it. */
 function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolean {
-  // Raw samples may begin as JSON does.
-  if (contentType.startsWith('audio/')) return false;
+  if (rawSamples.test(contentType)) return false;
   if (start === '') return /application\/json|text\/plain/.test(contentType);
   if (/^[{[]/.test(start)) return true;
   return api === 'transcriptions' && !contentType.includes('event-stream') && !eventStart.test(start);
