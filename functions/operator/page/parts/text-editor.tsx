@@ -29,7 +29,10 @@ export const TextEditor = ({ title, rows, name, value, initial, change, fault }:
   };
   useEffect(number);
   useEffect(() => {
-    if (faultLine !== undefined && text.current !== null) selectLine(text.current, faultLine);
+    if (faultLine === undefined || text.current === null) return;
+    selectLine(text.current, faultLine);
+    // At once: the event of a scrolled text comes a frame later.
+    number();
   }, [fault, faultLine]);
   return (
     <div class="wide editor-field">
