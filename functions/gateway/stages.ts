@@ -256,7 +256,7 @@ export interface CallContent extends ProviderBodies {
   /** Keeps a part of the answer that a guardrail blocked. */
   blocked(text: string): void;
   /** Request and answer as they are kept, for the spans of the call. */
-  said(): Promise<SaidBodies>;
+  bodies(): Promise<SaidBodies>;
   /** Called once, after the last byte. Never rejects. */
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<KeptContent>;
 }

@@ -46,8 +46,8 @@ export async function perform<Name extends RouteName>(
     isChanged = true;
   };
   const unpaged = { limit: Number.POSITIVE_INFINITY, ...query };
-  const asked = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
-  const answer = await works[name](deps, asked as unknown as ManageRequest<Name>);
+  const request = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
+  const answer = await works[name](deps, request as unknown as ManageRequest<Name>);
   // A text is asked for by a header.
   return { answer: answer as AnswerOf<Name>, isChanged };
 }

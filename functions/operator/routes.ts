@@ -36,4 +36,4 @@ export function createOperatorGateway(deps: OperatorDependencies, page: ConsoleP
 
 /** Whether the operator function answers a path; every other one is the gateway's. */
 export const isOperatorPath = (path: string): boolean =>
-  [rootPaths.console, `${basePaths[0]}/manage`].some((own) => path === own || path.startsWith(`${own}/`));
+  [rootPaths.console, `${basePaths[0]}/manage`].some((root) => path === root || path.startsWith(`${root}/`));

@@ -34,7 +34,7 @@ export interface BenchCall {
 const callTimeoutMs = 60_000;
 
 export function createClient(
-  { name, url, path = '/chat/completions', headers: own }: MeasuredEndpoint,
+  { name, url, path = '/chat/completions', headers: endpointHeaders }: MeasuredEndpoint,
   connections: number,
 ) {
   const target = url + path;
@@ -51,7 +51,7 @@ export function createClient(
     };
     const broke = ({ message }: Error) => end(0, message);
     const common = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const headers = { ...common, ...own, ...(key && { authorization: `Bearer ${key}` }), ...more };
+    const headers = { ...common, ...endpointHeaders, ...(key && { authorization: `Bearer ${key}` }), ...more };
     const outgoing = request(target, { method: 'POST', agent, headers }, (incoming) => {
       let text = '';
       incoming.once('data', () => (firstByteMs = performance.now() - startedAtMs));

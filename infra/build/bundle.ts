@@ -51,7 +51,7 @@ export const checkBundle = async ({ name, file, beside }: Bundle): Promise<void>
 
 /** The bundle's code file as `<name>/<file>`, and its size. */
 const bundleFiles = ({ name, file, bytes, beside }: Bundle): [string, number][] =>
-  Object.entries({ [basename(file)]: bytes, ...beside }).map(([own, size]) => [`${name}/${own}`, size]);
+  Object.entries({ [basename(file)]: bytes, ...beside }).map(([path, size]) => [`${name}/${path}`, size]);
 
 /** Builds and checks every bundle. Throws on the first that is too large or does not load. */
 export const buildBundles = async (sourceRoot: string, outputRoot: string): Promise<Bundle[]> => {

@@ -39,13 +39,15 @@ export async function noticesOf(metafiles: readonly Metafile[]): Promise<string>
   /** Most packages of a family bring the same text: it is written once. */
   const namesByText = new Map<string, Set<string>>();
   for (const folder of folders) {
-    const own = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageFile;
-    if (own.license === undefined || !acceptedLicenses.includes(own.license)) {
-      throw new Error(`${own.name} has the licence ${own.license ?? 'none'}; accepted: ${acceptedLicenses.join(', ')}`);
+    const packageFile = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageFile;
+    if (packageFile.license === undefined || !acceptedLicenses.includes(packageFile.license)) {
+      throw new Error(
+        `${packageFile.name} has the licence ${packageFile.license ?? 'none'}; accepted: ${acceptedLicenses.join(', ')}`,
+      );
     }
-    const text = await licenseText(folder, own);
+    const text = await licenseText(folder, packageFile);
     const names = namesByText.get(text) ?? new Set();
-    namesByText.set(text, names.add(`${own.name} ${own.version} (${own.license})`));
+    namesByText.set(text, names.add(`${packageFile.name} ${packageFile.version} (${packageFile.license})`));
   }
   const sections = [...namesByText].map(([text, names]) => `${[...names].toSorted().join('\n')}\n\n${text}\n`);
   return [

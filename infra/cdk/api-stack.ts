@@ -91,11 +91,11 @@ export class ApiStack extends Stack {
     const dataStack = Fn.importValue(dataStackName(stage));
     const rollout = rolloutOf(this, { stage, settings, isAtOnce });
     const run = (kind: ComputeKind): Compute => {
-      const own = { ...settings, compute: kind };
-      const access = mergeAccess(chatAccess, variablesAccess(concurrencyVariables(own)));
+      const kindSettings = { ...settings, compute: kind };
+      const access = mergeAccess(chatAccess, variablesAccess(concurrencyVariables(kindSettings)));
       return createCompute[kind](this, {
         stage,
-        settings: own,
+        settings: kindSettings,
         bundlesRoot,
         dataStack,
         commonAccess,
@@ -149,8 +149,8 @@ export class ApiStack extends Stack {
     new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
     new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
     if (settings.console === true) {
-      const own = edge === undefined && operator !== undefined ? operator.url : url;
-      new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operators' });
+      const origin = edge === undefined && operator !== undefined ? operator.url : url;
+      new CfnOutput(this, 'ConsoleUrl', { value: `${origin}console`, description: 'For operators' });
     }
     if (originSecret !== undefined) {
       // For `npm run smoke`: the functions must refuse a request to this URL without the secret. Tasks have no such

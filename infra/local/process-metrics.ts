@@ -30,7 +30,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   const lastOf = new Map<Worker, MetricValues>();
   let ended: MetricValues = [];
   let ending = Promise.resolve();
-  const asked = createQuestions<void>();
+  const questions = createQuestions<void>();
 
   const onMessage = (worker: Worker, message: unknown): void => {
     // The first one says that it serves, and takes questions.
@@ -38,7 +38,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
     if (!isOfMetrics(message)) return;
     if (message.metrics === 'counted') {
       if (lastOf.has(worker)) lastOf.set(worker, message.values);
-      asked.answer(message.id);
+      questions.answer(message.id);
     }
     if (message.metrics === 'asked') {
       void read().then((text) => send(worker, { metrics: 'sum', id: message.id, text }));
@@ -57,7 +57,9 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   });
 
   async function read(): Promise<string> {
-    await Promise.all([...lastOf.keys()].map((worker) => asked.ask((id) => send(worker, { metrics: 'wanted', id }))));
+    await Promise.all(
+      [...lastOf.keys()].map((worker) => questions.ask((id) => send(worker, { metrics: 'wanted', id }))),
+    );
     await ending;
     return textOf([ended, ...lastOf.values()]);
   }
@@ -66,18 +68,18 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
 
 /** In a process that serves. Rejects where the main process gives no answer. */
 export function joinProcessMetrics(metrics: CallMetrics): ReadMetrics {
-  const asked = createQuestions<string>();
+  const questions = createQuestions<string>();
   process.on('message', (message: unknown) => {
     if (!isOfMetrics(message)) return;
     const { id } = message;
-    if (message.metrics === 'sum') asked.answer(id, message.text);
+    if (message.metrics === 'sum') questions.answer(id, message.text);
     if (message.metrics === 'wanted') {
       void metrics.read().then((values) => process.send?.({ metrics: 'counted', id, values } satisfies MetricsMessage));
     }
   });
   return async () => {
     const ask = (id: number) => void process.send?.({ metrics: 'asked', id } satisfies MetricsMessage);
-    const text = await asked.ask(ask, 2 * answerMaxMs);
+    const text = await questions.ask(ask, 2 * answerMaxMs);
     if (text === undefined)
       throw fail('RATE_LIMITER_UNAVAILABLE', { message: 'The main process gave no metrics in time.' });
     return text;

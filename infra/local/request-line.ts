@@ -21,8 +21,8 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const paint = painter(isColoured);
   const { status, provider_path: path, key_name: keyName, cost_usd: cost, correlation_id: id } = fields;
-  const { 'gen_ai.request.model': asked, 'gen_ai.response.model': served = asked } = fields;
-  const alias = fields.function_id !== undefined && asked !== served ? asked : undefined;
+  const { 'gen_ai.request.model': requestedModel, 'gen_ai.response.model': served = requestedModel } = fields;
+  const alias = fields.function_id !== undefined && requestedModel !== served ? requestedModel : undefined;
   const isReplay = fields.idempotent_replayed === true;
   return join([
     paint(colourOf(fields), `${status} ${codeOf(fields)}`),

@@ -39,9 +39,9 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
 }
 
 function errorLines(fields: LogFields, cause: unknown): string[] {
-  const { event, error_code: code, provider, message: told, correlation_id: id } = fields;
+  const { event, error_code: code, provider, message: text, correlation_id: id } = fields;
   const head = ['error', event, code, provider].filter((part) => part !== undefined).join(' ');
-  if (cause === undefined) return [[head, told, id].filter((part) => part !== undefined).join('  ')];
+  if (cause === undefined) return [[head, text, id].filter((part) => part !== undefined).join('  ')];
   const { name, code: causeCode, message, causes, stack } = describeError(cause);
   const what = `${[name, causeCode].filter((part) => part !== undefined).join(' ')}: ${message}`;
   const why = causes === undefined ? what : `${what} (${causes})`;

@@ -38,9 +38,9 @@ export function createCallMetrics(): CallMetrics {
 
   /** A name that a client wrote is a label where the catalogue has it. */
   async function countUnserved(loaded: Series, fields: LogFields): Promise<void> {
-    const asked = String(fields['gen_ai.request.model']);
+    const requestedModel = String(fields['gen_ai.request.model']);
     const catalogue = await watched?.catalogue.current().catch(() => undefined);
-    countCall(loaded, fields, catalogue?.models.has(asked) ? asked : '');
+    countCall(loaded, fields, catalogue?.models.has(requestedModel) ? requestedModel : '');
   }
 
   /** Undefined where it is counted already, as almost every call is. */

@@ -141,8 +141,8 @@ const ownApi: Partial<Record<ProviderKind, ProviderApi>> = {
 };
 
 function readApis(kind: ProviderKind, model: LitellmModel): ProviderApi[] {
-  const own = ownApi[kind];
-  if (own !== undefined) return [own];
+  const nativeApi = ownApi[kind];
+  if (nativeApi !== undefined) return [nativeApi];
   const hasResponses = kind === 'openai' || kind === 'azure' || kind === 'xai';
   if (!hasResponses) return ['chat-completions'];
   const endpoints = Array.isArray(model.supported_endpoints) ? model.supported_endpoints : undefined;

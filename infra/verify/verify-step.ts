@@ -96,9 +96,9 @@ export async function pythonProgram(requirement: string, program: string): Promi
   const folder = join(projectRoot, '.cache', requirement.replaceAll(/[^\w.]+/g, '-'));
   const path = join(folder, 'bin', program);
   if (existsSync(path)) return path;
-  const made = await tryCommand('python3', ['-m', 'venv', folder]);
+  const creation = await tryCommand('python3', ['-m', 'venv', folder]);
   const installed =
-    made.code === 0 ? await tryCommand(join(folder, 'bin/pip'), ['install', '--quiet', requirement]) : made;
+    creation.code === 0 ? await tryCommand(join(folder, 'bin/pip'), ['install', '--quiet', requirement]) : creation;
   if (installed.code === 0 && existsSync(path)) return path;
   rmSync(folder, { recursive: true, force: true });
   const reason = installed.output.trim().split('\n').at(-1) ?? 'no reason given';

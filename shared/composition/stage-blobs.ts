@@ -5,10 +5,15 @@ import { type AwsAccess, awsAccess } from '../storage/aws-clients/index.ts';
 import { type BlobStore, s3Blobs } from '../storage/blobs/index.ts';
 
 /** Calls nothing yet. */
-export function stageBlobs(aws: Environment['aws'], given?: AwsAccess): BlobStore {
+export function stageBlobs(aws: Environment['aws'], sharedAccess?: AwsAccess): BlobStore {
   if (aws?.spillBucket === undefined) return noBlobs;
   const { region, spillBucket: bucket, isBucketInPath } = aws;
-  return s3Blobs({ access: given ?? awsAccess({ region }), randomness: systemRandomness, bucket, isBucketInPath });
+  return s3Blobs({
+    access: sharedAccess ?? awsAccess({ region }),
+    randomness: systemRandomness,
+    bucket,
+    isBucketInPath,
+  });
 }
 
 /** Not the memory of one instance: a replay must not depend on the instance that serves it. */

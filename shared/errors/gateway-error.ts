@@ -33,9 +33,9 @@ type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
 /** Extras are typed per code: only these codes carry something of their own. */
 type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
-  ? { reason?: RejectionReason | undefined } & Told
+  ? { reason?: RejectionReason | undefined } & CommonExtras
   : Code extends 'not_found'
-    ? Told
+    ? CommonExtras
     : Code extends 'schema_validation_failed'
       ? { attempts: number }
       : Code extends MayBeFinal
@@ -45,7 +45,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
           : Record<never, never>;
 
 /** Of a provider that rejected the request. */
-interface Told {
+interface CommonExtras {
   readonly providerWords?: ProviderWords | undefined;
   readonly providerCode?: string | undefined;
 }
@@ -61,7 +61,7 @@ export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
   cause?: unknown;
 };
 
-type AllExtras = Told & {
+type AllExtras = CommonExtras & {
   reason?: RejectionReason | undefined;
   attempts?: number;
   isFinal?: boolean;
@@ -124,8 +124,8 @@ function withProviderWords(message: string, words: ProviderWords | undefined): s
   const maxCharacters = isWholeMessage ? wholeMaxCharacters : quotedMaxCharacters;
   const line = text.replace(/\s+/g, ' ').trim();
   const shown = line.length <= maxCharacters ? line : `${line.slice(0, maxCharacters - 1)}…`;
-  const told = isWholeMessage ? shown : `${message} The provider said: ${shown}`;
-  return advice === undefined ? told : `${told} ${advice}`;
+  const wholeText = isWholeMessage ? shown : `${message} The provider said: ${shown}`;
+  return advice === undefined ? wholeText : `${wholeText} ${advice}`;
 }
 
 /** `throw fail('price_cap_exceeded')`. */
@@ -159,13 +159,17 @@ export function failRejected({
   ...request
 }: Rejection): GatewayError {
   const param = agreedParam ?? namedParam;
-  const told = { reason, providerWords: words, providerCode };
+  const quotation = { reason, providerWords: words, providerCode };
   if (reason === 'context_length_exceeded') {
     // Coding agents look for these very words, and then shorten the conversation.
     const message = `This model's maximum context length is ${request.contextLength} tokens (${reason}).`;
-    return fail('invalid_request', { ...told, message, param: param ?? request.promptMember });
+    return fail('invalid_request', { ...quotation, message, param: param ?? request.promptMember });
   }
   const about = agreedParam === undefined ? '' : ` because of its member ${agreedParam}`;
   const why = reason === undefined ? '' : ` (${reason})`;
-  return fail('invalid_request', { ...told, message: `Every provider rejected the request${about}${why}.`, param });
+  return fail('invalid_request', {
+    ...quotation,
+    message: `Every provider rejected the request${about}${why}.`,
+    param,
+  });
 }

@@ -29,12 +29,53 @@ const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
   },
 ];
 
+/** Names that another program reads: fields of the management API, of CSS. */
+const wireNames: Readonly<Record<string, string>> = {
+  'functions/operator/accounts/show-choices.ts left': 'a field of the management API',
+  'functions/operator/page/parts/time-line.tsx left': 'a property of CSS',
+  'functions/operator/page/views/key-form.tsx left': 'a field of the management API',
+  'shared/configuration/management/account-documents.ts left': 'a field of the management API',
+};
+
+const nameless = '(?:said|told|asked|given|own|made|left|Said|Told|Asked|Left)';
+/** Variables and types; then parameters, fields and destructured names. */
+const declared = new RegExp(
+  `\\b(?:const|let|function|class|interface|type|readonly)\\s+#?(${nameless})\\b|[({,[]\\s*(?:\\.\\.\\.)?(${nameless})\\b\\??(?=\\s*(?:[,:)}\\]]|=[^=]))|\\w: (${nameless})(?=\\s*(?:[,}]|=[^=]))`,
+  'g',
+);
+
+/** Names in the code of a text that are bare participles. `left` is a direction where `right` is beside it. */
+function participles(text: string): readonly string[] {
+  const code = text.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '').replace(/'(?:\\.|[^'\\\n])*'/g, "''");
+  const names = [...code.matchAll(declared)].map(([, variable, member, alias]) => variable ?? member ?? alias ?? '');
+  return [...new Set(names)].filter((name) => name !== 'left' || !/\bright\b/.test(code));
+}
+
 describe('what ships', () => {
   it.each(rules)('is written in the terms of the field: $use', ({ instead }) => {
     const found = shipped.flatMap(({ path, text }) =>
       text.split('\n').flatMap((line, at) => [...line.matchAll(instead)].map(([word]) => `${path}:${at + 1} ${word}`)),
     );
     expect(found).toEqual([]);
+  });
+
+  it('names things by nouns: no name and no file is a bare participle', () => {
+    const code = readSourceFiles(['shared', 'functions', 'infra', 'test/support']);
+    const found = code.flatMap(({ path, text }) => participles(text).map((name) => `${path} ${name}`));
+    expect(found.filter((name) => !(name in wireNames)).toSorted()).toEqual([]);
+    expect(Object.keys(wireNames).filter((name) => !found.includes(name))).toEqual([]);
+    const files = code.filter(({ path }) => /(^|[/-])(said|told|asked|given|made)([./-]|$)/.test(path));
+    expect(files.map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each([
+    ['const told = 1;\nlet own: string;', ['told', 'own']],
+    ['({ available: left, given = 1 }, ...asked) => ({ said, made: 1 })', ['left', 'given', 'asked', 'said', 'made']],
+    ['const compare = (left: number, right: number) => left - right;', []],
+    ["// a model (asked, told)\nconst text = 'is given: what was said';", []],
+    ['const { ownText, isTold } = toldBy(leftOut, givenName.asked);', []],
+  ])('has its names found where they are declared: %j', (text, names) => {
+    expect(participles(text)).toEqual(names);
   });
 
   it('cites no paragraph of a document that is not here: the rule stands in its own words', () => {

@@ -133,7 +133,7 @@ describe("OpenAI's client", () => {
       body: JSON.stringify({ model: 'echo', input: 'Hello', background: true }),
     });
     const { id: running } = (await background.json()) as { id: string };
-    await gateway.composition.providerAffinity.remember('own', { made: [running] }, { provider: 'acme' });
+    await gateway.composition.providerAffinity.remember('own', { newIds: [running] }, { provider: 'acme' });
     expect(await client().responses.cancel(running)).toMatchObject({ id: running, status: 'cancelled' });
   });
 
@@ -286,7 +286,7 @@ describe('the key that a response is asked with', () => {
     expect((await send(`/responses/${id}`, { headers: ofWorkspace })).status).toBe(200);
     expect(asked()).toEqual([[`GET /responses/${id}`, storedKey]]);
     gateway.simulator.clear();
-    await gateway.composition.providerAffinity.remember('always', { made: ['resp_early'] }, { provider: 'globex' });
+    await gateway.composition.providerAffinity.remember('always', { newIds: ['resp_early'] }, { provider: 'globex' });
     await expectError(
       await send('/responses/resp_early', { headers: ofWorkspace }),
       422,

@@ -16,7 +16,7 @@ beforeAll(async () => {
   });
   await gateway.composition.providerAffinity.remember(
     'team',
-    { made: ['resp_1'] },
+    { newIds: ['resp_1'] },
     { provider: 'acme', model: 'acme/model' },
   );
 });

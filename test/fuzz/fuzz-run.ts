@@ -45,7 +45,7 @@ export async function startFuzzRun(): Promise<FuzzRun> {
     const reply = await ask(asked, upstream, leavesAfter);
     statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
     try {
-      checkWellAnswered(reply, { ...expectation, left: leavesAfter !== undefined });
+      checkWellAnswered(reply, { ...expectation, hasLeft: leavesAfter !== undefined });
     } catch (error) {
       throw new Error(`${(error as Error).message}\nseed ${seed}, asked ${tell(asked)}`);
     }

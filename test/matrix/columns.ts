@@ -28,28 +28,28 @@ export interface MatrixColumn extends Way {
 }
 
 type Entry = (typeof clientInterfaces)[InterfaceId];
-type Serving = { own: string; throughHub: readonly string[]; ofKinds?: Readonly<Record<string, string>> };
+type Serving = { native: string; throughHub: readonly string[]; ofKinds?: Readonly<Record<string, string>> };
 
 const servings: readonly Serving[] = interfaceIds.map((id) => servingApis[id]);
-const formats = [...new Set(servings.flatMap(({ own, throughHub }) => [own, ...throughHub]))];
+const formats = [...new Set(servings.flatMap(({ native, throughHub }) => [native, ...throughHub]))];
 
 /** Throws where the entry does not say how a kind of provider is asked. */
 function waysOf(id: InterfaceId, entry: Entry): Way[] {
-  const { own, throughHub, ofKinds = {} }: Serving = servingApis[id];
+  const { native, throughHub, ofKinds = {} }: Serving = servingApis[id];
   const isTranslated = entry.isRefusedTranslated !== true;
   const models: Readonly<Record<string, string>> = entry.kinds ?? {};
   const unnamed = Object.keys(ofKinds).find((kind) => models[kind] === undefined);
   if (unnamed !== undefined) throw new Error(`${id} has no model of the kind ${unnamed}`);
   const spoken = formats.map((format) => ({
     format,
-    service: format === own ? 'relayed' : isTranslated && throughHub.includes(format) ? 'translated' : undefined,
+    service: format === native ? 'relayed' : isTranslated && throughHub.includes(format) ? 'translated' : undefined,
     provider: { apis: [format] },
     upstream: '',
   })) satisfies Way[];
   const byKind = Object.keys(ofKinds).map((kind) => ({
     format: `kind ${kind}`,
     service: 'kind',
-    provider: { kind, apis: [own] },
+    provider: { kind, apis: [native] },
     upstream: `${models[kind]}/`,
   })) satisfies Way[];
   return [...spoken, ...byKind];

@@ -20,7 +20,7 @@ onEachStore((start) => {
   describe('what a call has made', () => {
     it('is found with its provider, of each id, in its workspace alone', async () => {
       const made = Array.from({ length: 60 }, (_, at) => `resp_${at}`);
-      await anotherProcess().remember('team', { made }, { provider: 'acme' });
+      await anotherProcess().remember('team', { newIds: made }, { provider: 'acme' });
       const found = await anotherProcess().find('team', [...made, 'resp_none']);
       expect(found.slice(0, -1)).toEqual(made.map(() => expect.objectContaining({ provider: 'acme', isMade: true })));
       expect(found.at(-1)).toBeUndefined();
@@ -28,10 +28,10 @@ onEachStore((start) => {
     });
 
     it('stays made where a later call refers to it, and is not made by that', async () => {
-      await anotherProcess().remember('team', { made: ['msg_1'] }, { provider: 'acme' });
+      await anotherProcess().remember('team', { newIds: ['msg_1'] }, { provider: 'acme' });
       await anotherProcess().remember(
         'team',
-        { made: ['msg_2'], referred: ['msg_1', 'conv_1'] },
+        { newIds: ['msg_2'], referred: ['msg_1', 'conv_1'] },
         { provider: 'globex' },
       );
       expect(await anotherProcess().find('team', ['msg_1', 'msg_2', 'conv_1'])).toMatchObject([

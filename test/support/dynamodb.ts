@@ -54,10 +54,10 @@ let places: Promise<TestTables[]> = Promise.resolve([]);
 async function takeTables(): Promise<TestTables> {
   if (namedEngine !== undefined) return makeTables(namedEngine);
   for (;;) {
-    const asked = places;
-    const place = (await asked).pop();
+    const awaitedPlaces = places;
+    const place = (await awaitedPlaces).pop();
     if (place !== undefined) return place;
-    if (places === asked) places = startEngine();
+    if (places === awaitedPlaces) places = startEngine();
   }
 }
 

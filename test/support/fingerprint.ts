@@ -4,5 +4,5 @@ import type { Fingerprint } from '../../shared/accounting/idempotency/index.ts';
 export const fingerprintNamed = (hash: string, version = 1): Fingerprint => ({
   version,
   hash,
-  hashOf: (asked) => (asked === version ? hash : undefined),
+  hashOf: (wantedVersion) => (wantedVersion === version ? hash : undefined),
 });

@@ -4,7 +4,7 @@
 import type * as Jest from '@jest/globals';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
-const given = globalThis as unknown as typeof Jest;
+const globals = globalThis as unknown as typeof Jest;
 
 /** Far beyond what any test takes on a busy machine: it ends a test that waits for ever. */
 const testTimeoutMs = 180_000;
@@ -33,11 +33,11 @@ const boundedTest =
     declare(title, bounded(run, timeoutMs));
 const boundedHook = (declare: (run: Run) => void) => (run: Run, timeoutMs?: number) => declare(bounded(run, timeoutMs));
 
-export const { describe, expect, jest } = given;
-export const it = Object.assign(boundedTest(given.it as Declare), {
-  each: (...table: Parameters<typeof given.it.each>) => boundedTest(given.it.each(...table) as unknown as Declare),
-}) as unknown as Pick<typeof given.it, 'each'> & ((...args: Parameters<typeof given.it>) => void);
-export const beforeAll = boundedHook(given.beforeAll as (run: Run) => void) as typeof given.beforeAll;
-export const afterAll = boundedHook(given.afterAll as (run: Run) => void) as typeof given.afterAll;
-export const beforeEach = boundedHook(given.beforeEach as (run: Run) => void) as typeof given.beforeEach;
-export const afterEach = boundedHook(given.afterEach as (run: Run) => void) as typeof given.afterEach;
+export const { describe, expect, jest } = globals;
+export const it = Object.assign(boundedTest(globals.it as Declare), {
+  each: (...table: Parameters<typeof globals.it.each>) => boundedTest(globals.it.each(...table) as unknown as Declare),
+}) as unknown as Pick<typeof globals.it, 'each'> & ((...args: Parameters<typeof globals.it>) => void);
+export const beforeAll = boundedHook(globals.beforeAll as (run: Run) => void) as typeof globals.beforeAll;
+export const afterAll = boundedHook(globals.afterAll as (run: Run) => void) as typeof globals.afterAll;
+export const beforeEach = boundedHook(globals.beforeEach as (run: Run) => void) as typeof globals.beforeEach;
+export const afterEach = boundedHook(globals.afterEach as (run: Run) => void) as typeof globals.afterEach;

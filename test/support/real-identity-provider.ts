@@ -64,7 +64,7 @@ export async function startRealProvider(groups: readonly string[]): Promise<Real
       return response;
     };
     const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const asked = new URLSearchParams({
+    const parameters = new URLSearchParams({
       client_id: clientId,
       response_type: 'code',
       redirect_uri: redirectUri,
@@ -74,7 +74,7 @@ export async function startRealProvider(groups: readonly string[]): Promise<Real
       code_challenge: challenge,
       code_challenge_method: 'S256',
     });
-    let next = (await visit(`/auth?${asked}`)).headers.get('location') ?? '';
+    let next = (await visit(`/auth?${parameters}`)).headers.get('location') ?? '';
     // Its development pages: one to log in, one to consent, and redirects between them.
     for (let step = 0; step < 8 && !next.startsWith(redirectUri); step += 1) {
       const isPage = new URL(next, issuer).pathname.startsWith('/interaction/');

@@ -14,14 +14,14 @@ export interface AnswerExpectation {
   /** Statuses from 500 on that what was injected explains. */
   readonly faults: readonly number[];
   /** The client left in the middle, so a stream has no end. */
-  readonly left?: boolean;
+  readonly hasLeft?: boolean;
 }
 
 /** Of a stream of any interface: the gateway ended it with an error. */
 export const saysItBroke = (text: string): boolean => /data: \{("type":"error"|"error")/.test(text);
 
 /** Throws an Error that says what is wrong with the reply. */
-export function checkWellAnswered(reply: Reply, { faults, left = false }: AnswerExpectation): void {
+export function checkWellAnswered(reply: Reply, { faults, hasLeft = false }: AnswerExpectation): void {
   const { status, headers } = reply;
   for (const [name, value] of Object.entries(headers)) {
     validateHeaderName(name);
@@ -31,7 +31,7 @@ export function checkWellAnswered(reply: Reply, { faults, left = false }: Answer
   must(uuid.test(headers['x-request-id'] ?? ''), 'no x-request-id', reply);
   if (status !== 200) checkEnvelope(reply);
   else if (headers['content-type']?.startsWith('text/event-stream') !== true) checkAnswer(reply);
-  else if (!left) checkStream(reply);
+  else if (!hasLeft) checkStream(reply);
 }
 
 function checkAnswer(reply: Reply): void {
@@ -91,10 +91,10 @@ function checkNamedEvents(reply: Reply): void {
   must(!whole.slice(0, -1).some((name) => lastNames.has(name)), 'more behind the end', reply);
   must(failed || !names.at(-1)?.startsWith('response.') || lastNames.has(names.at(-1) ?? ''), 'no end', reply);
   if (whole.at(-1) !== 'error') return;
-  const told = readObject(events[whole.length - 1]?.split('\ndata: ')[1] ?? '', reply);
-  const { details } = (told.error ?? {}) as { details?: { error_code: string } };
+  const error = readObject(events[whole.length - 1]?.split('\ndata: ')[1] ?? '', reply);
+  const { details } = (error.error ?? {}) as { details?: { error_code: string } };
   must(
-    midStreamCodes.includes(details?.error_code ?? String(told.code)),
+    midStreamCodes.includes(details?.error_code ?? String(error.code)),
     'an error event with a code of its own',
     reply,
   );

@@ -60,8 +60,8 @@ export async function admit<Planned extends PlannedCall>(
   if ('ready' in reserved) return reserved;
   if (passed instanceof GatewayError) throw passed;
   const { holdings, plan, key = call.key } = reserved;
-  const left: Planned = plan === undefined ? passed : { ...passed, plan };
-  return { ...left, owner, claims, admissionTime, holdings, guard, bill: openBill(), key };
+  const affordable: Planned = plan === undefined ? passed : { ...passed, plan };
+  return { ...affordable, owner, claims, admissionTime, holdings, guard, bill: openBill(), key };
 }
 
 /** Few calls have some. */

@@ -81,10 +81,10 @@ export async function openCallGuard(
       const { masked, isBlocked } = checked;
       if (isBlocked) keepBlocked?.(text);
       if (masked === undefined) return { dropped: [] };
-      const left = isPlain
+      const outcome = isPlain
         ? { text: (JSON.parse(masked.text) as { text: string }).text }
         : { text: masked.text, json: await rescanned(masked.text) };
-      return { ...left, ...(isBlocked && { finishReasons: ['content_filter'] }), dropped: masked.dropped };
+      return { ...outcome, ...(isBlocked && { finishReasons: ['content_filter'] }), dropped: masked.dropped };
     },
   };
 }

@@ -16,8 +16,8 @@ export type Advise = (available: PicoUsd) => string;
 export const noAdvice: Advise = () => '';
 
 /** A 402 names what the call may cost and what is available. */
-export function insufficientMessage(what: string, { needed, available: left, advise }: Shortage): string {
-  const available = left < 0n ? 0n : left;
+export function insufficientMessage(what: string, { needed, available: balance, advise }: Shortage): string {
+  const available = balance < 0n ? 0n : balance;
   const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available)} USD of ${what} is available.`;
   return [amounts, advise(available)].filter((text) => text !== '').join(' ');
 }
@@ -36,8 +36,8 @@ const memberBytes = 40;
 export const boundAdvice =
   ({ candidates, size, member }: BoundedCall): Advise =>
   (available) => {
-    const asked = Math.max(0, ...candidates.map(({ entry }) => askedOutputTokens(entry, size)));
-    if (asked <= 1) return '';
+    const requestedTokens = Math.max(0, ...candidates.map(({ entry }) => askedOutputTokens(entry, size)));
+    if (requestedTokens <= 1) return '';
     const costOf = (tokens: number) =>
       worstCaseCost(candidates, {
         ...size,
@@ -45,7 +45,7 @@ export const boundAdvice =
         isOutputOpen: false,
         textBytes: size.textBytes + (size.isOutputOpen ? memberBytes : 0),
       });
-    const tokens = largestCovered(asked, (bound) => costOf(bound) <= available);
+    const tokens = largestCovered(requestedTokens, (bound) => costOf(bound) <= available);
     const smaller =
       tokens === 0
         ? `Even with ${member} 1 it would need ${formatUsd(costOf(1))} USD.`

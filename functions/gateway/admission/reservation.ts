@@ -104,17 +104,17 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
     releaseLater(started, undefined, context);
     throw error;
   };
-  const left = [...rounds];
-  for (let round = left.shift(); round !== undefined; round = left.shift()) {
+  const pending = [...rounds];
+  for (let round = pending.shift(); round !== undefined; round = pending.shift()) {
     if ('make' in round) {
-      left.unshift(...(await round.make().catch(failed)));
+      pending.unshift(...(await round.make().catch(failed)));
       continue;
     }
     const outcomes = await reserveRound(started, round, context);
     const resolution = resolve(outcomes, context);
     key ??= keyOf(outcomes);
     if (resolution !== undefined) {
-      const later = left.flatMap((one) => ('make' in one ? one.checked : one));
+      const later = pending.flatMap((one) => ('make' in one ? one.checked : one));
       const checked = await checkBefore(resolution, later, context).catch(failed);
       return end(started, { ...checked, key: checked.key ?? key }, context);
     }

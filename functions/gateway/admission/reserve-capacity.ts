@@ -22,12 +22,12 @@ interface RoundInputs {
 export function reserveCapacity(
   deps: GatewayDependencies,
   call: IdentifiedCall,
-  { holder, ...asked }: RoundInputs,
+  { holder, ...inputs }: RoundInputs,
 ): Reservation | undefined {
   const { slotPools } = deps;
-  const { ofKeyless } = asked.limits;
+  const { ofKeyless } = inputs.limits;
   if (ofKeyless !== undefined) return reserveKeyless(deps, call, { holder, limits: ofKeyless });
-  const levels = levelsOf(call, asked);
+  const levels = levelsOf(call, inputs);
   if (levels.length === 0) return undefined;
   const { slots, add, release } = createPoolSlots(slotPools);
   async function reserve(): Promise<ReservationResult> {

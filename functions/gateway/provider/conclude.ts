@@ -75,14 +75,19 @@ function rejectedByAll(
 ): GatewayError {
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
   const quoted = failures.find(({ providerText }) => providerText?.forClient !== undefined);
-  const said = quoted?.providerText?.forClient;
+  const providerText = quoted?.providerText?.forClient;
   const json = request.text();
   const agreed = others.length === 0 ? reason : undefined;
   const contextTokens = Math.max(...plan.map(({ entry }) => entry.context_length));
   const promptTokens = Math.ceil(size.textBytes / bytesPerToken) + (size.mediaTokens ?? 0);
-  const told = { said, reason: quoted === undefined ? agreed : quoted.reason, promptTokens, contextTokens };
-  const whole = clientInterface.repairWords?.(told);
-  const text = whole ?? said;
+  const rejection = {
+    providerText,
+    reason: quoted === undefined ? agreed : quoted.reason,
+    promptTokens,
+    contextTokens,
+  };
+  const whole = clientInterface.repairWords?.(rejection);
+  const text = whole ?? providerText;
   const advice = quoted !== undefined && request.stream ? adviceAfter(quoted) : undefined;
   const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined, advice };
   const { providerCode } = quoted ?? failures.find((failure) => failure.providerCode !== undefined) ?? {};

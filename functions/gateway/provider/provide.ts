@@ -19,8 +19,8 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
   const upstreamMs = clock.nowMs() - startedAtMs;
   const { queue, attempts } = loop;
   const { ended, count: attemptCount, firstOutputAtMs } = attempts;
-  const left = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
-  return { attempts: ended, attemptCount, ...left, upstreamMs, firstOutputAtMs, result };
+  const queueState = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
+  return { attempts: ended, attemptCount, ...queueState, upstreamMs, firstOutputAtMs, result };
 }
 
 /** The loop of one call: its candidates, and their attempts. */
@@ -99,8 +99,8 @@ async function accept(
   const { charge, verdict } = await output.check(admitted, answer);
   const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
   // Not the answer itself: an attempt lives until the call is settled.
-  const said = { model: answer.model, finishReasons: answer.finishReasons };
-  attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, said, schemaMismatch, reachedVia });
+  const details = { model: answer.model, finishReasons: answer.finishReasons };
+  attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
   if (verdict.kind === 'accepted') {
     call.keptBody.letGo();
     return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };

@@ -50,7 +50,7 @@ export interface Attempts {
     admitted: AdmittedCandidate,
     outcome: Attempt['outcome'],
     endedAtMs: number,
-    answered?: Pick<Attempt, 'charge' | 'said' | 'schemaMismatch' | 'reachedVia'>,
+    answered?: Pick<Attempt, 'charge' | 'details' | 'schemaMismatch' | 'reachedVia'>,
   ): void;
 }
 

@@ -19,7 +19,7 @@ const keptIdsMax = 256;
 
 export interface StoringAccountMemory {
   /** Called with an answer, or with each event of it. */
-  readonly hear: (said: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
+  readonly hear: (details: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /**
    * Resolves when the ids are written, usually in one request, or the answer has waited long enough. Never rejects.
    * Undefined where there are none.
@@ -32,7 +32,7 @@ export function openStoringAccountMemory(
   { request, workspace, scope, unmadeInput, byok }: AdmittedPlain,
   { admitted: { candidate }, reachedVia }: ProvidedAnswer,
 ): StoringAccountMemory {
-  const isOwn = reachedVia.format === servingApis[request.interfaceId].own;
+  const isOwn = reachedVia.format === servingApis[request.interfaceId].native;
   const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
   const keptBy = {
     provider: accountOf(candidate.provider),
@@ -44,7 +44,7 @@ export function openStoringAccountMemory(
   let writing: Promise<unknown> | undefined;
 
   function write(): Promise<unknown> | undefined {
-    const ids = { made: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
+    const ids = { newIds: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
     if (unwritten.length === 0) return writing;
     unwritten = [];
     const remember = () => providerAffinity.remember(workspace.id, ids, keptBy);

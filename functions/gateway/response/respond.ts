@@ -124,7 +124,7 @@ async function jsonResponse(
 
 /** A provider of the client's own interface sends its own. */
 const pingOf = (call: AdmittedPlain, { reachedVia }: ProvidedAnswer, { ping }: StreamWriter): string | undefined =>
-  reachedVia.format === servingApis[call.clientInterface.id].own ? undefined : ping;
+  reachedVia.format === servingApis[call.clientInterface.id].native ? undefined : ping;
 
 /** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
 const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
@@ -146,10 +146,10 @@ function streamResponse(
   const isCached = holdings.cache?.store !== undefined;
   const kept = keepEvents(isCached);
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
-  let made: Charge | undefined;
+  let streamCharge: Charge | undefined;
   const charge = (): Charge => {
-    made ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
-    return made;
+    streamCharge ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
+    return streamCharge;
   };
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
@@ -200,7 +200,7 @@ function streamResponse(
       tokens: usage.promptTokens + usage.completionTokens,
       charge: charged,
       schemaMismatch: relayed.schemaMismatch,
-      said: { model: relayed.model, finishReasons: relayed.finishReasons },
+      details: { model: relayed.model, finishReasons: relayed.finishReasons },
     };
     const content = outcome === 'complete' ? kept.content() : undefined;
     const writeCache = content && cacheWriter(deps, call, provided.reachedVia, charge(), () => content);

@@ -21,12 +21,12 @@ export const attemptSpans = (
   trace: Trace,
   call: SpannedCall,
   attempts: readonly Attempt[],
-  said?: SpokenBodies,
+  bodies?: SpokenBodies,
 ): Span[] =>
   attempts.flatMap((attempt, at) => {
     if (attempt.spanId === undefined) return [];
     const span = toSpan(trace, call, attempt, attempt.spanId);
-    const messages = said && at === attempts.length - 1 ? messageAttributes(said.turns, said) : {};
+    const messages = bodies && at === attempts.length - 1 ? messageAttributes(bodies.turns, bodies) : {};
     return [{ ...span, attributes: { ...span.attributes, ...messages } }];
   });
 
@@ -66,15 +66,15 @@ const finishReasonShape = /^[A-Za-z_-]{1,40}$/;
 const picoPerUsd = 1e12;
 
 function answerAttributes(attempt: Attempt, { usage, reported, cost }: Charge): Attributes {
-  const { candidate, said = {} } = attempt;
+  const { candidate, details = {} } = attempt;
   const { entry, prices } = candidate;
   const reasons = isFailed(attempt)
     ? ['error']
-    : said.finishReasons?.filter((reason) => finishReasonShape.test(reason));
+    : details.finishReasons?.filter((reason) => finishReasonShape.test(reason));
   const hasPrice = prices.input !== null && prices.output !== null;
   return {
     'gen_ai.response.model':
-      said.model !== undefined && modelShape.test(said.model) ? said.model : entry.upstream_model,
+      details.model !== undefined && modelShape.test(details.model) ? details.model : entry.upstream_model,
     'gen_ai.usage.input_tokens': BigInt(usage.promptTokens),
     'gen_ai.usage.output_tokens': BigInt(usage.completionTokens),
     'gen_ai.usage.cache_read.input_tokens': BigInt(usage.cachedTokens),

@@ -26,7 +26,7 @@ const recordMs = 1_000;
 
 export interface ContentOptions {
   /** As its client sent it. */
-  readonly asked: ClientRequest;
+  readonly clientRequest: ClientRequest;
   /** How the client gets an error. */
   readonly errorAnswer: (error: unknown) => GatewayResponse;
 }
@@ -35,7 +35,7 @@ export interface ContentOptions {
 export function openContent(
   deps: Dependencies,
   call: ContentCall,
-  { asked, errorAnswer }: ContentOptions,
+  { clientRequest, errorAnswer }: ContentOptions,
 ): CallContent | undefined {
   const { workspace, byokKey } = call;
   const { correlationId: id } = call.scope;
@@ -45,7 +45,7 @@ export function openContent(
   const memory = deps.memory.open();
   memory.nameKey(memoryKey);
   const ofClient = openSpace(memory, contentMaxBytes);
-  const request = ofClient.take(asked.text().text);
+  const request = ofClient.take(clientRequest.text().text);
   const isRequestCut = ofClient.isCut();
   const ofProviders = openSpace(memory, contentMaxBytes - ofClient.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);
@@ -88,7 +88,7 @@ export function openContent(
         throw error;
       }
     },
-    said: gather,
+    bodies: gather,
     async write(deadline) {
       try {
         const limitMs = Math.max(0, Math.min(writeMaxMs, deadline.remainingMs() - recordMs));

@@ -15,21 +15,21 @@ const tailMinCharacters = 8_192;
 export function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
   const lengths = [...secrets].flatMap(formsOf).map(({ length }) => length);
   const tail = text.slice(-Math.max(tailMinCharacters, ...lengths));
-  const left = maskContent(text, secrets);
-  const keptCharacters = Math.max(0, left.length - maskContent(tail, secrets).length);
-  return left.slice(0, keptCharacters).replace(/[\uD800-\uDBFF]$/, '');
+  const maskedText = maskContent(text, secrets);
+  const keptCharacters = Math.max(0, maskedText.length - maskContent(tail, secrets).length);
+  return maskedText.slice(0, keptCharacters).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 const formsOf = (secret: string): string[] => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
 
 /** `secrets`: credentials of this call's own provider calls, as they are and as JSON writes them. */
 export function maskContent(text: string, secrets: Iterable<string>): string {
-  let left = maskKeys(text)
+  let maskedText = maskKeys(text)
     .replace(keyShape, (key) => (/\d/.test(key) ? masked : key))
     .replace(userInUrl, `://${masked}@`)
     .replace(keyInUrl, `$1${masked}`);
   for (const secret of secrets) {
-    for (const form of formsOf(secret)) left = left.replaceAll(form, masked);
+    for (const form of formsOf(secret)) maskedText = maskedText.replaceAll(form, masked);
   }
-  return left;
+  return maskedText;
 }

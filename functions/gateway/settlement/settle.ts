@@ -29,11 +29,11 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
   admitted: Admitted,
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
-  asked: ClientRequest,
+  clientRequest: ClientRequest,
 ): Promise<GatewayResponse> {
   const admittedAtMs = deps.clock.nowMs();
   const holds = openCallHolds(deps, admitted);
-  const opening = contentOf(deps, admitted, asked);
+  const opening = contentOf(deps, admitted, clientRequest);
   const content = opening && (await opening);
   if (content !== undefined) admitted.guard?.keepBlockedIn(content);
   const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
@@ -59,21 +59,21 @@ export const watchedBy = (content: CallContent | undefined, answering: Answering
 export const contentOf = (
   deps: GatewayDependencies,
   call: ContentCall,
-  asked: ClientRequest,
+  clientRequest: ClientRequest,
 ): Promise<CallContent | undefined> | undefined =>
-  call.workspace.content_log == null ? undefined : openContentOf(deps, call, asked);
+  call.workspace.content_log == null ? undefined : openContentOf(deps, call, clientRequest);
 
 /** Loaded with the first call of a workspace that keeps bodies. */
 async function openContentOf(
   deps: GatewayDependencies,
   call: ContentCall,
-  asked: ClientRequest,
+  clientRequest: ClientRequest,
 ): Promise<CallContent | undefined> {
   try {
     const { openContent } = await import('./keep-content.ts');
     const { correlationId, errorFormat } = call.scope;
     const errorAnswer = (error: unknown) => toEnvelope(toGatewayError(error), correlationId, errorFormat);
-    return openContent(deps, call, { asked, errorAnswer });
+    return openContent(deps, call, { clientRequest, errorAnswer });
   } catch (error) {
     const { correlationId } = call.scope;
     deps.log.error({ event: 'content_not_kept', failed_control: 'content', correlation_id: correlationId }, error);
@@ -188,9 +188,9 @@ async function addSpans(
   attempts: readonly Attempt[],
 ): Promise<void> {
   const { attemptSpans } = await import('./attempt-spans.ts');
-  const said = telemetry?.capturesContent === true ? await call.content?.said() : undefined;
-  const { turns } = said === undefined ? { turns: undefined } : await call.clientInterface.grammar();
-  trace.children.push(...attemptSpans(trace, call, attempts, said && { ...said, turns }));
+  const bodies = telemetry?.capturesContent === true ? await call.content?.bodies() : undefined;
+  const { turns } = bodies === undefined ? { turns: undefined } : await call.clientInterface.grammar();
+  trace.children.push(...attemptSpans(trace, call, attempts, bodies && { ...bodies, turns }));
 }
 
 export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({

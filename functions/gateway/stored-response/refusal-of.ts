@@ -45,8 +45,8 @@ export function refusalOf(
   }
   if (failure.kind === 'rate_limited') return fail('rate_limited', { retryAfterSeconds: failure.retryAfterSeconds });
   if (failure.kind === 'invalid' || rejectedStatuses.has(failure.status)) {
-    const said = failure.providerText?.forClient;
-    const words = said === undefined ? undefined : { text: said, isWholeMessage: false };
+    const providerText = failure.providerText?.forClient;
+    const words = providerText === undefined ? undefined : { text: providerText, isWholeMessage: false };
     return fail('invalid_request', { message: `${provider.id} rejected the request.`, providerWords: words });
   }
   const { isFinal = false, message: why = `${provider.id} did not answer.` } = finalReason([

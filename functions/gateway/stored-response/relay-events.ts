@@ -44,10 +44,10 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf
           pendingLength = 0;
           tail = '';
         }
-        const left = text.slice(end);
-        pending.push(left);
-        pendingLength += left.length;
-        tail = (tail + left).slice(-endMaxCharacters);
+        const rest = text.slice(end);
+        pending.push(rest);
+        pendingLength += rest.length;
+        tail = (tail + rest).slice(-endMaxCharacters);
         if (pendingLength > upstreamEventMaxBytes) throw new RangeError('an event is too large');
       }
       const rest = pending.join('') + decoder.decode();

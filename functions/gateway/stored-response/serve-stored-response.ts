@@ -59,7 +59,7 @@ export const serveStoredResponse =
     const found = await admissionTime.wait(findStoredResponse(deps, key, { id, headers }));
     const isStream = new URLSearchParams(query).get('stream') === 'true';
     const path = `/responses/${encodeURIComponent(id)}${below}`;
-    const asked: CandidateRequest = {
+    const candidateRequest: CandidateRequest = {
       path: passedOn.query === '' ? path : `${path}?${passedOn.query}`,
       method,
       accept: isStream ? 'text/event-stream' : 'application/json',
@@ -67,7 +67,7 @@ export const serveStoredResponse =
       body: () => '',
     };
     const decision = await decide(deps, found, { isStream, scope, arrivedAtMs });
-    const call = { ...found, id, request: asked, isStream, decision, scope, arrivedAtMs, admissionTime };
+    const call = { ...found, id, request: candidateRequest, isStream, decision, scope, arrivedAtMs, admissionTime };
     const first = await ask(deps, call, calling);
     // Asked again where the socket had died: none of these does more when it comes twice.
     const answer = 'failure' in first && first.failure.wasDead === true ? await ask(deps, call, calling) : first;
@@ -96,10 +96,10 @@ async function ask(
 ): Promise<GatewayResponse | NoAnswer> {
   const { provider, payment, id, scope, isStream, admissionTime, arrivedAtMs } = call;
   const deadline = startDeadline(deps.clock, arrivedAtMs, requestBudgetMs);
-  const asked = { stream: isStream, text: () => ({ text: id }) };
+  const candidateRequest = { stream: isStream, text: () => ({ text: id }) };
   const sending = createSend(
     deps,
-    { ...payment, scope, admissionTime, deadline, request: asked },
+    { ...payment, scope, admissionTime, deadline, request: candidateRequest },
     { provider },
     {
       traceparent: scope.correlation.traceparent,

@@ -16,15 +16,15 @@ export const showChoices: RouteWork<'GET /choices'> = async (deps, { operator })
     collect(deps.keys.list()),
   ]);
   const seenKeys = keys.filter((key) => mayRead(operator, key.workspace) || isOwn(operator, key));
-  const own = workspaces.filter(({ id }) => rights.holds('member', id));
+  const memberWorkspaces = workspaces.filter(({ id }) => rights.holds('member', id));
   const ids = document?.models.map(({ id }) => id) ?? [];
-  const allowed = new Set(own.flatMap((workspace) => settingsOf(workspace).models));
+  const allowed = new Set(memberWorkspaces.flatMap((workspace) => settingsOf(workspace).models));
   const data: Documents['ManagedChoices'] = {
     models: rights.holdsInAll('member') || allowed.has('all') ? ids : ids.filter((id) => allowed.has(id)),
     providers: rights.holdsSomewhere('viewer') ? (document?.providers ?? []).map(({ id }) => id) : [],
     guardrails: (document?.guardrails ?? []).map(({ id }) => id),
     tag_names: [...new Set(seenKeys.flatMap(({ tags }) => Object.keys(tags ?? {})))].sort(),
-    member_keys: memberKeys(operator, own, keys, deps.clock.nowMs()),
+    member_keys: memberKeys(operator, memberWorkspaces, keys, deps.clock.nowMs()),
   };
   return { data };
 };
@@ -41,7 +41,7 @@ function memberKeys(
   const used = keys.filter((key) => key.owner === owner && key.status === 'active' && !isKeyExpired(key, nowMs));
   return bounded.map((workspace) => {
     const { member_keys: bounds } = settingsOf(workspace);
-    const made = used.filter((key) => key.workspace === workspace.id).length;
-    return { workspace: workspace.id, bounds, left: Math.max(0, (bounds?.max ?? 0) - made) };
+    const keyCount = used.filter((key) => key.workspace === workspace.id).length;
+    return { workspace: workspace.id, bounds, left: Math.max(0, (bounds?.max ?? 0) - keyCount) };
   });
 }

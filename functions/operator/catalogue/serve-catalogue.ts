@@ -62,9 +62,9 @@ const modelDocument = (
 ): Documents['ManagedModel'] => ({
   ...model,
   providers: model.providers.map((entry) => {
-    const own = healths.filter((one) => one.model === model.id && one.provider === entry.provider);
+    const offerHealths = healths.filter((one) => one.model === model.id && one.provider === entry.provider);
     // Of several credentials one that serves is enough.
-    const health = own.find(({ state }) => state === 'serving') ?? own[0];
+    const health = offerHealths.find(({ state }) => state === 'serving') ?? offerHealths[0];
     const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health, operator);
     const provider = providers.find(({ id }) => id === entry.provider);
     return { ...entry, apis: entry.apis ?? provider?.apis ?? [], ...state };

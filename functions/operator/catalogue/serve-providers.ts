@@ -70,8 +70,8 @@ async function show(
   operator: Operator,
 ): Promise<Documents['ManagedProvider']> {
   const { id, display_name, status, base_url, data_policy } = provider;
-  const own = healths.filter((health) => health.provider === id);
-  const models = await mapParallel(own, parallelReads, async (health) => {
+  const providerHealths = healths.filter((health) => health.provider === id);
+  const models = await mapParallel(providerHealths, parallelReads, async (health) => {
     const entry = document?.models
       .find((model) => model.id === health.model)
       ?.providers.find((one) => one.provider === id);

@@ -88,8 +88,8 @@ async function asOnlyReplacement<Answer>(
   try {
     return await work();
   } finally {
-    const own = { condition: equals('claimed_by', id), repeatable: true };
+    const writeOptions = { condition: equals('claimed_by', id), repeatable: true };
     // The changes are made; where this write is lost, the claim expires.
-    await store.put({ table: 'config', item: claim(0), ...own }).catch(() => undefined);
+    await store.put({ table: 'config', item: claim(0), ...writeOptions }).catch(() => undefined);
   }
 }

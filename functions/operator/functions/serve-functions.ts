@@ -48,8 +48,8 @@ export const publishRevision: RouteWork<'POST /functions/{workspace}/{id}/revisi
   const { workspace, id: functionId } = checkName(request.names);
   const { kind, revision, id: revisionId, activate = false, skip_cases: skipsCases = false } = request.body;
   const { formatProblem, planPublication } = await loadGatewayFile();
-  const asked = { workspace, functionId, kind, revision, revisionId, activates: activate, skipsCases };
-  const plan = await planPublication(deps, asked);
+  const publication = { workspace, functionId, kind, revision, revisionId, activates: activate, skipsCases };
+  const plan = await planPublication(deps, publication);
   if (!plan.ok) {
     const [problem = { path: '', message: 'is not valid' }] = plan.problems;
     throw fail('invalid_request', { message: formatProblem(problem, 'revision'), param: problem.path || 'revision' });

@@ -14,29 +14,29 @@ export const showContent: RouteWork<'GET /calls/{id}/content'> = async (
   deps,
   { operator, names: { id }, tellChange },
 ) => {
-  const asked = await readSeenCall(deps, operator, id);
-  if (!operator.rights.readsContent(asked.workspace)) {
+  const call = await readSeenCall(deps, operator, id);
+  if (!operator.rights.readsContent(call.workspace)) {
     throw fail('forbidden', {
-      message: `This needs the role owner in the workspace ${asked.workspace}, or editor with content: true.`,
+      message: `This needs the role owner in the workspace ${call.workspace}, or editor with content: true.`,
     });
   }
-  const data = await contentOf(deps, asked);
-  tellChange('content read', `${asked.workspace}/${asked.executionId}`);
+  const data = await contentOf(deps, call);
+  tellChange('content read', `${call.workspace}/${call.executionId}`);
   return { data };
 };
 
 /** Throws not_found where nothing is kept. */
 export async function contentOf(
   deps: Pick<ManagementDependencies, 'records' | 'blobs' | 'clock'>,
-  asked: CallRecord,
+  call: CallRecord,
 ): Promise<Documents['ManagedContent']> {
-  const record = asked.replayOf === undefined ? asked : await firstCallOf(deps, asked, asked.replayOf);
+  const record = call.replayOf === undefined ? call : await firstCallOf(deps, call, call.replayOf);
   const document =
     record &&
     (await readContent(deps.blobs, record, deps.clock.nowMs()).catch((cause: unknown) => {
       throw new StoreUnavailable(cause);
     }));
-  if (record === undefined || document === undefined) throw fail('not_found', { message: whyNone(asked, record) });
+  if (record === undefined || document === undefined) throw fail('not_found', { message: whyNone(call, record) });
   const { id, cut, request, answer, sent, blocked = null } = document;
   const { interfaceId, stream } = record;
   const endsAtMs = contentEndsAtMs(record) ?? null;
@@ -57,11 +57,11 @@ export async function contentOf(
 const firstCallOf = ({ records }: Pick<ManagementDependencies, 'records'>, { workspace }: CallRecord, id: string) =>
   findCall({ records, workspaces: [workspace], sinceMs: 0, beforeMs: 0 }, id);
 
-function whyNone(asked: CallRecord, record: CallRecord | undefined): string {
+function whyNone(call: CallRecord, record: CallRecord | undefined): string {
   const content = record?.content;
   if (content?.state === 'failed') return 'The bodies of this call could not be stored: the log says why.';
   if (content !== undefined) return `The bodies of this call were kept for ${content.keep}, and that is over.`;
-  return asked.replayOf === undefined
+  return call.replayOf === undefined
     ? 'No bodies of this call are kept: its workspace keeps none, it demanded zdr, it was refused, or its share left it out.'
     : 'No bodies are kept of the call whose answer this one got.';
 }

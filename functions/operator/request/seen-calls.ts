@@ -38,11 +38,12 @@ const filtered = (
 ): SeenCalls['records'] => ({
   async *read(workspace, day, { members, ...options } = {}) {
     // Whose a call is must be known of each, whatever else is asked for.
-    const asked = members && [...members, ...ownerMembers];
-    for await (const call of records.read(workspace, day, { ...options, members: asked })) if (isSeen(call)) yield call;
+    const readMembers = members && [...members, ...ownerMembers];
+    for await (const call of records.read(workspace, day, { ...options, members: readMembers }))
+      if (isSeen(call)) yield call;
   },
-  async find(...asked) {
-    const found = await records.find(...asked);
+  async find(...inputs) {
+    const found = await records.find(...inputs);
     return found !== undefined && isSeen(found) ? found : undefined;
   },
 });

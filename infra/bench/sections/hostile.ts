@@ -48,7 +48,7 @@ export async function measureHostile(bed: TestBed, { hostile: { minutes, seed } 
   const gateway = await startGateway(start);
   const port = Number(new URL(gateway.url).port);
   const ids = file.models.map(({ id }) => id);
-  const asked = {
+  const options = {
     key,
     models: ids.filter((id) => !id.startsWith('vectors/') && id !== honestModel),
     vectors: ids.filter((id) => id.startsWith('vectors/')),
@@ -59,7 +59,7 @@ export async function measureHostile(bed: TestBed, { hostile: { minutes, seed } 
   let requests = 0;
   const callHostile = async () => {
     while (!isOver()) {
-      const { status = 'left' } = await sendHostile(port, hostileRequest(random, asked), random);
+      const { status = 'left' } = await sendHostile(port, hostileRequest(random, options), random);
       requests += 1;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }

@@ -25,7 +25,7 @@ interface Length {
 const each = <One>(count: number, make: (at: number) => One): One[] =>
   Array.from({ length: count }, (_, at) => make(at));
 const user = (content: unknown) => ({ role: 'user', content });
-const said = (content: unknown) => ({ messages: [user(content)] });
+const messagesOf = (content: unknown) => ({ messages: [user(content)] });
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ';
 const schema = { type: 'object', properties: {} };
 const chatTool = (name: string, more: object = {}) => ({
@@ -73,23 +73,26 @@ const embeddings = (member: string, max: number, body: Length['body']): Length =
 });
 
 const lengths: readonly Length[] = [
-  chat('a text', charactersMax, (length) => said('a '.repeat(length / 2))),
+  chat('a text', charactersMax, (length) => messagesOf('a '.repeat(length / 2))),
   chat('messages', valuesMax / 3, (length) => ({ messages: each(length, () => user('a')) })),
-  chat('parts', valuesMax / 3, (length) => said(each(length, () => ({ type: 'text', text: 'a' })))),
+  chat('parts', valuesMax / 3, (length) => messagesOf(each(length, () => ({ type: 'text', text: 'a' })))),
   chat('images', 19_000, (length) =>
-    said(each(length, () => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }))),
+    messagesOf(each(length, () => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }))),
   ),
   chat('drawings', 19_000, (length) =>
-    said(each(length, () => ({ type: 'image_url', image_url: { url: 'data:image/svg+xml,<svg/>' } }))),
+    messagesOf(each(length, () => ({ type: 'image_url', image_url: { url: 'data:image/svg+xml,<svg/>' } }))),
   ),
-  chat('tools', valuesMax / 8, (length) => ({ ...said('Hi.'), tools: each(length, (at) => chatTool(`f${at}`)) })),
-  chat('the name of a tool', charactersMax, (length) => ({ ...said('Hi.'), tools: [chatTool('f'.repeat(length))] })),
+  chat('tools', valuesMax / 8, (length) => ({ ...messagesOf('Hi.'), tools: each(length, (at) => chatTool(`f${at}`)) })),
+  chat('the name of a tool', charactersMax, (length) => ({
+    ...messagesOf('Hi.'),
+    tools: [chatTool('f'.repeat(length))],
+  })),
   chat('arguments', charactersMax, (length) => calls(`[${'[],'.repeat(length / 3)}0]`)),
   chat('the length of stops', charactersMax, (length) => ({
-    ...said('Hi.'),
+    ...messagesOf('Hi.'),
     stop: each(64, (at) => `${'a'.repeat(length / 64)}${at}`),
   })),
-  chat('the number of stops', valuesMax, (length) => ({ ...said('Hi.'), stop: each(length, (at) => `s${at}`) })),
+  chat('the number of stops', valuesMax, (length) => ({ ...messagesOf('Hi.'), stop: each(length, (at) => `s${at}`) })),
   chat('details of thinking', valuesMax / 5, (length) => ({
     messages: [
       user('Hi.'),
@@ -102,14 +105,14 @@ const lengths: readonly Length[] = [
     ],
   })),
   chat('messages without fields', 45_000, (length) => ({ messages: each(length, () => ({ role: 'user' })) })),
-  chat('tools without fields', valuesMax, (length) => ({ ...said('Hi.'), tools: each(length, () => ({})) })),
+  chat('tools without fields', valuesMax, (length) => ({ ...messagesOf('Hi.'), tools: each(length, () => ({})) })),
   chat('short messages', 24_000, (length) => ({ messages: each(length, () => user('a')) })),
   chat('members of the body', valuesMax, (length) => ({
-    ...said('Hi.'),
+    ...messagesOf('Hi.'),
     ...Object.fromEntries(each(length, (at) => [`m${at}`, 1])),
   })),
-  messages('instructions', charactersMax, (length) => ({ ...said('Hi.'), system: 'a '.repeat(length / 2) })),
-  messages('blocks', valuesMax / 3, (length) => said(each(length, () => ({ type: 'text', text: 'a' })))),
+  messages('instructions', charactersMax, (length) => ({ ...messagesOf('Hi.'), system: 'a '.repeat(length / 2) })),
+  messages('blocks', valuesMax / 3, (length) => messagesOf(each(length, () => ({ type: 'text', text: 'a' })))),
   messages('a forged envelope', charactersMax, (length) => ({
     messages: [
       user('Hi.'),
@@ -131,9 +134,9 @@ const lengths: readonly Length[] = [
       user(each(length, (at) => ({ type: 'tool_result', tool_use_id: `c${at}`, content: 'r' }))),
     ],
   })),
-  counted('a text', charactersMax, (length) => said('a1 '.repeat(length / 3))),
+  counted('a text', charactersMax, (length) => messagesOf('a1 '.repeat(length / 3))),
   counted('images', 14_000, (length) =>
-    said(each(length, () => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }))),
+    messagesOf(each(length, () => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }))),
   ),
   responses('a text', charactersMax, (length) => ({ input: 'a '.repeat(length / 2) })),
   responses('items', valuesMax / 3, (length) => ({ input: each(length, () => user('a')) })),
@@ -179,7 +182,7 @@ export async function measureTurns({ gateway, keys }: TestBed, { turns }: BenchP
       let least = Number.POSITIVE_INFINITY;
       const model = path === '/embeddings' ? models.vectors : models.seeing;
       const text = JSON.stringify({ model, ...boundOf(path), ...body(Math.floor(length)) });
-      for (let made = 0; made < callsOfEach; made += 1) {
+      for (let index = 0; index < callsOfEach; index += 1) {
         await gateway.inspect({ watchesTurns: true });
         status = (await client.send({ key: keys.unlimited, body: text })).status;
         least = Math.min(least, (await gateway.inspect()).longestTurnMs);

@@ -45,8 +45,8 @@ export async function startGateway(start: GatewayStart) {
   });
   const ended = once(child, 'exit');
   const fail = () => {
-    const said = readFileSync(outputFile, 'utf8').slice(-outputShownMax);
-    throw new Error(`the gateway did not start or has ended: ${said}`);
+    const output = readFileSync(outputFile, 'utf8').slice(-outputShownMax);
+    throw new Error(`the gateway did not start or has ended: ${output}`);
   };
   const hasEnded = ended.then(fail);
   hasEnded.catch(() => {});

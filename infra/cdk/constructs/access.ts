@@ -58,9 +58,9 @@ function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly 
   const name = spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION);
   const known = spillBucketName(stage, '<AWS::AccountId>', '<AWS::Region>');
   return {
-    statements: Object.entries(prefixes).map(([action, own]) => ({
+    statements: Object.entries(prefixes).map(([action, actionPrefixes]) => ({
       actions: [action],
-      resources: own.map((prefix) => `arn:${Aws.PARTITION}:s3:::${name}/${prefix}*`),
+      resources: actionPrefixes.map((prefix) => `arn:${Aws.PARTITION}:s3:::${name}/${prefix}*`),
       // Another account could create a bucket of this name after ours was removed.
       conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
     })),

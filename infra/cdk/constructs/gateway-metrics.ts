@@ -93,8 +93,8 @@ export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration
 /** The difference, likewise: a metric to subtract that never had a value subtracts nothing. */
 export function differenceOf(from: IMetric, subtracted: IMetric, within: Duration = period): MathExpression {
   return new MathExpression({
-    expression: 'SUM([all, -1 * FILL(own, 0)])',
-    usingMetrics: { all: from, own: subtracted },
+    expression: 'SUM([all, -1 * FILL(subtracted, 0)])',
+    usingMetrics: { all: from, subtracted },
     period: within,
   });
 }

@@ -20,9 +20,12 @@ export interface Network {
 
 const addresses = '10.83.0.0/16';
 
-export function stageNetwork(scope: Construct, { vpc: given, zones }: Pick<StageSettings, 'vpc' | 'zones'>): Network {
-  if (given === undefined) return ownNetwork(scope, zones);
-  const { id: vpcId, subnetIds, availabilityZones } = given;
+export function stageNetwork(
+  scope: Construct,
+  { vpc: existing, zones }: Pick<StageSettings, 'vpc' | 'zones'>,
+): Network {
+  if (existing === undefined) return ownNetwork(scope, zones);
+  const { id: vpcId, subnetIds, availabilityZones } = existing;
   const vpc = ec2.Vpc.fromVpcAttributes(scope, 'GivenNetwork', { vpcId, availabilityZones: [...availabilityZones] });
   const subnets = subnetIds.map((subnetId, at) => {
     const availabilityZone = availabilityZones[at] as string;

@@ -35,6 +35,6 @@ export function planOriginChange(
       next: `${nameOf(sent)} is still accepted. Once nothing uses it: npm run deploy -- --stage ${stage}`,
     };
   }
-  const left = accepted.filter((one) => !wanted.includes(one));
-  return left.length === 0 ? {} : { question: `refuse ${left.map(nameOf).join(' and ')} from now on` };
+  const unwanted = accepted.filter((one) => !wanted.includes(one));
+  return unwanted.length === 0 ? {} : { question: `refuse ${unwanted.map(nameOf).join(' and ')} from now on` };
 }

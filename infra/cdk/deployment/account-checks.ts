@@ -79,8 +79,8 @@ export async function checkConcurrency(
   const raise = `raise Lambda's quota "Concurrent executions" (Service Quotas, L-B99A9384)`;
   const { UnreservedConcurrentExecutions: unreserved = quota } = answer?.AccountLimit ?? {};
   if (reserved > 0) {
-    const own = await reservedNow(lambda, deployed, allowed);
-    const others = quota - unreserved - own;
+    const reservedByStage = await reservedNow(lambda, deployed, allowed);
+    const others = quota - unreserved - reservedByStage;
     if (reserved > quota - others - unreservedMin) {
       throw new Error(
         `stage ${stage} reserves ${reserved} concurrent executions, other functions ${others}, and of ${quota} in this account and region ${unreservedMin} must stay unreserved: ${raise}, or lower gatewayReservedConcurrency (null for this and modelsReservedConcurrency: none)`,

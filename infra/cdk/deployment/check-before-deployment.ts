@@ -53,7 +53,7 @@ export async function checkBeforeDeployment(
     isAdopting,
   );
   const changesTables = outputs?.BaseUrl !== undefined && outputs[tableSuffixOutput] !== settings.tableSuffix;
-  const left = leftBehind(stage, settings, resources);
+  const orphanNames = leftBehind(stage, settings, resources);
   const originChange = planOriginChange(stage, settings, outputs);
   const computeChange = planComputeChange(stage, settings, outputs);
   const questions = [
@@ -63,9 +63,9 @@ export async function checkBeforeDeployment(
     changesTables
       ? `have ${stage} work on ${settings.tableSuffix === undefined ? 'its own tables' : `the tables that end in ${settings.tableSuffix}`}; the former ones stay, outside of the stack`
       : undefined,
-    left.length === 0
+    orphanNames.length === 0
       ? undefined
-      : `leave ${left.join(', ')} behind, outside of the stack (a later deployment takes it over with --adopt)`,
+      : `leave ${orphanNames.join(', ')} behind, outside of the stack (a later deployment takes it over with --adopt)`,
   ];
   return {
     dataStackStatus: data.stack?.status,

@@ -36,8 +36,8 @@ export function readDeployOptions(
   args: readonly string[],
   stages: Readonly<Record<string, StageSettings>>,
 ): DeployOptions {
-  const { own, flags: others } = splitArguments(args);
-  const { stage, profile, region, yes: isConfirmed = false, adopt: isAdopting = false } = own;
+  const { deployOptions, flags: others } = splitArguments(args);
+  const { stage, profile, region, yes: isConfirmed = false, adopt: isAdopting = false } = deployOptions;
   const known = `known: ${Object.keys(stages).join(', ')}`;
   if (stage === undefined) throw new Error(`--stage is missing (${known}); usage: ${usage}`);
   const settings = stages[stage];
@@ -64,7 +64,7 @@ function splitArguments(args: readonly string[]) {
   const misplaced = flags.find((flag) => Object.hasOwn(ownOptions, /^--([^=]+)/.exec(flag)?.[1] ?? ''));
   if (misplaced !== undefined) throw new Error(`${misplaced} stands before --; usage: ${usage}`);
   try {
-    return { own: parseArgs({ args: args.slice(0, end), options: ownOptions }).values, flags };
+    return { deployOptions: parseArgs({ args: args.slice(0, end), options: ownOptions }).values, flags };
   } catch (error) {
     const [reason] = (error as Error).message.split(/\.\s/);
     const others = 'what a stage is stands in infra/cdk/stage-settings.ts, and flags of cdk deploy stand behind --';

@@ -83,9 +83,9 @@ async function findKeys(
   const kms = new KMSClient(clientOptions);
   const keys = (tagged?.ResourceTagMappingList ?? []).map(async ({ ResourceARN: arn = '' }) => {
     const key = await allowed.try('kms:DescribeKey', () => kms.send(new DescribeKeyCommand({ KeyId: arn })));
-    const { KeyState: state, CreationDate: made } = key?.KeyMetadata ?? {};
+    const { KeyState: state, CreationDate: creationDate } = key?.KeyMetadata ?? {};
     return state === KeyState.Enabled || state === KeyState.Disabled
-      ? [{ kind: 'key' as const, name: `${arn} of ${made?.toISOString() ?? 'an unknown time'}`, arn }]
+      ? [{ kind: 'key' as const, name: `${arn} of ${creationDate?.toISOString() ?? 'an unknown time'}`, arn }]
       : [];
   });
   return (await Promise.all(keys)).flat();
@@ -132,8 +132,8 @@ export function refuseOrphans(
   const named = [...keys, ...(secret === undefined ? [] : [secret])];
   const importable = orphans.filter((orphan) => !named.includes(orphan));
   if (named.length === 0 && (importable.length === 0 || isAdopting)) return;
-  const left = orphans.filter((orphan) => !isAdopting || named.includes(orphan));
-  const list = left.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  const remaining = orphans.filter((orphan) => !isAdopting || named.includes(orphan));
+  const list = remaining.map(({ kind, name }) => `${kind} ${name}`).join(', ');
   const steps = [
     ...(named.length === 0
       ? []

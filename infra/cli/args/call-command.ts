@@ -103,7 +103,7 @@ export function addCallCommands<Group extends string>(group: CommandLine, comman
         ...(row.notes ?? []),
         `Example: ${['npm run gw --', words, row.example, '--stage dev'].filter(Boolean).join(' ')}`,
       )
-      .does((session, ...said: unknown[]) => call(session, words, row, said));
+      .does((session, ...actionArguments: unknown[]) => call(session, words, row, actionArguments));
   }
 }
 
@@ -131,9 +131,9 @@ async function call(
   session: Session,
   words: CommandWords,
   { takes = [], query = {}, route: otherRoute, checks, resolves, asks, shows }: CallCommand<RouteName>,
-  said: readonly unknown[],
+  actionArguments: readonly unknown[],
 ): Promise<CommandOutcome> {
-  const request = requestOf(session, takes, said);
+  const request = requestOf(session, takes, actionArguments);
   Object.assign(request.query, query);
   checks?.(request);
   const route = otherRoute?.(request) ?? routeOf(words);
@@ -151,12 +151,12 @@ async function call(
 }
 
 /** `said`: the arguments in their order, then the options. Throws UsageError. */
-function requestOf(session: Session, takes: readonly LineInput[], said: readonly unknown[]): LineRequest {
+function requestOf(session: Session, takes: readonly LineInput[], actionArguments: readonly unknown[]): LineRequest {
   const request: LineRequest = { names: {}, query: {}, body: {}, shown: {} };
-  const options = (said.at(-1) ?? {}) as Readonly<Record<string, unknown>>;
+  const options = (actionArguments.at(-1) ?? {}) as Readonly<Record<string, unknown>>;
   const positions = takes.filter((input) => !isOption(input));
   for (const input of takes) {
-    const written = isOption(input) ? options[attributeOf(input.flags)] : said[positions.indexOf(input)];
+    const written = isOption(input) ? options[attributeOf(input.flags)] : actionArguments[positions.indexOf(input)];
     const later = written === undefined ? input.absent : written;
     const value = typeof later === 'function' ? (later as LaterValue)(session) : later;
     if (value !== undefined) put(request, input.place, value);

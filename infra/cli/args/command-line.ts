@@ -130,12 +130,12 @@ const namesIn = (command: Command): string =>
 /** `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)` */
 export function usageLine(command: Command): string {
   if (isGroup(command)) return [invocation, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
-  const own = command.options.filter(
+  const options = command.options.filter(
     ({ long, helpGroupHeading }) => helpGroupHeading === undefined && long !== '--json',
   );
   const words = [
     ...command.registeredArguments.map(wordOf),
-    ...own.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
+    ...options.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
   ];
   return [invocation, fullName(command), ...words, targetUsage].join(' ');
 }

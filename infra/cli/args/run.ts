@@ -52,9 +52,9 @@ async function readRelease(): Promise<string> {
 }
 
 /** Never rejects. */
-export async function run(words: readonly string[], given: Circumstances): Promise<ExitCode> {
-  const terminal = onlyText(given.terminal);
-  const circumstances = { ...given, terminal };
+export async function run(words: readonly string[], processCircumstances: Circumstances): Promise<ExitCode> {
+  const terminal = onlyText(processCircumstances.terminal);
+  const circumstances = { ...processCircumstances, terminal };
   let code: ExitCode = 0;
   if (words.length === 1 && words[0] === '--version') {
     terminal.writeOut(`gw ${await readRelease()}`);

@@ -19,13 +19,13 @@ export async function* csvLines(
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<string> {
   yield csvHeader;
-  let [before, left] = [undefined as string | undefined, limit];
+  let [before, remaining] = [undefined as string | undefined, limit];
   do {
-    const { calls, next } = await readCallPage({ ...query, before, limit: Math.min(pageCalls, left) });
+    const { calls, next } = await readCallPage({ ...query, before, limit: Math.min(pageCalls, remaining) });
     yield* calls.map(csvLine);
-    left -= calls.length;
+    remaining -= calls.length;
     before = next;
-  } while (before !== undefined && left > 0);
+  } while (before !== undefined && remaining > 0);
 }
 
 const pollMs = 2_000;
@@ -36,15 +36,15 @@ const newMax = 1_000;
 
 /** The last `shown` first, then each as it ends: the newest at the end. Goes on until the process is stopped. */
 export async function* newCalls(query: Query, clock: Clock, shown: number): AsyncGenerator<CallRecord> {
-  const told = new Map<string, number>();
+  const arrivalById = new Map<string, number>();
   const startedAtMs = clock.nowMs();
   for (let isFirst = true; ; isFirst = false) {
     const nowMs = clock.nowMs();
     const sinceMs = nowMs - longestCallMs;
     const calls = await findCalls({ ...query, sinceMs, beforeMs: nowMs + 1, limit: newMax });
-    const fresh = calls.filter(({ executionId }) => !told.has(executionId)).reverse();
-    for (const { executionId, arrivedAtMs } of fresh) told.set(executionId, arrivedAtMs);
-    for (const [id, arrivedAtMs] of told) if (arrivedAtMs < sinceMs) told.delete(id);
+    const fresh = calls.filter(({ executionId }) => !arrivalById.has(executionId)).reverse();
+    for (const { executionId, arrivedAtMs } of fresh) arrivalById.set(executionId, arrivedAtMs);
+    for (const [id, arrivedAtMs] of arrivalById) if (arrivedAtMs < sinceMs) arrivalById.delete(id);
     yield* isFirst ? fresh.slice(-shown) : fresh.filter((call) => call.arrivedAtMs + call.totalMs >= startedAtMs);
     await new Promise<void>((resolve) => clock.after(pollMs, resolve));
   }
@@ -54,10 +54,10 @@ export async function* newCalls(query: Query, clock: Clock, shown: number): Asyn
 export function followLine(call: CallRecord): string {
   const { created_at, error_code, outcome, model, model_asked, total_ms, cost_usd, key_name, key_public_id, id } =
     callDocument(call);
-  const said = outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome;
+  const outcomeText = outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome;
   return [
     created_at.slice(0, 19).replace('T', ' '),
-    said.padEnd(12),
+    outcomeText.padEnd(12),
     (model ?? model_asked ?? '-').padEnd(24),
     (describePath(call) ?? '-').padEnd(24),
     `${total_ms} ms`.padStart(9),

@@ -16,7 +16,7 @@ export const addModels = (program: CommandLine): void =>
 type Update = Documents['ManagedListUpdate'];
 
 /** The value itself where it is a scalar, as in JSON. */
-const told = (value: unknown): string | number | boolean | null =>
+const cellValue = (value: unknown): string | number | boolean | null =>
   value === null || typeof value === 'number' || typeof value === 'boolean' ? value : shown(value);
 
 const shown = (value: unknown): string =>
@@ -26,7 +26,7 @@ const value = (member: 'stored' | 'listed', title: string): Field<Update['differ
   member,
   title,
   isFlexible: true,
-  value: (one) => told(one[member]),
+  value: (one) => cellValue(one[member]),
   shown: (one) => shown(one[member]),
 });
 

@@ -36,13 +36,13 @@ async function listProviders(session: Session): Promise<CommandOutcome> {
   session.terminal.showProgress('reading providers …');
   const { document, called, missing, providers, notes } = await readProviders(session, opened);
   const listed = called.map((provider) => {
-    const own = providers.filter(({ account }) => account === accountOf(provider));
+    const providerHealths = providers.filter(({ account }) => account === accountOf(provider));
     return {
       provider,
       models: modelsServedBy(document, provider.id),
       missing: missing(provider),
-      states: statesOf(own),
-      reason: own.find((health) => health.reason !== undefined)?.reason,
+      states: statesOf(providerHealths),
+      reason: providerHealths.find((health) => health.reason !== undefined)?.reason,
     };
   });
   return {

@@ -27,7 +27,7 @@ export const addWorkspaces = (program: CommandLine): void =>
 type Workspace = Documents['ManagedWorkspace'];
 
 /** In the words of the gateway file and of the management interface. */
-const documentOf = ({ under_spend_limit_usd: _left, ...workspace }: Workspace) => workspace;
+const documentOf = ({ under_spend_limit_usd: _limit, ...workspace }: Workspace) => workspace;
 
 const shown = ({ data }: { readonly data: Workspace }, more: object = {}): CommandOutcome => ({
   json: { ...more, ...documentOf(data) },

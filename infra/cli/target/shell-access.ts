@@ -37,9 +37,9 @@ export async function signIn({ stage, profile, region }: StageTarget): Promise<S
   await config.credentials();
   const credentials = () => config.credentials();
   const shellRegion = await config.region().catch((error: unknown) => {
-    const own = stageSettings[stage]?.region;
-    if (own == null) throw error;
-    return own;
+    const stageRegion = stageSettings[stage]?.region;
+    if (stageRegion == null) throw error;
+    return stageRegion;
   });
   return awsAccess({ region: shellRegion, credentials, connectTimeoutMs, callTimeoutMs: commandCallTimeoutMs });
 }

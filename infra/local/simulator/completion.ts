@@ -20,12 +20,12 @@ export const thought = 'The user wants an answer. I should give a short one.';
 /** The answer to a call. `given` replaces parts of each choice; usage is counted from the text. */
 export function complete(
   call: SimulatorCall,
-  given: Partial<Choice> = {},
+  overrides: Partial<Choice> = {},
   choiceCount = call.request.choiceCount,
 ): SimulatedCompletion {
   const natural: Choice =
-    given.content === undefined ? naturalChoice(call) : { content: null, toolCalls: [], finishReason: 'stop' };
-  const choices = Array.from({ length: Math.min(choiceCount, choicesHardLimit) }, () => ({ ...natural, ...given }));
+    overrides.content === undefined ? naturalChoice(call) : { content: null, toolCalls: [], finishReason: 'stop' };
+  const choices = Array.from({ length: Math.min(choiceCount, choicesHardLimit) }, () => ({ ...natural, ...overrides }));
   return {
     id: call.newId(call.format.idPrefix),
     createdEpochSeconds: call.createdEpochSeconds,
@@ -53,9 +53,9 @@ function withinLimits(
     .map((stopSequence) => ({ stopSequence, content: text.slice(0, text.indexOf(stopSequence)) }))
     .sort((one, other) => one.content.length - other.content.length)[0] ?? { content: text };
   const tokens = tokensOf(stopped.content);
-  const left = Math.max(0, limit - (isThinking ? countTokens(thought) : 0));
-  if (tokens.length <= left) return { ...stopped, finishReason: 'stop' };
-  return { content: tokens.slice(0, left).join(''), finishReason: 'length' };
+  const budget = Math.max(0, limit - (isThinking ? countTokens(thought) : 0));
+  if (tokens.length <= budget) return { ...stopped, finishReason: 'stop' };
+  return { content: tokens.slice(0, budget).join(''), finishReason: 'length' };
 }
 
 function usageOf(call: SimulatorCall, choices: readonly Choice[]): TokenCounts {

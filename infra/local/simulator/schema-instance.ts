@@ -33,10 +33,10 @@ function take(making: Making, size: number): void {
   if (!(making.sizeLeft >= 0)) throw new RangeError(`an instance of the schema has more than ${sizeMax} characters`);
 }
 
-function instanceOf(given: unknown, making: Making, depth: number): unknown {
+function instanceOf(value: unknown, making: Making, depth: number): unknown {
   take(making, 1);
-  if (!isSchema(given) || depth > hardDepth) return given === true ? 'anything' : null;
-  const schema = resolve(given, making.root);
+  if (!isSchema(value) || depth > hardDepth) return value === true ? 'anything' : null;
+  const schema = resolve(value, making.root);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const alternatives = [schema.anyOf, schema.oneOf].find(Array.isArray);

@@ -84,14 +84,14 @@ const limitDefault = 20;
 function listInput({ inputItems }: StoredResponse, query: URLSearchParams): Steps {
   const all = query.get('order') === 'asc' ? inputItems : inputItems.toReversed();
   const after = all.findIndex(({ id }) => id === query.get('after'));
-  const left = all.slice(after + 1);
-  const data = left.slice(0, Number(query.get('limit') ?? limitDefault));
+  const rest = all.slice(after + 1);
+  const data = rest.slice(0, Number(query.get('limit') ?? limitDefault));
   return json(200, {
     object: 'list',
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: data.length < left.length,
+    has_more: data.length < rest.length,
   });
 }
 

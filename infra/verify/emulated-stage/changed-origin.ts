@@ -25,14 +25,14 @@ export function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: str
   const chat = JSON.stringify({ model: models.withCredential, messages: [{ role: 'user', content: 'Hello' }] });
 
   async function callOn(baseUrl: string, secret: string | undefined): Promise<void> {
-    const own = secret === undefined ? {} : { [headerNames.originSecret]: secret };
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...own };
+    const originHeader = secret === undefined ? {} : { [headerNames.originSecret]: secret };
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...originHeader };
     while (!isOver) {
-      const asked = [
+      const requests = [
         ['/models', {}],
         ['/chat/completions', { method: 'POST', body: chat }],
       ] as const;
-      for (const [path, init] of asked) {
+      for (const [path, init] of requests) {
         const answer = await send(`${baseUrl}${path}`, { ...init, headers }).catch((error: Error) => error);
         if (answer instanceof Response && answer.status === 200) served += 1;
         else refused.push(`${path} at ${baseUrl}: ${answer instanceof Response ? answer.status : answer.message}`);

@@ -80,13 +80,13 @@ async function restore(
 ): Promise<void> {
   const { dynamo } = operator;
   const gateway = (...args: string[]) => operator.gateway(stage, ...args);
-  const made = await gateway('keys', 'create', '--workspace', 'team', '--name', 'later');
-  const [later = '', publicId = ''] = /sk-gw-(\w+)-\w+/.exec(made) ?? [];
-  const [own, then] = [tableNaming(stage), tableNaming(stage, suffix)];
+  const output = await gateway('keys', 'create', '--workspace', 'team', '--name', 'later');
+  const [later = '', publicId = ''] = /sk-gw-(\w+)-\w+/.exec(output) ?? [];
+  const [nameNow, then] = [tableNaming(stage), tableNaming(stage, suffix)];
   for (const table of restored) {
     await dynamo.send(
       new RestoreTableToPointInTimeCommand({
-        SourceTableName: own(table),
+        SourceTableName: nameNow(table),
         TargetTableName: then(table),
         UseLatestRestorableTime: true,
       }),

@@ -70,8 +70,8 @@ async function outliveFailures(url: string, key: string): Promise<void> {
   const cut = await post('/v1/chat/completions', { ...question, model: cutModel, stream: true }, `Bearer ${key}`);
   const isTold = cut.status === 200 && /"error"[^\n]*\n\ndata: \[DONE\]\n\n$/.test(cut.body);
   expectThat(isTold, `a provider that dies in its stream: ${cut.status} ${cut.body.slice(-300)}`);
-  const said = { model: cutSpeech, input: 'Hello there', voice: 'alloy' };
-  const whole = await post('/v1/audio/speech', said, `Bearer ${key}`).catch(() => undefined);
+  const speech = { model: cutSpeech, input: 'Hello there', voice: 'alloy' };
+  const whole = await post('/v1/audio/speech', speech, `Bearer ${key}`).catch(() => undefined);
   expectThat(whole === undefined, `a provider that dies in speech, whose client takes it for whole: ${whole?.status}`);
 }
 

@@ -21,10 +21,10 @@ export function createAlertSender(options: AlertsOptions): Alerts {
   const newId = () => randomness.bytes(idBytes).toString('base64url');
   const markOf = ({ account }: EndedAttempt) => {
     const name = cooldownItem.markPrefix + account;
-    const own = tries.latest(name) as ProviderMark | undefined;
+    const localMark = tries.latest(name) as ProviderMark | undefined;
     const noted = cooldowns.noted(name) as ProviderMark | undefined;
     // Another process may have written a later one.
-    return own === undefined || (noted !== undefined && noted.at_ms > own.at_ms) ? noted : own;
+    return localMark === undefined || (noted !== undefined && noted.at_ms > localMark.at_ms) ? noted : localMark;
   };
   let faultLoggedAtMs = Number.NEGATIVE_INFINITY;
 

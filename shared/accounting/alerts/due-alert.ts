@@ -33,10 +33,12 @@ export interface TryTime {
 export function dueShare(spending: WatchedSpending, at: readonly number[], time: TryTime): DueAlert | undefined {
   const { place, mark: seen, spent, limit, scope, from } = spending;
   const percent = passedShare(spending, at);
-  const own = seen?.scope === scope ? seen : undefined;
+  const tryOfScope = seen?.scope === scope ? seen : undefined;
   const sinceBefore = from === undefined ? {} : { from };
   const mark =
-    percent === undefined ? nextTry(own, time) : { ...firstTry(time), scope, percent, spent, limit, ...sinceBefore };
+    percent === undefined
+      ? nextTry(tryOfScope, time)
+      : { ...firstTry(time), scope, percent, spent, limit, ...sinceBefore };
   if (mark === undefined) return undefined;
   return {
     ...{ place, seen, mark, alert: shareAlert(spending, mark) },

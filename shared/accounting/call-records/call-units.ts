@@ -7,11 +7,11 @@ const isAmount = (value: unknown): value is number => typeof value === 'number' 
 /** As JSON. */
 export const callUnits: StoredKind<CountedUnits, CountedUnits> = {
   toScalar(value) {
-    const given = (value ?? {}) as CountedUnits;
-    const known = countedUnits.filter((name) => isAmount(given[name]));
+    const units = (value ?? {}) as CountedUnits;
+    const known = countedUnits.filter((name) => isAmount(units[name]));
     return known.length === 0
       ? undefined
-      : JSON.stringify(Object.fromEntries(known.map((name) => [name, given[name]])));
+      : JSON.stringify(Object.fromEntries(known.map((name) => [name, units[name]])));
   },
   fromScalar: (stored) => JSON.parse(stored as string) as CountedUnits,
   toJson: (units) => units,

@@ -31,8 +31,8 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
   /** Additions of one workspace run in turn: each finishes the one before it if necessary. */
   const additions = createCache<(addition: AskedAddition) => void>({ sizeMax: addedWorkspacesMax });
 
-  async function addInTurn(asked: readonly AskedAddition[]): Promise<[]> {
-    for (const { addition, resolve } of asked) {
+  async function addInTurn(additions: readonly AskedAddition[]): Promise<[]> {
+    for (const { addition, resolve } of additions) {
       const added = addCredit({ store, counters }, addition);
       resolve(added);
       await added.catch(() => undefined);

@@ -54,11 +54,11 @@ export async function gather(context: TransferContext, shards: readonly Shard[],
   for (const { index, item } of shards) {
     const balance = balances[index];
     if (index === target || balance === undefined) continue;
-    const given = { credit: lesser(credit, balance.credit), headroom: lesser(headroom, balance.headroom ?? 0n) };
-    if (given.credit === 0n && given.headroom === 0n) continue;
-    credit -= given.credit;
-    headroom -= given.headroom;
-    moves.push(move(context, index, target, given, item));
+    const share = { credit: lesser(credit, balance.credit), headroom: lesser(headroom, balance.headroom ?? 0n) };
+    if (share.credit === 0n && share.headroom === 0n) continue;
+    credit -= share.credit;
+    headroom -= share.headroom;
+    moves.push(move(context, index, target, share, item));
   }
   await Promise.all(moves);
 }

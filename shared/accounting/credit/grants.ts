@@ -102,7 +102,7 @@ function noteAddition({ workspace, shards = 1, amount, id, nowMs }: Addition, se
   const former = Number(seen.addition_number ?? 0);
   const old = Object.entries(seen)
     .filter(([name]) => name.startsWith(additionPrefix))
-    .filter(([, made]) => (made as { at_ms: number }).at_ms + additionKeptMs <= nowMs)
+    .filter(([, addition]) => (addition as { at_ms: number }).at_ms + additionKeptMs <= nowMs)
     .slice(0, forgottenPerAdditionMax);
   return {
     table: 'ledger',
@@ -201,12 +201,15 @@ export async function readAdditions(store: Store, workspace: string): Promise<Re
       (Number(underWay.number) > received || Number(credit[passedAttribute]) === Number(underWay.number));
     const additions = Object.entries(noted)
       .filter(([name]) => name.startsWith(additionPrefix) && !(isOut && name === underWay.entry))
-      .map(([name, made]) => {
-        const { amount, at_ms: atMs } = made as { readonly amount: unknown; readonly at_ms: unknown };
+      .map(([name, addition]) => {
+        const { amount, at_ms: atMs } = addition as { readonly amount: unknown; readonly at_ms: unknown };
         return { id: name.slice(additionPrefix.length), amount: readAmount(amount), atMs: Number(atMs) };
       })
       .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
-    const rest = additions.reduce((left, { amount }) => left - amount, readAmount(credit[creditAttributes.granted]));
+    const rest = additions.reduce(
+      (remainder, { amount }) => remainder - amount,
+      readAmount(credit[creditAttributes.granted]),
+    );
     const grantedAt = credit[grantedAtAttribute];
     return [...additions, { id: null, amount: rest, atMs: grantedAt === undefined ? null : Number(grantedAt) }];
   }

@@ -88,10 +88,10 @@ export class BalanceChange {
   /** The rest by the item, expired amounts included, and the rest after those of this write. Null: no limit. */
   available(balances: readonly Balance[]): { readonly now: bigint; readonly here: bigint } | null {
     if (this.#seen === undefined) return null;
-    const left = readAvailable(balances, this.#seen.item);
-    if (left === null) return null;
+    const available = readAvailable(balances, this.#seen.item);
+    if (available === null) return null;
     this.#expired ??= expiredIn(this.#seen, this.#kind);
-    return { now: left + this.#expired, here: left + this.#returned - this.#taken };
+    return { now: available + this.#expired, here: available + this.#returned - this.#taken };
   }
 
   take(balances: readonly Balance[], { bucket, amount }: BucketAmount): void {

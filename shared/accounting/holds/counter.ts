@@ -142,8 +142,8 @@ export function readAvailable(balances: readonly Balance[], item: Item): bigint 
   let least: bigint | null = null;
   for (const { attribute, limit } of balances) {
     if (limit === null) continue;
-    const left = readAmount(item[attribute]) + limit;
-    if (least === null || left < least) least = left;
+    const remaining = readAmount(item[attribute]) + limit;
+    if (least === null || remaining < least) least = remaining;
   }
   return least;
 }

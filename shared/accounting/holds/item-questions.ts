@@ -47,12 +47,12 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
     written: WrittenItem,
     asking: readonly QueuedRequest[],
     call: () => Promise<{ readonly kind: ConditionalResult['kind'] | 'read'; readonly item: Item | undefined }>,
-    made?: WrittenItem['seen'],
+    expectedItem?: WrittenItem['seen'],
   ): Promise<{ readonly isRefused: boolean; readonly item: Item }> {
-    const asked = { number: nextNumber(), atMs: clock.nowMs() };
+    const question = { number: nextNumber(), atMs: clock.nowMs() };
     for (const request of asking) request.asks += 1;
     const { kind, item = {} } = await call();
-    const seen = made !== undefined && kind === 'written' ? made : { item, ...asked };
+    const seen = expectedItem !== undefined && kind === 'written' ? expectedItem : { item, ...question };
     written.seen = seen;
     return { isRefused: kind === 'refused', item: seen.item };
   }
@@ -73,8 +73,8 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
       const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsItem && !areOthersLeft;
       const update = { table, key, ...drafted, repeatable: mark === undefined, returnsNoItem };
       try {
-        const made = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;
-        const { isRefused, item } = await ask(written, requests, () => store.update(update), made);
+        const expectedItem = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;
+        const { isRefused, item } = await ask(written, requests, () => store.update(update), expectedItem);
         if (isRefused) return { kind: 'again', requests };
         written.deletableMark = mark;
         for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(written, owner);

@@ -86,17 +86,17 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
   async function serve(queue: ItemQueue, requests: readonly QueuedRequest[]): Promise<readonly QueuedRequest[]> {
     try {
       const nowMs = clock.nowMs();
-      const { write: planned, left } = decide(queue, requests, nowMs);
+      const { write: planned, remaining } = decide(queue, requests, nowMs);
       if (planned === undefined) {
-        if (left.length > 0) await read(queue, left);
-        return left;
+        if (remaining.length > 0) await read(queue, remaining);
+        return remaining;
       }
-      const sent = await write(queue, planned, { nowMs, areOthersLeft: left.length > 0 });
-      if (sent.kind === 'again') return [...sent.requests, ...left];
+      const sent = await write(queue, planned, { nowMs, areOthersLeft: remaining.length > 0 });
+      if (sent.kind === 'again') return [...sent.requests, ...remaining];
       const { item } = sent;
       for (const { waiting, wasLate } of planned.settled) waiting.resolve({ kind: 'settled', item, wasLate });
       for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
-      return left;
+      return remaining;
     } catch (error) {
       // The item could not be read, or is invalid by a fault of the gateway's, such as a stored limit that is no
       // amount.
@@ -144,9 +144,9 @@ function decide(item: WrittenItem, requests: readonly QueuedRequest[], nowMs: nu
   for (const [{ resolve }, outcome] of answered) resolve(outcome);
   for (const { resolve } of gone) resolve({ kind: 'gone' });
   const done = [...answered.map(([request]) => request), ...gone, ...requestsOf(write)];
-  if (done.length === inTime.length) return { write, left: [] };
+  if (done.length === inTime.length) return { write, remaining: [] };
   const isDone = new Set<QueuedRequest>(done);
-  return { write, left: inTime.filter((request) => !isDone.has(request)) };
+  return { write, remaining: inTime.filter((request) => !isDone.has(request)) };
 }
 
 function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number): boolean {

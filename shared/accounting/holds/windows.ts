@@ -96,10 +96,10 @@ export function waitMs(
   limit: bigint,
   nowMs: number,
 ): number {
-  let left = used + amount;
+  let use = used + amount;
   for (const { count, endsAtMs } of live) {
-    left -= count;
-    if (left <= limit) return Math.max(1, endsAtMs - nowMs);
+    use -= count;
+    if (use <= limit) return Math.max(1, endsAtMs - nowMs);
   }
   return window.lengthMs;
 }

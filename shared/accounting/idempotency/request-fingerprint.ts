@@ -40,9 +40,9 @@ export function fingerprint(
 ): Fingerprint {
   const inputs = { interfaceId, body, headers, passedOn };
   const version = Math.max(...fingerprintVersions);
-  const hashOf = (asked: number) => versions.get(asked)?.(inputs);
+  const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
-  return { version, hash, hashOf: (asked) => (asked === version ? hash : hashOf(asked)) };
+  return { version, hash, hashOf: (wantedVersion) => (wantedVersion === version ? hash : hashOf(wantedVersion)) };
 }
 
 /** The order of fields and white space do not count, every value does. */

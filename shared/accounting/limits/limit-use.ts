@@ -26,8 +26,8 @@ export async function readLimitUse(
     demandsOf(limits, noDemand).map(({ window, limit }) => [window.totalAttribute, { window, limit }]),
   );
   const useOf = (name: keyof EntryLimits): LimitUse | null => {
-    const asked = demandsOf({ rpm: null, tpm: null, tpd: null, [name]: limits[name] }, noDemand)[0];
-    const known = asked && windows.get(asked.window.totalAttribute);
+    const windowDemand = demandsOf({ rpm: null, tpm: null, tpd: null, [name]: limits[name] }, noDemand)[0];
+    const known = windowDemand && windows.get(windowDemand.window.totalAttribute);
     if (known === undefined) return null;
     const used = items.reduce((sum, item) => sum + readWindowUse(known.window, item, nowMs), 0n);
     return { limit: Number(known.limit), used: Number(used) };

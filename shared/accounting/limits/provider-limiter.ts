@@ -102,13 +102,13 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
       if (limits.rpm !== null && demand.requests > limits.rpm) {
         return { kind: 'limited', retryAfterMs: Number.POSITIVE_INFINITY };
       }
-      const asked = [limited, limits, demand] as const;
+      const admission = [limited, limits, demand] as const;
       const shardCount = shardCountOf(limits);
       const shard = Math.floor(randomness.fraction() * shardCount);
-      const first = await admitOn(asked, shard, shardCount);
+      const first = await admitOn(admission, shard, shardCount);
       if (first.kind === 'admitted' || shardCount === 1) return first;
       const distance = 1 + Math.floor(randomness.fraction() * (shardCount - 1));
-      const second = await admitOn(asked, (shard + distance) % shardCount, shardCount);
+      const second = await admitOn(admission, (shard + distance) % shardCount, shardCount);
       if (second.kind === 'admitted') return second;
       return { kind: 'limited', retryAfterMs: Math.min(first.retryAfterMs, second.retryAfterMs) };
     },

@@ -30,7 +30,7 @@ export interface KeptIn extends KeptBy {
 
 export interface KeptIds {
   /** Ids of objects that the call has created. */
-  readonly made: readonly string[];
+  readonly newIds: readonly string[];
   /** Ids that it referred to. */
   readonly referred?: readonly string[];
 }
@@ -44,8 +44,10 @@ export interface ProviderAffinity {
 }
 
 const table = 'spans' as const;
+/** Stored attribute of objects that the workspace itself has created. */
+const creationMark = 'made';
 /** A created object stays marked as created, however often it is referred to. */
-const isNotMade = { kind: 'absent', at: 'made' } as const;
+const isNotMade = { kind: 'absent', at: creationMark } as const;
 
 interface Known extends KeptIn {
   readonly untilMs: number;
@@ -60,7 +62,7 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
     const untilMs = Number(item.expires_at_epoch_seconds) * 1_000;
     const { model } = item as Pick<KeptBy, 'model'>;
     const keptBy = { provider: String(item.provider), model, withOwnKey: item.own_key === true };
-    return { ...keptBy, isMade: item.made === true, untilMs };
+    return { ...keptBy, isMade: item[creationMark] === true, untilMs };
   }
 
   return {
@@ -72,7 +74,7 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
         if (found.isMade) known.set(key, found);
         return found;
       }),
-    async remember(workspace, { made, referred = [] }, { provider, model, withOwnKey }, options = {}) {
+    async remember(workspace, { newIds, referred = [] }, { provider, model, withOwnKey }, options = {}) {
       const kept = {
         provider,
         ...(model === undefined ? {} : { model }),
@@ -80,7 +82,7 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
         expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + lifeSeconds,
       };
       const itemOf = (id: string) => ({ pk: keyOf(workspace, id), ...kept });
-      const puts = [...new Set(made)].map((id) => ({ table, item: { ...itemOf(id), made: true } }));
+      const puts = [...new Set(newIds)].map((id) => ({ table, item: { ...itemOf(id), [creationMark]: true } }));
       await Promise.all([
         store.batchPut(puts, options),
         ...referred.map((id) =>

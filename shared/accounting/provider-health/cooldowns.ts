@@ -222,8 +222,8 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
     },
     isCooling(entry, workspace) {
       const name = nameOf(entry);
-      const own = failureOf(name, workspace);
-      return coolsForAll(name) || (own !== undefined && coolsFor(own));
+      const workspaceFailure = failureOf(name, workspace);
+      return coolsForAll(name) || (workspaceFailure !== undefined && coolsFor(workspaceFailure));
     },
 
     coolingFor(entry) {
@@ -243,10 +243,10 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
       const [name, nowMs] = [nameOf(entry), clock.nowMs()];
       const coolMs = Math.min(retryAfterMs || cooldownMs, cooldownMaxMs);
       const recent = failuresAt(name).filter((failure) => isRecent(failure, nowMs));
-      const own = recent.find((failure) => failure.workspace === workspace);
-      const isSameCall = own?.callId === callId;
-      const failedAtMs = isSameCall ? own.failedAtMs : nowMs;
-      const coolingUntilMs = own?.coolingUntilMs ?? 0;
+      const workspaceFailure = recent.find((failure) => failure.workspace === workspace);
+      const isSameCall = workspaceFailure?.callId === callId;
+      const failedAtMs = isSameCall ? workspaceFailure.failedAtMs : nowMs;
+      const coolingUntilMs = workspaceFailure?.coolingUntilMs ?? 0;
       const failure: Failure = { workspace, callId, failedAtMs, coolMs, coolingUntilMs, isRateLimited };
       remember(name, failure);
       // Failures of calls that were under way when the cooling began make it no longer; a named time does.
@@ -254,7 +254,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
       if (recent.some((other) => other.workspace !== workspace)) return cool(name, nowMs + coolMs);
       const isUnderWay = coolsFor(failure);
       if (isUnderWay && retryAfterMs === 0) return;
-      if (isRateLimited || (own !== undefined && !isSameCall)) {
+      if (isRateLimited || (workspaceFailure !== undefined && !isSameCall)) {
         remember(name, { ...failure, coolingUntilMs: Math.max(failure.coolingUntilMs, nowMs + coolMs) });
         if (!isUnderWay) noteFailure(name, workspace);
       } else if (!isSameCall) noteFailure(name, workspace);

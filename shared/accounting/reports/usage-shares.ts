@@ -95,8 +95,8 @@ const isRefused = ({ outcome, attempts }: CountedCall): boolean =>
 
 export function sharesOf(record: CountedCall, by: UsageGrouping): UsageShare[] {
   const group = isTagGrouping(by) ? (tagOf(record.tags, by.slice(tagPrefix.length)) ?? null) : groupOf[by](record);
-  const own = shareOf(record, group);
-  return by === 'model' || by === 'provider' ? splitShare(record, own, by) : [own];
+  const share = shareOf(record, group);
+  return by === 'model' || by === 'provider' ? splitShare(record, share, by) : [share];
 }
 
 /** The whole call as one share. */
@@ -159,8 +159,8 @@ const noAmounts: Amounts = { promptTokens: 0, cachedTokens: 0, completionTokens:
 
 const lessOthers = (whole: Amounts, others: readonly Amounts[]): Amounts => others.reduce(combine(-1), whole);
 
-function amountsOf(own: Amounts, others: readonly Amounts[], isByok: boolean) {
-  const sum = others.reduce(combine(1), own);
+function amountsOf(amounts: Amounts, others: readonly Amounts[], isByok: boolean) {
+  const sum = others.reduce(combine(1), amounts);
   const { promptTokens, cachedTokens, completionTokens, costPicoUsd } = sum;
   const byokCostPicoUsd = isByok ? costPicoUsd : 0n;
   return { promptTokens, cachedTokens, completionTokens, costPicoUsd, byokCostPicoUsd };

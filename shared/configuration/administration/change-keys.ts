@@ -31,10 +31,10 @@ export interface NewKey {
 /** Throws ChangeFailed. */
 export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
   const workspace = await readWorkspace(deps, wanted.workspace);
-  const { models: own } = workspace;
+  const { models: workspaceModels } = workspace;
   checkKeyEnd(deps, wanted);
   checkContentLog(workspace, wanted);
-  const models = await modelIdsOf(deps, wanted.models, own);
+  const models = await modelIdsOf(deps, wanted.models, workspaceModels);
   await checkGuardrails(deps, wanted.guardrails);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness, deps.cell);
   await claim?.(publicId);
@@ -54,17 +54,17 @@ export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: st
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
-  asked: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
+  changes: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
-  checkKeyEnd(deps, asked);
+  checkKeyEnd(deps, changes);
   const stored = await readKey(deps, publicId);
-  const isOfWorkspace = asked.models != null || asked.contentLog != null;
+  const isOfWorkspace = changes.models != null || changes.contentLog != null;
   const ofKey = isOfWorkspace ? await deps.workspaceStore.read(stored.workspace) : undefined;
-  if (ofKey !== undefined) checkContentLog(ofKey, asked);
-  const models = await modelIdsOf(deps, asked.models, ofKey?.models);
-  await checkGuardrails(deps, asked.guardrails);
+  if (ofKey !== undefined) checkContentLog(ofKey, changes);
+  const models = await modelIdsOf(deps, changes.models, ofKey?.models);
+  await checkGuardrails(deps, changes.guardrails);
   const { publicId: id, workspace, secretSha256, name } = stored;
-  const wanted = { name, ...written(asked), ...models, publicId: id, workspace, secretSha256 };
+  const wanted = { name, ...written(changes), ...models, publicId: id, workspace, secretSha256 };
   const change = await writeKey(deps.keys, stored, wanted, deps.clock.nowMs());
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }

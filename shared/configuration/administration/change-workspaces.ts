@@ -58,12 +58,12 @@ export async function writeWorkspace(
 export async function modelIdsOf<Other>(
   { catalogues }: Pick<Dependencies, 'catalogues'>,
   models: readonly string[] | Other,
-  own?: WorkspaceDocument['models'],
+  workspaceModels?: WorkspaceDocument['models'],
 ): Promise<{ readonly models?: readonly string[] }> {
   if (!Array.isArray(models)) return {};
   const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
   const idOf = (name: string, index: number): string => {
-    const [id = name, ...others] = idsWritten(name, known, own === 'all' ? undefined : own);
+    const [id = name, ...others] = idsWritten(name, known, workspaceModels === 'all' ? undefined : workspaceModels);
     const fault = (message: string) => new ChangeFailed('invalid', message, { param: `models[${index}]` });
     if (others.length > 0) throw fault(`${name} may be one of several models: ${[id, ...others].join(', ')}`);
     if (known.has(id)) return id;

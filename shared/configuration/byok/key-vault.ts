@@ -53,8 +53,8 @@ export function createKeyVault(options: KeyVaultOptions): KeyVault {
   return {
     async seal(place, key) {
       const context = contextOf(place);
-      const asked = wrapper.createDataKey(context);
-      const { clear, wrapped, wrappedBy } = await waitAtMost(clock, callTimeoutMs, asked, () => {
+      const creation = wrapper.createDataKey(context);
+      const { clear, wrapped, wrappedBy } = await waitAtMost(clock, callTimeoutMs, creation, () => {
         throw new StoreUnavailable('key wrapper timeout');
       });
       try {

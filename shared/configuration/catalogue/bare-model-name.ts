@@ -22,6 +22,6 @@ export function idsWritten(
   among: Iterable<string> | undefined,
 ): readonly string[] {
   const isId = (one: string) => ids.has(one);
-  const own = among === undefined ? [name] : idsMeantBy(name, isId, () => among);
-  return own.length > 1 || own[0] !== name ? own : idsMeantBy(name, isId, () => ids);
+  const matches = among === undefined ? [name] : idsMeantBy(name, isId, () => among);
+  return matches.length > 1 || matches[0] !== name ? matches : idsMeantBy(name, isId, () => ids);
 }

@@ -57,7 +57,7 @@ export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean 
 
 /** A call of this interface is relayed to it as it is. */
 export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
-  provider.apis.includes(servingApis[interfaceId].own) && formOfKind(provider, interfaceId) === undefined;
+  provider.apis.includes(servingApis[interfaceId].native) && formOfKind(provider, interfaceId) === undefined;
 
 /** Below it these providers speak OpenAI's form. */
 const openAiPath = /\/open(ai|api)(\/|$)/;
@@ -77,7 +77,7 @@ export function hubApisFor(
   const serving = servingApis[interfaceId];
   if (isTranslationOff === true && !('isAlwaysTranslated' in serving)) return [];
   const ofKind = formOfKind(provider, interfaceId);
-  if (ofKind !== undefined) return provider.apis.includes(serving.own) ? [ofKind] : [];
+  if (ofKind !== undefined) return provider.apis.includes(serving.native) ? [ofKind] : [];
   const throughHub: readonly HubApi[] = serving.throughHub;
   return throughHub.filter((api) => provider.apis.includes(api));
 }

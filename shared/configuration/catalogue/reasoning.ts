@@ -133,15 +133,15 @@ const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] 
 ];
 
 export function thinkingOf(
-  asked: AskedReasoning | undefined,
+  preference: AskedReasoning | undefined,
   boundTokens: number,
   model: ModelReasoning,
 ): Thinking | undefined {
-  if (asked === undefined || model.kind === 'none') return undefined;
-  if (asked === 'none') return leastOf(model, boundTokens);
+  if (preference === undefined || model.kind === 'none') return undefined;
+  if (preference === 'none') return leastOf(model, boundTokens);
   if (model.kind === 'switch') return { kind: 'on' };
-  if (model.kind === 'budget') return budgetOf(asked, boundTokens, model);
-  const wanted = typeof asked === 'object' ? effortOfBudget(asked.budgetTokens) : asked;
+  if (model.kind === 'budget') return budgetOf(preference, boundTokens, model);
+  const wanted = typeof preference === 'object' ? effortOfBudget(preference.budgetTokens) : preference;
   return { kind: model.kind, effort: knownEffort(wanted, model), isLeast: false };
 }
 
@@ -149,10 +149,10 @@ export function thinkingOf(
  * Effort for a relayed chat completion; undefined where its model gets none. A host with budgets or a switch converts
  * an effort itself.
  */
-export function relayedEffort(asked: AskedReasoning, ...names: readonly string[]): string | undefined {
+export function relayedEffort(preference: AskedReasoning, ...names: readonly string[]): string | undefined {
   const model = reasoningOf(...names) ?? byAnyEffort;
-  const told = model.kind === 'budget' || model.kind === 'switch' ? byAnyEffort : model;
-  const thinking = thinkingOf(asked, noBound, told);
+  const scale = model.kind === 'budget' || model.kind === 'switch' ? byAnyEffort : model;
+  const thinking = thinkingOf(preference, noBound, scale);
   if (thinking?.kind === 'off') return 'none';
   return thinking !== undefined && 'effort' in thinking ? thinking.effort : undefined;
 }
@@ -165,8 +165,9 @@ function leastOf({ kind, least, budgetMin }: ModelReasoning, boundTokens: number
   return { kind: kind === 'adaptive' ? kind : 'effort', effort: least, isLeast: true };
 }
 
-function budgetOf(asked: Exclude<AskedReasoning, 'none'>, boundTokens: number, model: ModelReasoning): Thinking {
-  const wanted = typeof asked === 'object' ? asked.budgetTokens : Math.floor(boundTokens * shares[asked]);
+function budgetOf(preference: Exclude<AskedReasoning, 'none'>, boundTokens: number, model: ModelReasoning): Thinking {
+  const wanted =
+    typeof preference === 'object' ? preference.budgetTokens : Math.floor(boundTokens * shares[preference]);
   // One token at least is left for the answer: a budget has to be less than the bound.
   const tokens = Math.min(Math.max(wanted, thinkingMinTokens), boundTokens - 1, model.budgetMax);
   return tokens < thinkingMinTokens ? leastOf(model, boundTokens) : { kind: 'budget', tokens };

@@ -81,11 +81,16 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
   const stored = new Set(models.map(({ id }) => id));
   const itemById = new Map<string, ListedItem>();
   for (const { from, only, as } of listed) {
-    const given = expandListedModels({ from, only, as }, [], { former: undefined, list, byId, report: () => {} });
+    const listedModels = expandListedModels({ from, only, as }, [], {
+      former: undefined,
+      list,
+      byId,
+      report: () => {},
+    });
     // The list may have more of them by now, which an item before it makes too.
-    const kept = given.filter(({ id }) => stored.has(id) && !itemById.has(id));
+    const kept = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
     const names = kept.map(({ providers: [entry] }) => entry?.upstream_model);
-    const inFile = written({ from, only: kept.length === given.length ? only : names, as });
+    const inFile = written({ from, only: kept.length === listedModels.length ? only : names, as });
     for (const [at, { id }] of kept.entries()) itemById.set(id, { inFile, from, upstream: names[at] });
   }
   return itemById;

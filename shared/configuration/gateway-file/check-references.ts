@@ -149,10 +149,10 @@ function checkRequired(entry: Node, report: Report): void {
 }
 
 function checkContextLength(model: Node, all: readonly Node[], known: Known, report: Report): void {
-  const own = member(model, 'context_length');
-  if (own.value !== undefined || member(model, 'from').value !== undefined) return;
+  const contextLength = member(model, 'context_length');
+  if (contextLength.value !== undefined || member(model, 'from').value !== undefined) return;
   const isFilled = (entry: Node) => member(entry, 'context_length').value !== undefined || mayBeListed(entry, known);
-  if (!all.some(isFilled)) report(own, 'is required, here or in an entry of providers');
+  if (!all.some(isFilled)) report(contextLength, 'is required, here or in an entry of providers');
 }
 
 function checkPrices(entry: Node, report: Report): void {
@@ -166,11 +166,11 @@ function checkPrices(entry: Node, report: Report): void {
 function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   const { models: all } = known;
   const listed = entries(member(workspace, 'models')).flatMap((at) => textOf(at) ?? []);
-  const own = all && listed.length > 0 ? listed.flatMap((name) => idsWritten(name, all, undefined)) : undefined;
-  checkModelChoice(workspace, all && { all, own: undefined }, report);
+  const ofWorkspace = all && listed.length > 0 ? listed.flatMap((name) => idsWritten(name, all, undefined)) : undefined;
+  checkModelChoice(workspace, all && { all, ofWorkspace: undefined }, report);
   const keys = member(workspace, 'keys');
   checkUnique([keys], 'name', report);
-  for (const key of entries(keys)) checkModelChoice(key, all && { all, own }, report);
+  for (const key of entries(keys)) checkModelChoice(key, all && { all, ofWorkspace }, report);
   const presets = member(workspace, 'presets');
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
@@ -182,7 +182,7 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
     if (member(connection, 'state').value === 'absent') continue;
     checkKnown(member(connection, 'provider'), known.providers, 'provider', 'providers', report);
   }
-  const callable = all && { all: new Set([...all, autoModelId]), own };
+  const callable = all && { all: new Set([...all, autoModelId]), ofWorkspace };
   checkUnique([member(workspace, 'functions')], 'id', report);
   for (const declared of entries(member(workspace, 'functions'))) checkFunction(declared, callable, report);
 }

@@ -11,7 +11,12 @@ import { type ModelList, type ProviderKind, providerKindNames } from '../model-l
 import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, entryMembers, listedMembers, upstreamModelOf, withTokenPrices } from './complete-entry.ts';
-import { type CatalogueSources, completeProviders, type FilledMembers, type Told } from './complete-providers.ts';
+import {
+  type CatalogueSources,
+  type CompletionReport,
+  completeProviders,
+  type FilledMembers,
+} from './complete-providers.ts';
 import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
 import { type Issue, type Path, quote, suggest } from './problems.ts';
@@ -29,7 +34,7 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
   const issues: Issue[] = [];
   const report = (path: Path, message: string) => void issues.push({ path, message });
   const filled = new Map<string, FilledMembers>();
-  const fill: Told['fill'] = (place, origin, members) => {
+  const fill: CompletionReport['fill'] = (place, origin, members) => {
     if (Object.keys(members).length > 0) filled.set(place, { place, origin, members });
   };
   const providers = completeProviders(file, sources, { report, fill });
@@ -64,7 +69,7 @@ function guardrailsOf({ guardrails: inFile }: CatalogueInFile, { former }: Catal
   return guardrails.length === 0 ? {} : { guardrails };
 }
 
-interface ModelSources extends Omit<CatalogueSources, 'former'>, Told {
+interface ModelSources extends Omit<CatalogueSources, 'former'>, CompletionReport {
   readonly former: ModelDocument | undefined;
   readonly byId: ReadonlyMap<string, ProviderDocument>;
 }
@@ -81,22 +86,22 @@ function completeModel(written: ModelInFile, path: Path, sources: ModelSources):
   const listed = completed.flatMap(({ modalities }) => modalities ?? []);
   const longest = entries.length === 0 ? 0 : Math.max(...entries.map(({ context_length }) => context_length));
   const hasVision = entries.some(({ supported_params }) => supported_params.vision);
-  const own = completeMembers(
+  const completion = completeMembers(
     { modalities: written.modalities },
     former && { values: { modalities: former.modalities }, written: former.written },
     listed.length === 0 ? undefined : { modalities: [...new Set(listed)] },
   );
-  fill(`models[${written.id}]`, originOf(list), own.filled);
+  fill(`models[${written.id}]`, originOf(list), completion.filled);
   return {
     id: written.id,
     display_name: written.display_name ?? written.id,
     created: written.created ?? former?.created ?? Math.floor(nowMs / 1_000),
     context_length: written.context_length ?? longest,
-    modalities: (own.values.modalities as string[] | undefined) ?? (hasVision ? ['text', 'image'] : ['text']),
+    modalities: (completion.values.modalities as string[] | undefined) ?? (hasVision ? ['text', 'image'] : ['text']),
     auto: written.auto,
     ...(written.prompt_cache === undefined ? {} : { prompt_cache: written.prompt_cache }),
     providers: entries,
-    ...(own.written === undefined ? {} : { written: [...own.written] }),
+    ...(completion.written === undefined ? {} : { written: [...completion.written] }),
   };
 }
 

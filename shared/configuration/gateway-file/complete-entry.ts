@@ -146,8 +146,8 @@ export function upstreamModelOf(
 ): string {
   if (written !== undefined) return written;
   // `acme/large-1` at acme is `large-1`.
-  const own = modelId.startsWith(`${providerId}/`) ? modelId.slice(providerId.length + 1) : modelId;
+  const upstreamName = modelId.startsWith(`${providerId}/`) ? modelId.slice(providerId.length + 1) : modelId;
   const slash = modelId.indexOf('/');
-  if (kind === undefined || slash === -1 || list.find(kind, own, region) !== undefined) return own;
+  if (kind === undefined || slash === -1 || list.find(kind, upstreamName, region) !== undefined) return upstreamName;
   return modelId.slice(slash + 1);
 }

@@ -9,7 +9,7 @@ import { bareProvider, inRegion } from './provider-schema.ts';
 export function completeProviders(
   file: CatalogueInFile,
   { former, region }: CatalogueSources,
-  { report, fill }: Told,
+  { report, fill }: CompletionReport,
 ): ProviderDocument[] {
   const formerById = new Map(former?.providers.map((provider) => [provider.id, provider]));
   return file.providers.flatMap((written, index) => {
@@ -59,7 +59,7 @@ export interface FilledMembers {
 }
 
 /** Lists to which the completion of each part adds. */
-export interface Told {
+export interface CompletionReport {
   readonly report: (path: Path, message: string) => void;
   readonly fill: (place: string, origin: string, members: FilledMembers['members']) => void;
 }

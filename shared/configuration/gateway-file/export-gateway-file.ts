@@ -44,12 +44,12 @@ export async function exportGatewayFile(
   const workspaces: unknown[] = [];
   for (const workspace of await readWorkspaces(stores)) {
     const isOwn = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
-    const own = functions.filter(isOwn).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const exportedFunctions = functions.filter(isOwn).sort((a, b) => (a.id < b.id ? -1 : 1));
     workspaces.push({
       ...(namesFirst(workspace) as object),
       keys: keysInFile(keys.filter(isOwn), workspace, notes),
       byok: { connections: await connectionsInFile(stores, workspace.id) },
-      functions: await Promise.all(own.map((record) => functionInFile(record, stores))),
+      functions: await Promise.all(exportedFunctions.map((record) => functionInFile(record, stores))),
     });
   }
   notes.push(...leaveOutMissing({ workspaces }, catalogue));

@@ -31,8 +31,8 @@ export const listDifferences = (document: CatalogueDocument, list: ModelList): L
     const modalities = modalitiesOf(known);
     if (modalities === undefined || isSame(model.modalities, modalities)) return ofEntries;
     const isWritten = model.written === undefined || model.written.includes('modalities');
-    const own = { member: 'modalities', stored: model.modalities, listed: modalities, isWritten };
-    return [...ofEntries, { model: model.id, provider: undefined, ...own }];
+    const modelDifference = { member: 'modalities', stored: model.modalities, listed: modalities, isWritten };
+    return [...ofEntries, { model: model.id, provider: undefined, ...modelDifference }];
   });
 
 /** Includes all of the list's values for these models. */

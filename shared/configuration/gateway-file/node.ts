@@ -44,7 +44,7 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
 /** `own`: those of the workspace, among which a bare name is searched first; undefined when it has all. */
 export interface KnownModels {
   readonly all: ReadonlySet<string>;
-  readonly own: readonly string[] | undefined;
+  readonly ofWorkspace: readonly string[] | undefined;
 }
 
 /** Reports a name of no model, or of more than one. `models` is undefined while they are unknown. */
@@ -52,7 +52,7 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   const written = textOf(at);
   if (written === undefined || models === undefined) return;
   const known = models.all;
-  const meant = idsWritten(written, known, models.own);
+  const meant = idsWritten(written, known, models.ofWorkspace);
   if (meant.length > 1) report(at, `${quote(written)} means several models: ${meant.map(quote).join(', ')}`);
   else if (meant[0] === written) checkKnown(at, known, 'model', 'models', report);
 }

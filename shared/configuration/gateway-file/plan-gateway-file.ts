@@ -90,9 +90,9 @@ export const applyGatewayFile = async (options: FileApplyOptions): Promise<Apply
   (await planGatewayFile(options)).apply();
 
 /** Reads only. Throws GatewayFileRefused. */
-export async function planGatewayFile(asked: FileApplyOptions): Promise<GatewayFilePlan> {
-  const modelList = asked.modelList ?? (await loadModelList());
-  const options = { ...asked, modelList, region: asked.region ?? asked.readVariable?.('AWS_REGION') };
+export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayFilePlan> {
+  const modelList = input.modelList ?? (await loadModelList());
+  const options = { ...input, modelList, region: input.region ?? input.readVariable?.('AWS_REGION') };
   const { readBefore } = options;
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
   const { document: ofFile, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
@@ -221,8 +221,8 @@ const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument)
 
 async function planKeySteps(planning: Planning): Promise<ApplyStep[]> {
   const { file, placeOf, stores, randomness, nowMs, keepsRevoked = false } = planning;
-  const asked = { file, placeOf, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked };
-  const plan = await planKeys(asked);
+  const keyInputs = { file, placeOf, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked };
+  const plan = await planKeys(keyInputs);
   planning.issues.push(...plan.issues);
   planning.notes.push(...plan.notes);
   planning.revokedKeys.push(...plan.revokedKeys);

@@ -101,14 +101,14 @@ async function planGiven(
   { keys, stored, nowMs }: Pick<KeyPlanOptions, 'keys' | 'nowMs'> & { readonly stored: readonly KeyRecord[] },
   path: Path,
 ): Promise<PlannedKey[] | Issue> {
-  const given = { ...parse(text), workspace, name: key.name };
-  const former = await keys.read(given.publicId);
-  if (former !== undefined && !isSameKey(former, given)) {
-    const message = `this key already exists (${given.publicId}) with another secret or in another workspace`;
+  const keyInFile = { ...parse(text), workspace, name: key.name };
+  const former = await keys.read(keyInFile.publicId);
+  if (former !== undefined && !isSameKey(former, keyInFile)) {
+    const message = `this key already exists (${keyInFile.publicId}) with another secret or in another workspace`;
     return { path: [...path, 'key'], message };
   }
-  const holder = holdersOf(stored, given, nowMs).find(({ publicId }) => publicId !== given.publicId);
-  const wanted = { ...given, ...settingsIn(key, former) };
+  const holder = holdersOf(stored, keyInFile, nowMs).find(({ publicId }) => publicId !== keyInFile.publicId);
+  const wanted = { ...keyInFile, ...settingsIn(key, former) };
   if (holder !== undefined && takesName(former, wanted, nowMs)) {
     const message = `${quote(key.name)} is already taken in ${workspace} by the active key ${holder.publicId}; revoke that one first (gw keys revoke), or give this one another name`;
     return { path: [...path, 'name'], message };

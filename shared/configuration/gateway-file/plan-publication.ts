@@ -40,17 +40,17 @@ export interface PublicationPlan {
 /** A problem of the revision has a path below `revision`, one of the text as a whole none. Throws ChangeFailed. */
 export async function planPublication(
   deps: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore' | 'functionStore' | 'clock'>,
-  { workspace, functionId: id, skipsCases, ...asked }: Publication,
+  { workspace, functionId: id, skipsCases, ...publication }: Publication,
 ): Promise<PublicationPlan | RefusedPublication> {
   const { functionStore, clock } = deps;
   const [catalogue, { models }] = await Promise.all([deps.catalogues.read(), readWorkspace(deps, workspace)]);
   const all = new Set([...(catalogue?.models ?? []).map((model) => model.id), autoModelId]);
-  const known = { all, own: models === 'all' ? undefined : models };
-  const { kind = (await functionStore.read(workspace, id))?.kind, revision } = asked;
+  const known = { all, ofWorkspace: models === 'all' ? undefined : models };
+  const { kind = (await functionStore.read(workspace, id))?.kind, revision } = publication;
   const read =
     typeof revision === 'string' ? readText(revision, kind) : { members: revision, kind, lineOf: () => undefined };
   if ('problems' in read) return { ok: false, ...read };
-  const checked = checkRevision({ ...asked, id }, read, known);
+  const checked = checkRevision({ ...publication, id }, read, known);
   if (!checked.ok) return checked;
   const { document } = checked;
   return {

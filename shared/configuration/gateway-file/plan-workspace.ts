@@ -62,8 +62,10 @@ function withoutListOfExport(
   known: ReadonlySet<string>,
 ): WorkspaceChanges {
   if (former === undefined || former.models === 'all') return changes;
-  const left = former.models.filter((id) => known.has(id));
-  return canonicalJson(left) === canonicalJson(changes.models ?? null) ? { ...changes, models: undefined } : changes;
+  const knownModels = former.models.filter((id) => known.has(id));
+  return canonicalJson(knownModels) === canonicalJson(changes.models ?? null)
+    ? { ...changes, models: undefined }
+    : changes;
 }
 
 /** Parts of this workspace without effect, with advice. */

@@ -68,10 +68,10 @@ function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
 }
 
 /** Path in the written file of a path in what was left of it: an item of a list is found again by its name. */
-export function writtenPlace(path: Path, left: unknown, written: unknown): Path {
+export function writtenPlace(path: Path, rest: unknown, written: unknown): Path {
   const [step, ...below] = path;
   if (step === undefined) return [];
-  const inner = childOf(left, step);
+  const inner = childOf(rest, step);
   const at = Array.isArray(written) ? placeIn(written, step, inner) : step;
   return [at, ...writtenPlace(below, inner, childOf(written, at))];
 }

@@ -32,7 +32,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
   const context = { purpose: storeKeyItem.purpose, stage };
   const cached = createReadCache<Uint8Array>({ sizeMax: 1, clock });
 
-  const asked = <Answer>(call: Promise<Answer>): Promise<Answer> =>
+  const kmsAnswer = <Answer>(call: Promise<Answer>): Promise<Answer> =>
     waitAtMost(clock, storeCallTimeoutMs, call, () => {
       throw new StoreUnavailable('key wrapper timeout');
     }).catch((error: unknown) => {
@@ -45,7 +45,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
     if (!wrapper.isShared && typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
     if (typeof item?.wrapped_key !== 'string') return undefined;
     try {
-      return await asked(wrapper.unwrap(Buffer.from(item.wrapped_key, 'base64'), context));
+      return await kmsAnswer(wrapper.unwrap(Buffer.from(item.wrapped_key, 'base64'), context));
     } catch (error) {
       if (error instanceof SealBroken) return undefined;
       throw error;
@@ -54,7 +54,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
 
   async function makeItem(): Promise<Item> {
     if (!wrapper.isShared) return { pk: storeKeyItem.key, key: randomness.bytes(keyBytes).toString('base64') };
-    const { clear, wrapped } = await asked(wrapper.createDataKey(context));
+    const { clear, wrapped } = await kmsAnswer(wrapper.createDataKey(context));
     clear.fill(0);
     return { pk: storeKeyItem.key, wrapped_key: Buffer.from(wrapped).toString('base64') };
   }
@@ -76,9 +76,9 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
       item,
       condition: isAsRead(found),
     });
-    const made = await openItem(written.kind === 'written' ? item : await store.get('spans', storeKeyItem.key));
-    if (made === undefined) throw new StoreUnavailable('the key of the store does not open');
-    return made;
+    const storeKey = await openItem(written.kind === 'written' ? item : await store.get('spans', storeKeyItem.key));
+    if (storeKey === undefined) throw new StoreUnavailable('the key of the store does not open');
+    return storeKey;
   }
 
   return { read: () => cached.get(storeKeyItem.key, readOrMake) };

@@ -29,14 +29,14 @@ export class CaseFailed extends Error {
 export async function runCase(
   content: RevisionContent,
   { input, expect }: TestCase,
-  textOf: (asked: FunctionRequest) => Promise<string | undefined>,
+  textOf: (request: FunctionRequest) => Promise<string | undefined>,
 ): Promise<CaseOutcome> {
   await checkInput(content, input);
   const matched = { input, passed: {} };
   const output = await (content.kind === 'prompt'
     ? textOf(promptRequest(content, matched))
-    : runWorkflow(content, matched, async ({ id }, asked) => {
-        const text = await textOf(asked);
+    : runWorkflow(content, matched, async ({ id }, request) => {
+        const text = await textOf(request);
         if (text === undefined) throw new CaseFailed(`step ${id} answered without a text`);
         return { output: text };
       }).then((last) => last.output));

@@ -93,9 +93,9 @@ const ttlOptions = ({ freshMs, clock }: NonNullable<CacheOptions<unknown>['age']
 
 /** A value that is made on first use, and kept. */
 export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
+  let memo: { readonly value: Value } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    memo ??= { value: make() };
+    return memo.value;
   };
 }

@@ -1,5 +1,5 @@
 interface Serving {
-  readonly own: string;
+  readonly native: string;
   readonly throughHub: readonly string[];
   readonly countsOnly?: true;
   readonly wider?: string;
@@ -18,38 +18,38 @@ const imageModels = { bedrock: 'converse', google: 'generate-content', vertex: '
  */
 export const servingApis = {
   'chat-completions': {
-    own: 'chat-completions',
+    native: 'chat-completions',
     throughHub: ['messages', 'responses', 'converse', 'generate-content'],
     wider: 'responses',
     isAlwaysTranslated: true,
   },
-  messages: { own: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
+  messages: { native: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   'count-tokens': {
-    own: 'messages',
+    native: 'messages',
     throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'],
     countsOnly: true,
   },
-  responses: { own: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
+  responses: { native: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
   'input-tokens': {
-    own: 'responses',
+    native: 'responses',
     throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'],
     countsOnly: true,
   },
   compact: {
-    own: 'responses',
+    native: 'responses',
     throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'],
   },
   embeddings: {
-    own: 'embeddings',
+    native: 'embeddings',
     throughHub: [],
     ofKinds: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
   },
-  images: { own: 'images', throughHub: [], ofKinds: imageModels },
-  'image-edits': { own: 'images', throughHub: [], ofKinds: imageModels },
-  moderations: { own: 'moderations', throughHub: [] },
-  speech: { own: 'speech', throughHub: [] },
-  transcriptions: { own: 'transcriptions', throughHub: [] },
-  rerank: { own: 'rerank', throughHub: [], ofKinds: { bedrock: 'converse' } },
+  images: { native: 'images', throughHub: [], ofKinds: imageModels },
+  'image-edits': { native: 'images', throughHub: [], ofKinds: imageModels },
+  moderations: { native: 'moderations', throughHub: [] },
+  speech: { native: 'speech', throughHub: [] },
+  transcriptions: { native: 'transcriptions', throughHub: [] },
+  rerank: { native: 'rerank', throughHub: [], ofKinds: { bedrock: 'converse' } },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
@@ -60,17 +60,17 @@ export type HubApi =
   | (typeof servingApis)[InterfaceId]['throughHub'][number]
   | ApiOfKinds<(typeof servingApis)[InterfaceId]>;
 /** Interfaces of providers, as the gateway file names them. */
-export type ProviderApi = (typeof servingApis)[InterfaceId]['own'] | HubApi;
+export type ProviderApi = (typeof servingApis)[InterfaceId]['native'] | HubApi;
 export const providerApis: readonly ProviderApi[] = [
-  ...new Set(Object.values(servingApis).flatMap(({ own, throughHub }): ProviderApi[] => [own, ...throughHub])),
+  ...new Set(Object.values(servingApis).flatMap(({ native, throughHub }): ProviderApi[] => [native, ...throughHub])),
 ];
 
 /** Whether no model runs, so that nothing is reserved. */
 export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingApis[id];
 
-type ListedInterfaceId = (typeof servingApis)[InterfaceId]['own'];
+type ListedInterfaceId = (typeof servingApis)[InterfaceId]['native'];
 /** Name in the list of models: that of the interface of its providers. */
-export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].own;
+export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].native;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
 /** Listed interfaces whose models write no conversation: no call of theirs is translated from one format to another. */

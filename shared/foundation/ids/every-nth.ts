@@ -3,11 +3,11 @@
  * that ends early are as likely as others.
  */
 export function createEveryNth(n: number, { fraction }: { readonly fraction: () => number }): () => boolean {
-  let left = Math.floor(fraction() * n);
+  let countdown = Math.floor(fraction() * n);
   return () => {
-    left -= 1;
-    if (left >= 0) return false;
-    left = n - 1;
+    countdown -= 1;
+    if (countdown >= 0) return false;
+    countdown = n - 1;
     return true;
   };
 }

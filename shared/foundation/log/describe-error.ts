@@ -128,6 +128,6 @@ export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-$
  * already.
  */
 export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
-  const left = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
-  return left.replace(runs, (run) => (isName(run) || isKnown(run) ? run : masked));
+  const maskedText = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
+  return maskedText.replace(runs, (run) => (isName(run) || isKnown(run) ? run : masked));
 }

@@ -141,10 +141,10 @@ const mark = ({ starts, ends }: DecodedText, at: number, length: number, isSecre
   void isSecret.fill(1, starts[at], ends[at + length - 1]);
 
 function maskMarked(part: string, isSecret: Uint8Array): string {
-  let left = '';
+  let result = '';
   for (let at = 0; at < part.length; at += 1) {
-    if (isSecret[at] === 0) left += part[at];
-    else if (isSecret[at - 1] !== 1) left += masked;
+    if (isSecret[at] === 0) result += part[at];
+    else if (isSecret[at - 1] !== 1) result += masked;
   }
-  return left;
+  return result;
 }

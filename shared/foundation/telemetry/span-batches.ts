@@ -92,7 +92,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
   async function sendOldest(count: number, limitMs: number): Promise<void> {
     const abort = new AbortController();
     const cancel = clock.after(limitMs, () => abort.abort());
-    for (let left = count; left > 0 && waiting.length > 0 && !abort.signal.aborted; left -= batchMax) {
+    for (let remaining = count; remaining > 0 && waiting.length > 0 && !abort.signal.aborted; remaining -= batchMax) {
       const batch = waiting.slice(0, batchMax);
       waiting = waiting.slice(batchMax);
       if (!(await sender.send(batch, abort.signal))) break;

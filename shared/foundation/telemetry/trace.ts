@@ -13,8 +13,12 @@ const traceIdShape = /^(?!0{32})[0-9a-f]{32}$/;
 const sampledFlag = 1;
 
 /** The sampled flag of the client decides; without one the trace id does, so that all who see this trace decide alike. */
-export function openTrace({ traceId: told, traceparent }: TraceOrigin, ratio: number, randomness: Randomness): Trace {
-  const lowerCase = told.toLowerCase();
+export function openTrace(
+  { traceId: clientTraceId, traceparent }: TraceOrigin,
+  ratio: number,
+  randomness: Randomness,
+): Trace {
+  const lowerCase = clientTraceId.toLowerCase();
   const traceId = traceIdShape.test(lowerCase) ? lowerCase : randomHex(randomness);
   const [, parentTraceId, parentSpanId, flags = ''] = traceparent?.split('-') ?? [];
   const hasParent = parentTraceId === traceId;

@@ -142,13 +142,13 @@ async function jsonOf(parts: readonly FormPart[], { formFields, gatewayMembers }
   const members: (readonly [name: string, text: () => string])[] = [];
   const ofGateway = new Map<string, FormPart[]>();
   for (const part of parts) {
-    const own = gatewayField(part, gatewayMembers);
-    if (own !== undefined) {
-      const known = ofGateway.get(own);
+    const gatewayName = gatewayField(part, gatewayMembers);
+    if (gatewayName !== undefined) {
+      const known = ofGateway.get(gatewayName);
       if (known === undefined) {
         const found = [part];
-        ofGateway.set(own, found);
-        members.push([own, () => gatewayText(own, found.map(fieldText))]);
+        ofGateway.set(gatewayName, found);
+        members.push([gatewayName, () => gatewayText(gatewayName, found.map(fieldText))]);
       } else known.push(part);
       continue;
     }

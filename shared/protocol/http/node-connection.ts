@@ -63,8 +63,8 @@ export class NodeConnection extends Duplex {
         return this.#socket[name];
       },
     });
-    const told = { writableCorked: ofSocket('writableCorked'), writableLength: ofSocket('writableLength') };
-    Object.defineProperties(NodeConnection.prototype, told);
+    const descriptors = { writableCorked: ofSocket('writableCorked'), writableLength: ofSocket('writableLength') };
+    Object.defineProperties(NodeConnection.prototype, descriptors);
   }
 
   constructor(socket: Socket, shared: SharedByConnections) {

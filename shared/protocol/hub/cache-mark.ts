@@ -25,12 +25,12 @@ export const longTtl = '1h';
 const longTtlOfOpenAi = '12h';
 export const ttlOfAnthropic = (ttl: unknown): string | undefined => (ttl === longTtlOfOpenAi ? longTtl : undefined);
 
-export function markOf(asked?: unknown): SharedV4ProviderOptions {
-  const ttl = typeof asked === 'string' ? { ttl: asked } : {};
+export function markOf(lifetime?: unknown): SharedV4ProviderOptions {
+  const ttl = typeof lifetime === 'string' ? { ttl: lifetime } : {};
   return {
     anthropic: { cacheControl: { type: 'ephemeral', ...ttl } },
     amazonBedrock: { cachePoint: { type: 'default', ...ttl } },
-    openai: { promptCacheBreakpoint: { mode: 'explicit', ...(asked === longTtl ? { ttl: longTtlOfOpenAi } : {}) } },
+    openai: { promptCacheBreakpoint: { mode: 'explicit', ...(lifetime === longTtl ? { ttl: longTtlOfOpenAi } : {}) } },
   };
 }
 

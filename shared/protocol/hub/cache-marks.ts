@@ -29,8 +29,8 @@ export function withTopMarks(
   const marksEnd = isControl(control) || (isJsonObject(options) && mode !== 'explicit');
   if (!marksEnd) return lasting;
   const end = call.prompt.length - 1;
-  const asked = isControl(control) ? control.ttl : ttlOfAnthropic(ttl);
-  return { ...lasting, prompt: withMarksAt(lasting.prompt, [end], markOf(asked)) };
+  const lifetime = isControl(control) ? control.ttl : ttlOfAnthropic(ttl);
+  return { ...lasting, prompt: withMarksAt(lasting.prompt, [end], markOf(lifetime)) };
 }
 
 const withLongTtl = <Part extends Marked>(part: Part): Part => (hasTtl(part) ? part : withMark(part, markOf(longTtl)));

@@ -5,10 +5,10 @@ import type { HubPart } from './hub-call.ts';
 export function createDistinctIds(): (id: string) => string {
   const used = new Set<string>();
   return (id) => {
-    let own = id;
-    for (let count = 2; used.has(own); count += 1) own = `${id}_${count}`;
-    used.add(own);
-    return own;
+    let distinctId = id;
+    for (let count = 2; used.has(distinctId); count += 1) distinctId = `${id}_${count}`;
+    used.add(distinctId);
+    return distinctId;
   };
 }
 

@@ -58,31 +58,31 @@ export async function fieldsInside(
   useOf: (object: JsonObject) => ObjectUse,
   nextStep: () => Promise<void>,
 ): Promise<OptionalMember[]> {
-  const told: OptionalMember[] = [];
+  const unusedFields: OptionalMember[] = [];
   let lookedInto = 0;
   async function lookInto(place: string, listed: readonly unknown[]): Promise<void> {
     for (const [at, one] of listed.entries()) {
-      if (told.length >= toldPathsMax) return;
+      if (unusedFields.length >= toldPathsMax) return;
       if (!isJsonObject(one)) continue;
       lookedInto += 1;
       if (lookedInto % lookedIntoAtOnce === 0) await nextStep();
       const use = useOf(one);
       if (use === 'as_text') continue;
-      const own = `${place}[${at}]`;
+      const path = `${place}[${at}]`;
       if (use === 'left_out') {
-        told.push({ name: 'other', member: own, value: true });
+        unusedFields.push({ name: 'other', member: path, value: true });
         continue;
       }
       for (const [name, uses] of Object.entries(use)) {
-        const [object, inner] = name === '' ? [one, `${own}.`] : [one[name], `${own}.${name}.`];
-        told.push(...leftOutFields(object, uses, inner));
+        const [object, inner] = name === '' ? [one, `${path}.`] : [one[name], `${path}.${name}.`];
+        unusedFields.push(...leftOutFields(object, uses, inner));
       }
       for (const name of partLists) {
         const parts = one[name];
-        if (Array.isArray(parts)) await lookInto(`${own}.${name}`, parts);
+        if (Array.isArray(parts)) await lookInto(`${path}.${name}`, parts);
       }
     }
   }
   if (Array.isArray(list)) await lookInto(path, list);
-  return told;
+  return unusedFields;
 }

@@ -1,6 +1,6 @@
-export { numberOption, toInputSchema, toResponseFormat } from './asked-options.ts';
 export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
 export * from './cache-marks.ts';
+export { numberOption, toInputSchema, toResponseFormat } from './call-options.ts';
 export * from './distinct-call-ids.ts';
 export * from './field-uses.ts';
 export * from './hub-call.ts';

@@ -12,10 +12,10 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
 
   function wait(part: HubPart, call: string | undefined): void {
     const last = waiting.at(-1);
-    const own =
+    const callParts =
       call === undefined ? (last && callOf(last[0]) === undefined ? last : undefined) : waitingCalls.get(call);
-    if (own !== undefined) {
-      own.push(part);
+    if (callParts !== undefined) {
+      callParts.push(part);
       return;
     }
     const group = [part];

@@ -73,13 +73,13 @@ export const withOwnSigned = (
   by: SignedBy,
 ): { readonly prompt: LanguageModelV4Prompt; readonly leftOut: readonly string[] } => {
   let foreign: string | undefined;
-  const own = prompt.flatMap((message): LanguageModelV4Prompt => {
+  const targetPrompt = prompt.flatMap((message): LanguageModelV4Prompt => {
     if (message.role !== 'assistant') return [message];
     for (const part of message.content) foreign ??= fieldOfForeign(part, target, by);
     const content = message.content.flatMap((part) => withOwn(part, target, by));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
-  return { prompt: own, leftOut: foreign === undefined ? [] : [foreign] };
+  return { prompt: targetPrompt, leftOut: foreign === undefined ? [] : [foreign] };
 };
 
 const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<Signatures, 'originOf'>, by: SignedBy): boolean =>
@@ -106,11 +106,11 @@ function withOwn(
   const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
   // Its own unsigned thinking may be sent again too: the target decides.
   const isKnown = origin !== undefined || isSigned(signed);
-  const own = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
-  if (own === undefined && part.type === 'reasoning') return [];
+  const signedOptions = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
+  if (signedOptions === undefined && part.type === 'reasoning') return [];
   // An empty text carried its signature alone.
-  if (own === undefined && part.type === 'text' && part.text === '') return [];
+  if (signedOptions === undefined && part.type === 'text' && part.text === '') return [];
   const { providerOptions: _sent, ...rest } = part;
-  const options = { ...others, ...own };
+  const options = { ...others, ...signedOptions };
   return [Object.keys(options).length === 0 ? rest : { ...rest, providerOptions: options }];
 }

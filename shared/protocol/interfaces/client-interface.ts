@@ -62,7 +62,7 @@ export interface ClientInterface {
   /** Top-level fields of a body that change no answer, beside the ones that the parts of the cache key name. */
   readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
   /** Bound of a JSON answer to this request; a longer one is not read to its end. */
-  readonly answerMaxBytes: (asked: RoutedRequest) => number;
+  readonly answerMaxBytes: (request: RoutedRequest) => number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** Opens a reader for one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
@@ -89,7 +89,7 @@ export interface CacheMarks {
 /** A request that every provider rejected. */
 export interface RejectionToTell {
   /** Words of the first provider that gave any. */
-  readonly said: string | undefined;
+  readonly providerText: string | undefined;
   readonly reason: RejectionReason | undefined;
   /** An estimate. */
   readonly promptTokens: number;

@@ -137,14 +137,14 @@ const dearerEntries = Object.entries(dearerMembers);
 
 /** Features in the fields of a request, and in its betas. */
 export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
-  const asked: DearerFeature[] = [];
+  const features: DearerFeature[] = [];
   for (const [member, [extra, isAsked]] of dearerEntries) {
-    if (isAsked(raw[member])) asked.push({ extra, member });
+    if (isAsked(raw[member])) features.push({ extra, member });
   }
-  if (isOtherThan(...usualTiers)(raw.service_tier)) asked.push({ extra: 'service_tier', member: 'service_tier' });
-  for (const member of betaMembers) for (const extra of extrasOfBetas(raw[member])) asked.push({ extra, member });
-  for (const extra of extrasOfBetas(betas?.split(','))) asked.push({ extra, header: 'anthropic-beta' });
-  return asked;
+  if (isOtherThan(...usualTiers)(raw.service_tier)) features.push({ extra: 'service_tier', member: 'service_tier' });
+  for (const member of betaMembers) for (const extra of extrasOfBetas(raw[member])) features.push({ extra, member });
+  for (const extra of extrasOfBetas(betas?.split(','))) features.push({ extra, header: 'anthropic-beta' });
+  return features;
 }
 
 const noExtras: ReadonlySet<Extra> = new Set();

@@ -27,9 +27,9 @@ export const isWebUrl = (url: unknown): boolean =>
   typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
 /** Keeps the first place of each need: a request may ask for the same thing a hundred thousand times. */
-export function firstOfEachNeed(asked: readonly HubNeed[]): HubNeed[] {
+export function firstOfEachNeed(requestNeeds: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();
-  const needs = [...asked, ...manyDocuments(asked)];
+  const needs = [...requestNeeds, ...manyDocuments(requestNeeds)];
   for (const need of needs) {
     const key = `${need.kind} ${need.mediaType ?? ''}`;
     if (!first.has(key)) first.set(key, need);
@@ -55,9 +55,9 @@ function manyDocuments(needs: readonly HubNeed[]): HubNeed[] {
 
 /** Stops that the gateway cannot apply itself: a provider that does not accept all of them is skipped. */
 export function neededStops(stops: unknown, member: string): HubNeed[] {
-  const told = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);
-  const count = new Set(told).size;
-  if (count <= ownStopsMax && told.every(({ length }) => length <= ownStopMaxCharacters)) return [];
+  const texts = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);
+  const count = new Set(texts).size;
+  if (count <= ownStopsMax && texts.every(({ length }) => length <= ownStopMaxCharacters)) return [];
   return [{ kind: count > openAiStopsMax ? 'many_stops' : 'long_stops', member }];
 }
 

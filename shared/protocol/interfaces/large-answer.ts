@@ -15,8 +15,8 @@ const namesMax = 1_024;
 const nothing: readonly string[] = ['null', 'false', '0'];
 
 /** Bound of a JSON answer of chat completions or Responses. */
-export function answerMaxBytes(asked: RoutedRequest): number {
-  const json = asked.text();
+export function answerMaxBytes(request: RoutedRequest): number {
+  const json = request.text();
   const isAsked = ['logprobs', 'top_logprobs'].some((name) => {
     const member = findMember(json, name);
     return member !== undefined && !nothing.includes(json.slice(member));

@@ -72,10 +72,10 @@ export const countValues = (text: string, looked: LongValues): number => [...val
 export function putBackValues({ text, values }: WithoutValues, looked: LongValues): string {
   // Not joined: that would copy 60 MB here, and they are copied once more where they are written.
   let whole = '';
-  const left = values.values();
+  const remaining = values.values();
   let from = 0;
   for (const start of valueStarts(text, looked)) {
-    const value = left.next();
+    const value = remaining.next();
     if (value.done === true) break;
     whole += text.slice(from, start) + value.value;
     from = start;

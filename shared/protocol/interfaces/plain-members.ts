@@ -34,7 +34,7 @@ const fallbackModelsMax = 8;
 export const unnamedModel = '';
 
 export function readAskedModels({
-  model: asked,
+  model: requestedModel,
   models,
   preset,
 }: {
@@ -43,12 +43,12 @@ export function readAskedModels({
   readonly preset?: unknown;
 }): Pick<RoutedRequest, 'model' | 'fallbackModels' | 'memberOfModel'> {
   const [model, ...fallbackModels] = new Set(
-    [asked, ...(models ?? [])].filter((id) => id !== undefined && id !== null),
+    [requestedModel, ...(models ?? [])].filter((id) => id !== undefined && id !== null),
   );
   if (model === undefined && (preset ?? null) === null)
     throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   const memberOfModel = (id: string) => {
-    const index = asked === id ? -1 : (models ?? []).indexOf(id);
+    const index = requestedModel === id ? -1 : (models ?? []).indexOf(id);
     return index < 0 ? 'model' : `models[${index}]`;
   };
   return { model: model ?? unnamedModel, fallbackModels, memberOfModel };

@@ -134,19 +134,19 @@ function requestReader<Schema extends PlainSchema>(
   function read(json: JsonText, form: FormBody | undefined): ClientRequest {
     const { raw, body } = readPlainBody(json, plainReading);
     const { size, promptBytes, hubNeeds = [], features = [], ...answer } = readInput(json, body, raw, form);
-    const asked: PlainBody = body;
+    const plain: PlainBody = body;
     const asksForEvents = streams !== undefined && raw.stream === true;
-    const model = asked.model ?? (asked.models ? undefined : defaultModel);
+    const model = plain.model ?? (plain.models ? undefined : defaultModel);
     return {
       interfaceId: id,
       raw,
       text: () => json,
-      ...readAskedModels({ model, models: asked.models }),
+      ...readAskedModels({ model, models: plain.models }),
       stream: answer.stream ?? asksForEvents,
       bytes: answer.bytes,
       isOutputOpen: size?.isOutputOpen ?? false,
-      provider: readProviderPreferences(asked.provider ?? {}),
-      cache: asked.cache ?? undefined,
+      provider: readProviderPreferences(plain.provider ?? {}),
+      cache: plain.cache ?? undefined,
       preset: undefined,
       responseSchema: undefined,
       keptInput: keptInputOfRelayed(json),

@@ -58,9 +58,9 @@ const probedPartsMax = 16;
  * does so here, before an answer was paid for. This is no proof: others meet the time limit of the answer.
  */
 export function probePattern(source: string): void {
-  const own = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];
-  const pieces = [...new Set([...usualPieces, ...own])].slice(0, probePiecesMax);
-  const endings = [...usualEndings, ...own.slice(0, ownEndingsMax)];
+  const literals = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];
+  const pieces = [...new Set([...usualPieces, ...literals])].slice(0, probePiecesMax);
+  const endings = [...usualEndings, ...literals.slice(0, ownEndingsMax)];
   for (const part of [source, ...repeatedGroups(source)].slice(0, probedPartsMax)) {
     const pattern = new RegExp(part, 'u');
     for (const piece of pieces) {

@@ -14,13 +14,13 @@ export interface Collections {
 
 export function createCollections(clock: Clock, collect: () => void): Collections {
   let releasedBytes = 0;
-  let left = 0;
+  let pendingCount = 0;
   let cancel = () => {};
   const whenQuiet = () => {
     collect();
     releasedBytes = 0;
-    left -= 1;
-    if (left > 0) cancel = clock.after(quietMs, whenQuiet);
+    pendingCount -= 1;
+    if (pendingCount > 0) cancel = clock.after(quietMs, whenQuiet);
   };
   return {
     released(bytes) {
@@ -29,7 +29,7 @@ export function createCollections(clock: Clock, collect: () => void): Collection
         releasedBytes = 0;
         collect();
       }
-      left = quietCollections;
+      pendingCount = quietCollections;
       cancel();
       cancel = clock.after(quietMs, whenQuiet);
     },

@@ -44,11 +44,12 @@ export class KeptBytes {
       if (keyId !== undefined && one.keyId === keyId) ofKey -= largeBytesOf(one.bytes);
     }
     if (!isLarge(bytes + addedBytes)) return ofAll + addedBytes <= this.#maxBytes ? 'free' : 'none';
-    const own = largeBytesOf(bytes);
+    const largeBytes = largeBytesOf(bytes);
     // A call larger than all of it may be the only one.
-    if (ofLarge === own) return 'free';
-    if (ofLarge - own + bytes + addedBytes > this.#largeMaxBytes || ofAll + addedBytes > this.#maxBytes) return 'none';
-    const ofOthers = keyId === undefined ? 0 : ofKey - own;
+    if (ofLarge === largeBytes) return 'free';
+    if (ofLarge - largeBytes + bytes + addedBytes > this.#largeMaxBytes || ofAll + addedBytes > this.#maxBytes)
+      return 'none';
+    const ofOthers = keyId === undefined ? 0 : ofKey - largeBytes;
     return ofOthers === 0 || ofOthers + bytes + addedBytes <= this.#keyMaxBytes ? 'free' : 'none_for_key';
   }
 

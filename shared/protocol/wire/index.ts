@@ -1,7 +1,6 @@
 export { isBrokenEnd, isEndWord, meaningOfEnd } from '../event-folds/index.ts';
 export { type EventText, readEvents } from '../server-sent-events/index.ts';
 export type * from './answers.ts';
-export { type AskedReasoning, type Effort, isEffort } from './asked-reasoning.ts';
 export { cachePlaces } from './cache-places.ts';
 export { checkMembers, itemSchemas, listOf, memberFault } from './checked-members.ts';
 export * from './event-lines.ts';
@@ -23,6 +22,7 @@ export { parseInTurns } from './parse-in-turns.ts';
 export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export * from './read-to-end.ts';
+export { type AskedReasoning, type Effort, isEffort } from './reasoning-preference.ts';
 export type * from './routed-request.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './routed-request.ts';
 export { scanJson } from './scan-json.ts';

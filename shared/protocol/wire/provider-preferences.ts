@@ -102,8 +102,8 @@ export function readProviderPreferences(provider: z.infer<typeof providerSchema>
 }
 
 /** A plain number caps input and output. */
-function readMaxPrice(asked: z.infer<typeof price> | z.infer<typeof capOfEach>): PriceCap | undefined {
-  const each = typeof asked === 'object' ? asked : { prompt: asked, completion: asked };
+function readMaxPrice(cap: z.infer<typeof price> | z.infer<typeof capOfEach>): PriceCap | undefined {
+  const each = typeof cap === 'object' ? cap : { prompt: cap, completion: cap };
   const caps = Object.entries(each).flatMap(([field, written]) =>
     written === null || written === undefined ? [] : [[field, toPicoUsd(written)] as const],
   );

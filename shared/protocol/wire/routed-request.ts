@@ -207,7 +207,7 @@ export interface UpstreamTarget {
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
   /** Effort in the word of the target model; undefined where it gets none. */
-  readonly effortOf: (asked: AskedEffort | { readonly budgetTokens: number }) => string | undefined;
+  readonly effortOf: (preference: AskedEffort | { readonly budgetTokens: number }) => string | undefined;
   /** Set for Google, which reads the signatures of its calls again. */
   readonly readsGoogleSignatures: boolean;
   /** Set for a model that thinks by default, refuses tools then, and can be asked not to think. */

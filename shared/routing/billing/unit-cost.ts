@@ -46,8 +46,8 @@ export const wholeCost = ({ character, second }: UnitCosts): PicoUsd | undefined
   character === undefined && second === undefined ? undefined : (character?.total ?? 0n) + (second?.total ?? 0n);
 
 /** Never more than was reserved. Of the answer's words those that the request left open count. */
-export function unitsWithin(asked: Units, came: Units): Units {
-  const { images, characters, seconds, secondsMax, requests } = asked;
+export function unitsWithin(requestUnits: Units, came: Units): Units {
+  const { images, characters, seconds, secondsMax, requests } = requestUnits;
   return {
     images: images && {
       size: isOpenWord(images.size) ? (came.images?.size ?? images.size) : images.size,

@@ -52,17 +52,17 @@ type AskedOutput = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'namesN
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
   const bound = askedOutputTokens(entry, size);
-  const asked = size.keepsBound === true ? bound : raised(bound, provider);
+  const outputBound = size.keepsBound === true ? bound : raised(bound, provider);
   // Additive reasoning comes on top of the requested output, within the provider's own limit. A call without output has
   // none.
-  const reasoning = asked > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
+  const reasoning = outputBound > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
   const beside = (size.answersBeside ?? 0) * entry.max_output_tokens;
-  return (asked + reasoning + size.predictionBytes) * size.choices + beside;
+  return (outputBound + reasoning + size.predictionBytes) * size.choices + beside;
 }
 
 /** To the least that it takes. A call for no output has none. */
-const raised = (asked: number, { apis }: Candidate['provider']): number =>
-  asked > 0 && apis.includes('responses') ? Math.max(asked, responsesOutputMinTokens) : asked;
+const raised = (bound: number, { apis }: Candidate['provider']): number =>
+  bound > 0 && apis.includes('responses') ? Math.max(bound, responsesOutputMinTokens) : bound;
 
 /**
  * Size of a workflow's step before it runs: answers of other steps become part of its messages, so only the context

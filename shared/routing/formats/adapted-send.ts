@@ -38,9 +38,9 @@ function withoutBetas(
 ): Readonly<Record<string, string>> {
   const { [betaHeader]: sent, ...others } = headers;
   if (sent === undefined) return headers;
-  const asked = sent.split(',').map((beta) => beta.trim());
-  for (const beta of asked) if (betas.includes(beta)) dropped.add(`${betaHeader}.${beta}`);
-  const kept = asked.filter((beta) => !betas.includes(beta));
+  const requestBetas = sent.split(',').map((beta) => beta.trim());
+  for (const beta of requestBetas) if (betas.includes(beta)) dropped.add(`${betaHeader}.${beta}`);
+  const kept = requestBetas.filter((beta) => !betas.includes(beta));
   return kept.length === 0 ? others : { ...others, [betaHeader]: kept.join(',') };
 }
 

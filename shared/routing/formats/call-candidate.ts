@@ -77,7 +77,7 @@ async function callWith(
   const asksWhole = asksForWhole(candidate, request);
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
-  const api = way.kind === 'relay' ? servingApis[request.interfaceId].own : way.api;
+  const api = way.kind === 'relay' ? servingApis[request.interfaceId].native : way.api;
   const received = receivingSend(send, { api, stream: request.stream && !asksWhole });
   if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, send, request.bytes);
   if (way.kind === 'relay') return relay(call, candidate, received);
@@ -181,13 +181,13 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   const relayed = relayedRequest(call, candidate, request.stream ? 'text/event-stream' : 'application/json');
   const received = await send(relayed.request);
   if (received.kind === 'failure') return received;
-  const { own } = servingApis[request.interfaceId];
+  const { native } = servingApis[request.interfaceId];
   const { choices } = request.size();
   const sent = isAsAsked(received, request)
     ? received
     : await inAskedDelivery(received, clientInterface, { stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
-  const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
+  const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
   const reader = clientInterface.openEventReader(choices);
   const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
@@ -219,8 +219,8 @@ async function relayBytes(
   const isEvents = sent.contentType.startsWith('text/event-stream');
   const contentType = typeOf(isEvents ? '' : sent.contentType);
   if (contentType === undefined) return failureInPlace(sent);
-  const { own } = servingApis[call.request.interfaceId];
-  const reachedVia: ReachedVia = { format: own, leftOut: relayed.leftOut() };
+  const { native } = servingApis[call.request.interfaceId];
+  const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
   const batches = isEvents
     ? (await loadOtherDelivery()).inBytes(sent, call.clientInterface, contentType)
     : piecesOf(sent, contentType);
@@ -272,7 +272,7 @@ function relayedRequest(
       } = request.upstreamBody(upstreamTarget(candidate, policy.zdr === true));
       leftOut = unsent;
       if (form !== undefined) return form;
-      const isChat = servingApis[request.interfaceId].own === 'chat-completions';
+      const isChat = servingApis[request.interfaceId].native === 'chat-completions';
       const ruled = isChat && withRuledMessages(written, request.text(), rulesOf('chat-completions', candidate));
       const { text } = ruled || { text: written };
       if (ruled) leftOut = [...unsent, ...ruled.leftOut];

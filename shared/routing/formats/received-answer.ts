@@ -106,8 +106,8 @@ function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8
 function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {
   let unread = text;
   return async () => {
-    const given = unread;
+    const unreadText = unread;
     unread = undefined;
-    return given;
+    return unreadText;
   };
 }

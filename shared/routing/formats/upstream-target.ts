@@ -22,7 +22,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
   takesNewerBound:
     provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
   reasoningStyle: provider.reasoning_style ?? 'effort',
-  effortOf: (asked: AskedReasoning) => relayedEffort(asked, entry.upstream_model, model.id),
+  effortOf: (preference: AskedReasoning) => relayedEffort(preference, entry.upstream_model, model.id),
   readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
   defaultBound:

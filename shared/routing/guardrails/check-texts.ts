@@ -41,17 +41,17 @@ export interface TextChecks {
 export async function checkTexts(
   checks: TextChecks,
   direction: GuardrailDirection,
-  asked: readonly CheckedText[],
+  checkedTexts: readonly CheckedText[],
 ): Promise<CheckedTexts> {
   const unescapeArguments = unescapeInTurns();
   let texts: string[] = [];
-  for (const { text, kind } of asked) texts.push(kind === 'call' ? await unescapeArguments(text) : text);
+  for (const { text, kind } of checkedTexts) texts.push(kind === 'call' ? await unescapeArguments(text) : text);
   if (texts.length === 0) return { kind: 'passed', texts };
   for (const { document, ask } of checks.guardrails) {
     const { id, on, on_failure } = document;
     if (!on.includes(direction)) continue;
     const asking = (question: GuardrailQuestion) =>
-      ask(question).then((answer) => withoutFixedMasks(asked, texts, answer));
+      ask(question).then((answer) => withoutFixedMasks(checkedTexts, texts, answer));
     const answer = await askInTime(checks, { document, ask: asking }, direction, texts);
     if ('cause' in answer) {
       if (on_failure === 'pass') continue;
@@ -65,12 +65,12 @@ export async function checkTexts(
 
 /** JSON with other texts in it may say anything, and others refer to a name. */
 function withoutFixedMasks(
-  asked: readonly CheckedText[],
+  checkedTexts: readonly CheckedText[],
   texts: readonly string[],
   answer: GuardrailAnswer,
 ): GuardrailAnswer {
   if (answer.action !== 'mask') return answer;
-  const fixed = asked.find(({ kind }, at) => kind !== 'text' && answer.texts[at] !== texts[at]);
+  const fixed = checkedTexts.find(({ kind }, at) => kind !== 'text' && answer.texts[at] !== texts[at]);
   if (fixed === undefined) return answer;
   const what = fixed.kind === 'call' ? 'Arguments of a tool call' : 'Names of tools, parameters and messages';
   return { ...answer, action: 'block', message: `${what} cannot be masked.` };

@@ -29,7 +29,7 @@ interface Channel {
   isChanged: boolean;
   /** All of it, as it came and as it left. */
   raw: string;
-  left: string;
+  masked: string;
   /** Set when more of it came since it was looked for among whole texts. */
   hasGrown: boolean;
 }
@@ -128,18 +128,18 @@ export class EventWindow {
       this.#keptBytes += raw.length;
     }
     const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
-    const asked = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
-    const checked = await this.#options.check([...asked, ...wholes].filter(isShown));
+    const openTexts = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
+    const checked = await this.#options.check([...openTexts, ...wholes].filter(isShown));
     if (checked.kind !== 'passed') return checked;
     const passed = checked.texts.values();
     const replaced = new Map<Channel, string>();
     for (const [at, channel] of pending.entries()) {
-      const { text } = asked[at] as CheckedText;
-      const left = isShown({ text }) ? (passed.next().value ?? text) : text;
+      const { text } = openTexts[at] as CheckedText;
+      const maskedText = isShown({ text }) ? (passed.next().value ?? text) : text;
       // A mask that reaches into text which the client has takes nothing back.
       const isCall = channel.kind === 'call';
-      if (!isCall && !left.startsWith(channel.sent)) return reachesBack;
-      const now = isCall ? channel.pending : left.slice(channel.sent.length);
+      if (!isCall && !maskedText.startsWith(channel.sent)) return reachesBack;
+      const now = isCall ? channel.pending : maskedText.slice(channel.sent.length);
       if (now !== channel.pending) {
         replaced.set(channel, now);
         channel.isChanged = true;
@@ -153,7 +153,7 @@ export class EventWindow {
     }
     for (const channel of hasWholes ? grown : []) {
       channel.hasGrown = false;
-      if (channel.raw !== channel.left) this.#known.set(channel.raw, channel.left);
+      if (channel.raw !== channel.masked) this.#known.set(channel.raw, channel.masked);
     }
     return this.#passed(replaced);
   }
@@ -174,7 +174,7 @@ export class EventWindow {
 
   /** A text that is repeated after this is checked once more. */
   #forget(): void {
-    for (const channel of this.#channels.values()) Object.assign(channel, { raw: '', left: '', hasGrown: false });
+    for (const channel of this.#channels.values()) Object.assign(channel, { raw: '', masked: '', hasGrown: false });
     this.#known.clear();
     this.#repeated.clear();
     this.#keptBytes = 0;
@@ -182,13 +182,13 @@ export class EventWindow {
 }
 
 const openChannel = (kind: Channel['kind']): Channel => ({
-  ...{ sent: '', pending: '', kind, isChanged: false, raw: '', left: '', hasGrown: true },
+  ...{ sent: '', pending: '', kind, isChanged: false, raw: '', masked: '', hasGrown: true },
 });
 
 const isShown = ({ text }: { readonly text: string }): boolean => text.trim() !== '';
 
 function passOn(channel: Channel, now: string, windowCharacters: number): void {
-  channel.left += now;
+  channel.masked += now;
   channel.sent = (channel.sent + now).slice(-windowCharacters);
   channel.pending = '';
 }

@@ -52,14 +52,14 @@ function credentialHeaders({ secretOf }: HttpGuardrailDependencies['credentials'
   return credentialWith(auth, secret).headers;
 }
 
-function readVerdict(text: string, { texts: asked }: GuardrailQuestion): GuardrailAnswer {
+function readVerdict(text: string, { texts: questionTexts }: GuardrailQuestion): GuardrailAnswer {
   const verdict: unknown = parsed(text);
   const { action, texts, message } = isJsonObject(verdict) ? verdict : {};
   if (action === 'pass') return { action };
   if (action === 'block') return { action, message: typeof message === 'string' ? message : undefined };
   if (action !== 'mask') throw new Error('an answer without action: pass, block or mask');
   const isWhole =
-    Array.isArray(texts) && texts.length === asked.length && texts.every((one) => typeof one === 'string');
+    Array.isArray(texts) && texts.length === questionTexts.length && texts.every((one) => typeof one === 'string');
   if (!isWhole) throw new Error('a mask whose texts are not as many as were asked about');
   return { action, texts };
 }

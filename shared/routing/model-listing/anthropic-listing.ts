@@ -26,9 +26,9 @@ export function toAnthropicModel(model: ModelListItem): AnthropicModelObject {
 
 /** Throws invalid_request for a page that there cannot be. */
 export function toAnthropicPage(models: readonly ModelListItem[], query: string): AnthropicModelPage {
-  const asked = new URLSearchParams(query);
-  const limit = readLimit(asked.get('limit'));
-  const [after, before] = [placeOf(models, asked, 'after_id'), placeOf(models, asked, 'before_id')];
+  const parameters = new URLSearchParams(query);
+  const limit = readLimit(parameters.get('limit'));
+  const [after, before] = [placeOf(models, parameters, 'after_id'), placeOf(models, parameters, 'before_id')];
   if (after !== undefined && before !== undefined) {
     throw fail('invalid_request', { message: 'after_id and before_id exclude one another.' });
   }
@@ -50,8 +50,8 @@ function readLimit(written: string | null): number {
   throw fail('invalid_request', { message: `limit: must be a whole number from 1 to ${limitMax}.` });
 }
 
-function placeOf(models: readonly ModelListItem[], asked: URLSearchParams, name: string): number | undefined {
-  const id = asked.get(name);
+function placeOf(models: readonly ModelListItem[], parameters: URLSearchParams, name: string): number | undefined {
+  const id = parameters.get(name);
   if (id === null) return undefined;
   const place = models.findIndex((model) => model.id === id);
   if (place < 0) throw fail('invalid_request', { message: `${name}: is no id of this list.` });

@@ -97,12 +97,12 @@ const serveListing =
     scope.details.caller = { workspace: key.workspace, keyId: key.publicId, keyName: key.name };
     if (scope.correlationFault !== undefined) throw scope.correlationFault;
     const workspace = await workspaces.read(key.workspace);
-    const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };
+    const scopedWorkspace = { ...workspace, models: modelsOfKey(workspace.models, key) };
     const connections = await readConnections(deps, workspace, current);
     const input = {
       catalogue: current,
       statistics: figures,
-      workspace: asked,
+      workspace: scopedWorkspace,
       connections,
       workspaceId: key.workspace,
     };

@@ -5,9 +5,9 @@ import { type InterfaceId, type ProviderApi, servingApis, taskInterfaceIds } fro
 
 /** Entries made for it; all where none is known to be. */
 export function madeFor(interfaceId: InterfaceId, candidates: readonly Candidate[]): readonly Candidate[] {
-  const { own } = servingApis[interfaceId];
-  const made = candidates.filter((candidate) => isMadeFor(own, candidate));
-  return made.length === 0 ? candidates : made;
+  const { native } = servingApis[interfaceId];
+  const specialists = candidates.filter((candidate) => isMadeFor(native, candidate));
+  return specialists.length === 0 ? candidates : specialists;
 }
 
 const isText = (api: ProviderApi): boolean => !taskApis.includes(api);

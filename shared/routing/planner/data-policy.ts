@@ -3,33 +3,38 @@ import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
 /** The field by which a request asks for less than the workspace enforces. Absent fields ask for nothing. */
-export function looseningMember(asked: PolicyOptions, enforced: PolicyOptions): string | undefined {
-  if (enforced.zdr === true && asked.zdr === false) return 'provider.zdr';
-  if (enforced.data_collection === 'deny' && asked.data_collection === 'allow') return 'provider.data_collection';
+export function looseningMember(requestPolicy: PolicyOptions, enforced: PolicyOptions): string | undefined {
+  if (enforced.zdr === true && requestPolicy.zdr === false) return 'provider.zdr';
+  if (enforced.data_collection === 'deny' && requestPolicy.data_collection === 'allow')
+    return 'provider.data_collection';
   const regions = enforced.data_residency;
-  const isWider = regions !== undefined && (asked.data_residency ?? []).some((region) => !regions.includes(region));
+  const isWider =
+    regions !== undefined && (requestPolicy.data_residency ?? []).some((region) => !regions.includes(region));
   return isWider ? 'provider.data_residency' : undefined;
 }
 
 /** The field of the request that excludes these providers; undefined when the workspace's policy alone does. */
 export function excludingMember(
   declared: readonly DeclaredPolicy[],
-  asked: PolicyOptions,
+  requestPolicy: PolicyOptions,
   enforced: PolicyOptions,
 ): string | undefined {
-  const left = declared.filter((one) => satisfies(one, enforced));
-  const names = (['zdr', 'data_collection', 'data_residency'] as const).filter((name) => asked[name] !== undefined);
-  const excludes = (name: keyof PolicyOptions) => !left.some((one) => satisfies(one, { [name]: asked[name] }));
-  const name = left.length === 0 ? undefined : (names.find(excludes) ?? names[0]);
+  const remaining = declared.filter((one) => satisfies(one, enforced));
+  const names = (['zdr', 'data_collection', 'data_residency'] as const).filter(
+    (name) => requestPolicy[name] !== undefined,
+  );
+  const excludes = (name: keyof PolicyOptions) =>
+    !remaining.some((one) => satisfies(one, { [name]: requestPolicy[name] }));
+  const name = remaining.length === 0 ? undefined : (names.find(excludes) ?? names[0]);
   return name && `provider.${name}`;
 }
 
 /** The policy that applies: the stricter of both, field by field. Only for requests that loosen nothing. */
-export const tighten = (asked: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
-  zdr: enforced.zdr === true || asked.zdr,
-  data_collection: enforced.data_collection === 'deny' ? 'deny' : asked.data_collection,
+export const tighten = (requestPolicy: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
+  zdr: enforced.zdr === true || requestPolicy.zdr,
+  data_collection: enforced.data_collection === 'deny' ? 'deny' : requestPolicy.data_collection,
   // The request's choice is within the enforced one, so it is the narrower of the two.
-  data_residency: asked.data_residency ?? enforced.data_residency,
+  data_residency: requestPolicy.data_residency ?? enforced.data_residency,
 });
 
 /** A policy that a provider does not declare counts as not satisfied. */

@@ -31,11 +31,13 @@ export const supportsAll = (candidate: Candidate, features: readonly Feature[], 
  * what the operator must configure.
  */
 export function failUnsupported(
-  left: readonly Candidate[],
+  remaining: readonly Candidate[],
   features: readonly Feature[],
   interfaceId: InterfaceId,
 ): GatewayError {
-  const lacking = features.filter((feature) => !left.some((candidate) => supports(candidate, feature, interfaceId)));
+  const lacking = features.filter(
+    (feature) => !remaining.some((candidate) => supports(candidate, feature, interfaceId)),
+  );
   const named = lacking.length > 0 ? lacking : features;
   const what = named.map((feature) => ('name' in feature ? feature.name : placeOf(feature))).join(', ');
   const hints = [abilityHint(named), extrasHint(named)].filter((hint) => hint !== '');

@@ -56,18 +56,18 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
   const isAsked = (candidate: Candidate) =>
     (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
   const visible = visibleCandidates(request.model, input)?.filter(isAsked) ?? [];
-  let left = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
+  let remaining = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
   const pricesOf = pricesOfCall(request);
   for (const { refuse, keeps } of readConditions(request, input, pricesOf)) {
-    const kept = left.filter(keeps);
-    if (kept.length === 0) return refuse(left);
-    left = kept;
+    const kept = remaining.filter(keeps);
+    if (kept.length === 0) return refuse(remaining);
+    remaining = kept;
   }
-  if (left.length < 2) return left;
+  if (remaining.length < 2) return remaining;
   const { promptBytes } = request.needs();
-  return orderCandidates(left, request.provider, input, {
+  return orderCandidates(remaining, request.provider, input, {
     isDoubtful: (candidate) => !probablyFits(candidate, promptBytes),
-    priceOf: comparedPrice(left, request.size(), pricesOf),
+    priceOf: comparedPrice(remaining, request.size(), pricesOf),
   });
 }
 
@@ -88,17 +88,17 @@ function pricesOfCall(request: RoutedRequest): PricesOf {
 
 interface Condition {
   /** The error where no candidate remains, for those that remained before. */
-  readonly refuse: (left: readonly Candidate[]) => GatewayError;
+  readonly refuse: (remaining: readonly Candidate[]) => GatewayError;
   readonly keeps: (candidate: Candidate) => boolean;
 }
 
 function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: PricesOf): readonly Condition[] {
-  const { policy: asked, maxPrice } = request.provider;
+  const { policy: requestPolicy, maxPrice } = request.provider;
   const { data_policy: enforced } = input.workspace;
   const choice = readProviderChoice(request.provider);
-  const policy = tighten(asked, enforced);
+  const policy = tighten(requestPolicy, enforced);
   const needs = request.needs();
-  const loosening = looseningMember(asked, enforced) ?? (policy.zdr === true ? needs.storingMember : undefined);
+  const loosening = looseningMember(requestPolicy, enforced) ?? (policy.zdr === true ? needs.storingMember : undefined);
   const mustBringKey = input.byok?.isRequired ?? false;
   const bringsKey = (candidate: Candidate) => input.byok?.sourceOf(candidate) !== undefined;
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
@@ -117,12 +117,14 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
     (reference.isCompared && (chooseFormat(candidate, request)?.kind ?? 'relay') !== 'relay');
   return [
     {
-      refuse: (left) => failUnkept(storingAccount, left),
+      refuse: (remaining) => failUnkept(storingAccount, remaining),
       keeps: (candidate) => storingAccount === undefined || isAtStoringAccount(candidate),
     },
     {
-      refuse: (left) =>
-        left.some(servesClient) ? failUnroutable(left.filter(servesClient), choice, isPaid) : failUnserved(request),
+      refuse: (remaining) =>
+        remaining.some(servesClient)
+          ? failUnroutable(remaining.filter(servesClient), choice, isPaid)
+          : failUnserved(request),
       keeps: (candidate) =>
         servesClient(candidate) && choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
@@ -131,22 +133,22 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
       keeps: () => loosening === undefined,
     },
     {
-      refuse: (left) => {
-        const declared = left.map(({ provider }) => provider.data_policy);
+      refuse: (remaining) => {
+        const declared = remaining.map(({ provider }) => provider.data_policy);
         return fail('no_policy_compliant_provider', {
-          message: undeclaredText(left, asked, policy),
-          param: excludingMember(declared, asked, enforced),
+          message: undeclaredText(remaining, requestPolicy, policy),
+          param: excludingMember(declared, requestPolicy, enforced),
         });
       },
       keeps: ({ provider }) => satisfies(provider.data_policy, policy),
     },
     {
-      refuse: (left) => failUnsupported(left, needs.features, request.interfaceId),
+      refuse: (remaining) => failUnsupported(remaining, needs.features, request.interfaceId),
       keeps: (candidate) => supportsAll(candidate, needs.features, request.interfaceId),
     },
     // A translation that would drop a part of the request is none.
     {
-      refuse: (left) => failUntranslatable(left.map(lacks)),
+      refuse: (remaining) => failUntranslatable(remaining.map(lacks)),
       keeps: (candidate) => lacks(candidate).length === 0,
     },
     // A translation carries none of it, and says so.
@@ -159,19 +161,19 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
       keeps: (candidate) => mayCarry(ownKeyInput, candidate),
     },
     {
-      refuse: (left) => failUnstructured(left, needs.schemaMember),
+      refuse: (remaining) => failUnstructured(remaining, needs.schemaMember),
       keeps: ({ entry }) => needs.schemaMember === undefined || entry.supported_params.json_schema,
     },
     // A connection must serve the model and the features, so it is searched for among the remaining.
     {
-      refuse: (left) =>
+      refuse: (remaining) =>
         fail('byok_no_eligible_connection', {
-          message: `No authorised stored connection can serve the request: the workspace has none for ${providersOf(left)}.`,
+          message: `No authorised stored connection can serve the request: the workspace has none for ${providersOf(remaining)}.`,
         }),
       keeps: (candidate) => !mustBringKey || bringsKey(candidate),
     },
     {
-      refuse: (left) => failOverCap(left, request, pricesOf),
+      refuse: (remaining) => failOverCap(remaining, request, pricesOf),
       keeps: (candidate) => maxPrice === undefined || isUnderCap(pricesOf(candidate), maxPrice),
     },
     {
@@ -187,9 +189,9 @@ function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed
   return way === undefined || way.kind === 'relay' ? [] : way.lacks;
 }
 
-function failOverCap(left: readonly Candidate[], request: RoutedRequest, pricesOf: PricesOf): GatewayError {
-  const priceOf = comparedPrice(left, request.size(), pricesOf);
-  const [cheapest] = left.filter(isBillable).toSorted((a, b) => (priceOf(a) < priceOf(b) ? -1 : 1));
+function failOverCap(remaining: readonly Candidate[], request: RoutedRequest, pricesOf: PricesOf): GatewayError {
+  const priceOf = comparedPrice(remaining, request.size(), pricesOf);
+  const [cheapest] = remaining.filter(isBillable).toSorted((a, b) => (priceOf(a) < priceOf(b) ? -1 : 1));
   const message =
     cheapest === undefined
       ? 'No provider is available under provider.max_price: none has known prices.'
@@ -197,14 +199,14 @@ function failOverCap(left: readonly Candidate[], request: RoutedRequest, pricesO
   return fail('price_cap_exceeded', { message });
 }
 
-const failUnstructured = (left: readonly Candidate[], param: string | undefined): GatewayError =>
+const failUnstructured = (remaining: readonly Candidate[], param: string | undefined): GatewayError =>
   fail('structured_output_unsupported', {
-    message: `No selected provider supports json_schema (${providersOf(left)}): where the model can, the operator writes supported_params: { json_schema: true }.`,
+    message: `No selected provider supports json_schema (${providersOf(remaining)}): where the model can, the operator writes supported_params: { json_schema: true }.`,
     param,
   });
 
-const failUnconfigured = (left: readonly Candidate[]): GatewayError =>
-  fail('provider_not_configured', { message: `The gateway holds no credential for ${providersOf(left)}.` });
+const failUnconfigured = (remaining: readonly Candidate[]): GatewayError =>
+  fail('provider_not_configured', { message: `The gateway holds no credential for ${providersOf(remaining)}.` });
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
 
@@ -218,9 +220,9 @@ const failLoosening = (member = '', storing: string | undefined, enforced: Polic
         : enforcedText(member, enforced),
   });
 
-function failUnkept(storingAccount = '', left: readonly Candidate[]): GatewayError {
+function failUnkept(storingAccount = '', remaining: readonly Candidate[]): GatewayError {
   const [id] = storingAccount.split('#');
-  const message = left.some(({ provider }) => provider.id === id)
+  const message = remaining.some(({ provider }) => provider.id === id)
     ? `The gateway has no longer the credential of ${id} that made what the request refers to.`
     : `The provider ${id} keeps what the request refers to, and does not serve the model.`;
   return fail('model_not_routable', { message });
@@ -247,13 +249,13 @@ const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): Gat
   });
 
 function failUnroutable(
-  left: readonly Candidate[],
+  remaining: readonly Candidate[],
   choice: ProviderChoice,
   isPaid: (candidate: Candidate) => boolean,
 ): GatewayError {
-  const usable = left.filter((candidate) => isEnabled(candidate) && isPaid(candidate));
+  const usable = remaining.filter((candidate) => isEnabled(candidate) && isPaid(candidate));
   const param = choice.excludingMember(usable.map(({ provider }) => provider.id));
-  const chosen = left.map(({ provider }) => provider).filter(({ id }) => choice.admits(id));
+  const chosen = remaining.map(({ provider }) => provider).filter(({ id }) => choice.admits(id));
   const disabled = new Set(chosen.filter(({ status }) => status !== 'enabled').map(({ id }) => id));
   if (disabled.size === 0) return fail('model_not_routable', { param });
   return fail('model_not_routable', {

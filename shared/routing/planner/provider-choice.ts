@@ -35,11 +35,11 @@ export function readProviderChoice({ only, ignore, order, allowFallbacks }: Prov
   return {
     admits: (providerId) => rules.every(([, admits]) => admits(providerId)),
     excludingMember(providerIds) {
-      let left = providerIds;
+      let remaining = providerIds;
       for (const [member, admits] of rules) {
-        if (left.length === 0) return undefined;
-        left = left.filter(admits);
-        if (left.length === 0) return member;
+        if (remaining.length === 0) return undefined;
+        remaining = remaining.filter(admits);
+        if (remaining.length === 0) return member;
       }
       return undefined;
     },

@@ -16,20 +16,24 @@ export const providersOf = (candidates: readonly Candidate[]): string =>
   [...new Set(candidates.map(({ provider }) => provider.id))].join(', ');
 
 /** Of candidates that all fail the policy: the fields that none declares, or all that apply where each is declared by some. */
-export function undeclaredText(left: readonly Candidate[], asked: PolicyOptions, policy: PolicyOptions): string {
+export function undeclaredText(
+  remaining: readonly Candidate[],
+  requestPolicy: PolicyOptions,
+  policy: PolicyOptions,
+): string {
   const isAsked = (name: PolicyField) =>
     policy[name] !== undefined && policy[name] !== 'allow' && policy[name] !== false;
   const applied = policyFields.filter(isAsked);
   const missing = applied.filter(
-    (name) => !left.some(({ provider }) => satisfies(provider.data_policy, { [name]: policy[name] })),
+    (name) => !remaining.some(({ provider }) => satisfies(provider.data_policy, { [name]: policy[name] })),
   );
   const named = missing.length > 0 ? missing : applied;
   const texts = named.map(
-    (name) => `${policyText(name, policy)} (of the ${asked[name] === undefined ? 'workspace' : 'request'})`,
+    (name) => `${policyText(name, policy)} (of the ${requestPolicy[name] === undefined ? 'workspace' : 'request'})`,
   );
   const are = texts.length === 1 ? 'is' : 'are';
   const together = missing.length > 0 ? '' : ' together';
-  return `No provider satisfies the data policy: ${texts.join(' and ')} ${are} not declared${together} by ${providersOf(left)}.`;
+  return `No provider satisfies the data policy: ${texts.join(' and ')} ${are} not declared${together} by ${providersOf(remaining)}.`;
 }
 
 /** `member`: as a request names it, `provider.zdr`. */

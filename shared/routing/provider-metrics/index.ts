@@ -148,5 +148,5 @@ export interface Attempt extends AdmittedCandidate {
   /** How its provider was asked, where it answered. */
   readonly reachedVia?: ReachedVia | undefined;
   /** Metadata of the answer. */
-  readonly said?: AnswerDetails | undefined;
+  readonly details?: AnswerDetails | undefined;
 }

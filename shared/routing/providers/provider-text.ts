@@ -78,7 +78,7 @@ function tellClient(
   const start = cut(maskSecrets(words, secrets), readMaxCharacters);
   const isPage = /^\s*</.test(start);
   const unnamed = [...accounts, [hostPattern(hostname), masked] as const].reduce(
-    (left, [pattern, replacement]) => left.replace(pattern, replacement),
+    (cleanText, [pattern, replacement]) => cleanText.replace(pattern, replacement),
     isPage ? start.replace(markup, ' ') : start,
   );
   const text = redact(unnamed, (run) => requestText().includes(run))
@@ -97,10 +97,10 @@ const cut = (text: string, maxCharacters: number): string =>
 /** The body, shortened, without secrets that its texts contain each or together. */
 function maskTexts(body: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
-  let left = lookedAtMaxCharacters;
+  let budget = lookedAtMaxCharacters;
   mapTexts(body, (text) => {
-    const start = cut(text, left);
-    left -= start.length;
+    const start = cut(text, budget);
+    budget -= start.length;
     texts.push(start);
     return start;
   });

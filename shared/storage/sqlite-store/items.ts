@@ -43,14 +43,14 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
   const nextExpired = createExpiry(rows, clock);
   let removed: readonly RowAddress[] = [];
 
-  const given = (item: Item): Item => (freezes ? frozen(item) : item);
+  const snapshotOf = (item: Item): Item => (freezes ? frozen(item) : item);
 
   function readCommitted(address: RowAddress, id: string): Item | undefined {
     const known = hot.get(id);
     if (known !== undefined) return known;
     const text = rows[address.table].read(address);
     if (text === undefined) return undefined;
-    const item = given(readItem(text));
+    const item = snapshotOf(readItem(text));
     if (isKept(address)) hot.set(id, item, text.length);
     return item;
   }
@@ -62,7 +62,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 
   return {
     rows,
-    given,
+    snapshotOf,
 
     begin: (): void => hot.check(),
 
@@ -74,12 +74,16 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 
     read(address: RowAddress): Item | undefined {
       const id = addressText(address);
-      const own = written.get(id);
-      return own === undefined ? readCommitted(address, id) : own.item;
+      const pendingWrite = written.get(id);
+      return pendingWrite === undefined ? readCommitted(address, id) : pendingWrite.item;
     },
 
     /** `item` is a stored form. Throws a TypeError where it is too large. */
-    writeOf: (address: RowAddress, item: Item): ItemWrite => ({ address, item: given(item), text: writeItem(item) }),
+    writeOf: (address: RowAddress, item: Item): ItemWrite => ({
+      address,
+      item: snapshotOf(item),
+      text: writeItem(item),
+    }),
 
     write: (write: ItemWrite): void => void written.set(addressText(write.address), write),
 

@@ -57,7 +57,7 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
   async function* pages(options: CallOptions, open: (after: Row | undefined) => Iterable<Row>): AsyncGenerator<Item> {
     for (let after: Row | undefined; ; ) {
       const { rows, isLast } = await read(options, () => pageOf(open(after)));
-      for (const { item } of rows) yield items.given(readItem(item));
+      for (const { item } of rows) yield items.snapshotOf(readItem(item));
       if (isLast) return;
       after = rows.at(-1);
       await new Promise<void>(atTurnEnd);

@@ -109,12 +109,12 @@ function useLog(database: DatabaseSync): void {
 
 /** Several processes may do it at the same time. */
 function withTables(database: DatabaseSync): DatabaseSync {
-  const { made } = database
+  const { tableCount } = database
     .prepare(
-      `SELECT count(*) AS made FROM sqlite_schema WHERE type = 'table' AND name IN (${tableNames.map(() => '?')})`,
+      `SELECT count(*) AS tableCount FROM sqlite_schema WHERE type = 'table' AND name IN (${tableNames.map(() => '?')})`,
     )
-    .get(...tableNames) as { made: number };
-  if (made === tableNames.length) return database;
+    .get(...tableNames) as { tableCount: number };
+  if (tableCount === tableNames.length) return database;
   database.exec('BEGIN IMMEDIATE');
   try {
     for (const table of tableNames) database.exec(createTable(table, tableDefinitions[table]));

@@ -43,9 +43,9 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
   const statement = (sql: string) => {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    const made = database.prepare(sql);
-    prepared.set(sql, made);
-    return made;
+    const statement = database.prepare(sql);
+    prepared.set(sql, statement);
+    return statement;
   };
   const columns = isSorted ? 'pk, sk' : 'pk';
   const isThis = isSorted ? 'pk = ? AND sk = ?' : 'pk = ?';

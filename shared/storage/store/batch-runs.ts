@@ -37,9 +37,9 @@ export function batchRuns<Request>(
       const gathered = waiting;
       waiting = [];
       isOneAwaited = false;
-      const left = await run(gathered);
-      if (left.length > 0) {
-        waiting = [...left, ...waiting];
+      const remaining = await run(gathered);
+      if (remaining.length > 0) {
+        waiting = [...remaining, ...waiting];
         isOneAwaited = true;
       }
       // Others of the same turn of the event loop may still come.

@@ -28,27 +28,28 @@ export class ChangeImpossible extends Error {
 
 /** A new item; the one that is given stays as it is. Throws ChangeImpossible. */
 export function applyChanges(item: Item, changes: Changes): Item {
-  const made: Item = { ...item };
+  const result: Item = { ...item };
   const removed = removedBy(changes);
-  for (const attribute of removed) delete made[attribute];
-  for (const [attribute, value] of Object.entries(changes.set ?? {})) if (value !== undefined) made[attribute] = value;
+  for (const attribute of removed) delete result[attribute];
+  for (const [attribute, value] of Object.entries(changes.set ?? {}))
+    if (value !== undefined) result[attribute] = value;
   for (const [attribute, value] of Object.entries(changes.setIfAbsent ?? {}))
-    if (item[attribute] === undefined && value !== undefined) made[attribute] = value;
+    if (item[attribute] === undefined && value !== undefined) result[attribute] = value;
   for (const [attribute, source] of Object.entries(changes.copyIfAbsent ?? {})) {
     const value = item[attribute] === undefined ? item[source] : item[attribute];
     if (value === undefined) throw new ChangeImpossible(`${source} is absent: nothing to copy`);
-    made[attribute] = value;
+    result[attribute] = value;
   }
-  for (const [attribute, amount] of Object.entries(changes.add ?? {})) made[attribute] = sum(attribute, item, amount);
+  for (const [attribute, amount] of Object.entries(changes.add ?? {})) result[attribute] = sum(attribute, item, amount);
   for (const [attribute, elements] of Object.entries(changes.addElements ?? {}))
-    made[attribute] = setAt(item, attribute).union(elements);
+    result[attribute] = setAt(item, attribute).union(elements);
   for (const [attribute, elements] of Object.entries(changes.removeElements ?? {})) {
     if (removed.includes(attribute)) continue;
-    const left = setAt(item, attribute).difference(elements);
-    if (left.size > 0) made[attribute] = left;
-    else delete made[attribute];
+    const remaining = setAt(item, attribute).difference(elements);
+    if (remaining.size > 0) result[attribute] = remaining;
+    else delete result[attribute];
   }
-  return made;
+  return result;
 }
 
 /** Attributes that are gone afterwards, whatever they were. */

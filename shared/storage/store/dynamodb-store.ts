@@ -101,11 +101,11 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
 
     async batchPut(puts, callOptions = {}) {
       const batches = batchInputs(nameOf, puts).map((writes) => {
-        let left: BatchWrites = writes;
+        let unsent: BatchWrites = writes;
         return call('repeatable', callOptions, async (sending) => {
-          const { UnprocessedItems = {} } = await client.send(new BatchWriteCommand({ RequestItems: left }), sending);
+          const { UnprocessedItems = {} } = await client.send(new BatchWriteCommand({ RequestItems: unsent }), sending);
           if (Object.keys(UnprocessedItems).length === 0) return;
-          left = UnprocessedItems as BatchWrites;
+          unsent = UnprocessedItems as BatchWrites;
           throw new ItemsUnprocessed();
         });
       });

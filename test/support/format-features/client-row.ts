@@ -22,7 +22,7 @@ export type FeatureVerdict =
 
 export const carried = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'carried', marks });
 export const emulated = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'emulated', marks });
-export const told = (...members: readonly string[]): FeatureVerdict => ({ says: 'dropped', members });
+export const dropped = (...members: readonly string[]): FeatureVerdict => ({ says: 'dropped', members });
 export const refused = (member: string): FeatureVerdict => ({ says: 'refused', member });
 
 export interface ClientRow<Id extends ClientId = ClientId> {

@@ -1,6 +1,6 @@
 // Features of clients of Messages.
 import { png } from '../png.ts';
-import { type ClientRow, carried, emulated, everywhere, refused, told } from './client-row.ts';
+import { type ClientRow, carried, dropped, emulated, everywhere, refused } from './client-row.ts';
 import type { Json } from './feature-row.ts';
 
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -9,7 +9,7 @@ const tools = [weather];
 const base64 = png(8, 8).split(',')[1] ?? '';
 const user = (...content: Json[]): Json => ({ role: 'user', content });
 const assistant = (...content: Json[]): Json => ({ role: 'assistant', content });
-const text = (said: string, more: Json = {}): Json => ({ type: 'text', text: said, ...more });
+const text = (words: string, more: Json = {}): Json => ({ type: 'text', text: words, ...more });
 const image = (source: Json): Json => ({ type: 'image', source });
 const document = (source: Json, more: Json = {}): Json => ({ type: 'document', source, ...more });
 const saying = (...messages: Json[]): Json => ({ messages });
@@ -103,7 +103,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     becomes: {
       responses: carried('"parallel_tool_calls":false'),
       converse: carried('"disable_parallel_tool_use":true'),
-      'generate-content': told('tool_choice.disable_parallel_tool_use'),
+      'generate-content': dropped('tool_choice.disable_parallel_tool_use'),
       'chat-completions': carried('"parallel_tool_calls":false'),
     },
   },
@@ -177,14 +177,14 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
         { role: 'user', content: 'And?' },
       ],
     },
-    becomes: everywhere(told('messages[1].clear_at', 'messages[1].output_config.effort')),
+    becomes: everywhere(dropped('messages[1].clear_at', 'messages[1].output_config.effort')),
   },
   { feature: '`temperature`', asks: { temperature: 0.25 }, becomes: everywhere(carried('"temperature":0.25')) },
   { feature: '`top_p`', asks: { top_p: 0.5 }, becomes: everywhere(carried(/"top_?[pP]":0.5/)) },
   {
     feature: '`top_k`',
     asks: { top_k: 5 },
-    becomes: { ...everywhere(told('top_k')), 'generate-content': carried('"topK":5') },
+    becomes: { ...everywhere(dropped('top_k')), 'generate-content': carried('"topK":5') },
   },
   {
     feature: '`output_config.format`',
@@ -194,18 +194,18 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
     feature: '`metadata.user_id`',
     asks: { metadata: { user_id: 'someone' } },
-    becomes: { ...everywhere(told('metadata')), responses: carried('someone') },
+    becomes: { ...everywhere(dropped('metadata')), responses: carried('someone') },
   },
   {
     feature: '`cache_control` of a block',
     asks: bringing(text('Long.', ephemeral)),
     beside: bringing(text('Long.')),
-    becomes: { ...everywhere(told(`${brought}.cache_control`)), converse: carried('cachePoint') },
+    becomes: { ...everywhere(dropped(`${brought}.cache_control`)), converse: carried('cachePoint') },
   },
   {
     feature: '`cache_control` of a request',
     asks: ephemeral,
-    becomes: { ...everywhere(told('cache_control')), converse: carried('cachePoint') },
+    becomes: { ...everywhere(dropped('cache_control')), converse: carried('cachePoint') },
   },
   {
     feature: '`context_management`, `service_tier`, `diagnostics`',
@@ -214,7 +214,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
       service_tier: 'auto',
       diagnostics: { previous_message_id: 'm' },
     },
-    becomes: everywhere(told('context_management', 'diagnostics', 'service_tier')),
+    becomes: everywhere(dropped('context_management', 'diagnostics', 'service_tier')),
   },
   {
     feature: 'any other member, also of `tools`, `thinking`, `output_config`',
@@ -224,7 +224,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
       output_config: { task_budget: { type: 'tokens', total: 9 } },
     },
     beside: { tools },
-    becomes: everywhere(told('made_up', 'output_config.task_budget', 'tools.input_examples')),
+    becomes: everywhere(dropped('made_up', 'output_config.task_budget', 'tools.input_examples')),
   },
   {
     feature: 'citations',
@@ -232,14 +232,14 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
       document({ type: 'text', media_type: 'text/plain', data: 'Once.' }, { citations: { enabled: true } }),
     ),
     beside: bringing(document({ type: 'text', media_type: 'text/plain', data: 'Once.' })),
-    becomes: everywhere(told(`${brought}.citations`)),
+    becomes: everywhere(dropped(`${brought}.citations`)),
   },
-  { feature: 'betas', asks: {}, headers: { 'anthropic-beta': 'new-2026' }, becomes: everywhere(told('betas')) },
+  { feature: 'betas', asks: {}, headers: { 'anthropic-beta': 'new-2026' }, becomes: everywhere(dropped('betas')) },
   {
     feature: 'tools of a provider that may be called',
     asks: { tools: [weather, webSearch] },
     beside: { tools },
-    becomes: everywhere(told('tools.web_search')),
+    becomes: everywhere(dropped('tools.web_search')),
   },
   {
     feature: 'tools of a provider that must be called',

@@ -1,6 +1,6 @@
 // Features of clients of Responses.
 import { png } from '../png.ts';
-import { type ClientRow, carried, emulated, everywhere, refused, told } from './client-row.ts';
+import { type ClientRow, carried, dropped, emulated, everywhere, refused } from './client-row.ts';
 import type { Json } from './feature-row.ts';
 
 const city = {
@@ -14,7 +14,7 @@ const tools = [weather];
 const picture = png(8, 8);
 const base64 = picture.split(',')[1] ?? '';
 const user = (...content: Json[]): Json => ({ role: 'user', content });
-const text = (said: string): Json => ({ type: 'input_text', text: said });
+const text = (words: string): Json => ({ type: 'input_text', text: words });
 const asking = (...input: Json[]): Json => ({ input });
 const bringing = (...content: Json[]): Json => asking(user(...content, text('Hello')));
 const ask = user(text('Hello'));
@@ -92,7 +92,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     becomes: {
       messages: carried('"disable_parallel_tool_use":true'),
       converse: carried('"disable_parallel_tool_use":true'),
-      'generate-content': told('parallel_tool_calls'),
+      'generate-content': dropped('parallel_tool_calls'),
       'chat-completions': carried('"parallel_tool_calls":false'),
     },
   },
@@ -200,7 +200,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     feature: 'tools of a provider that may be called',
     asks: { tools: [weather, { type: 'web_search' }, { type: 'image_generation' }] },
     beside: { tools },
-    becomes: everywhere(told('tools.image_generation', 'tools.web_search')),
+    becomes: everywhere(dropped('tools.image_generation', 'tools.web_search')),
   },
   {
     feature: 'tools of a provider that must be called',
@@ -210,7 +210,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: '`user`, `safety_identifier`',
     asks: { user: 'u', safety_identifier: 's' },
-    becomes: { ...everywhere(told('safety_identifier', 'user')), messages: carried('user_id') },
+    becomes: { ...everywhere(dropped('safety_identifier', 'user')), messages: carried('user_id') },
   },
   {
     feature: '`metadata`, `prompt_cache_key`, `include`, `text.verbosity`',
@@ -220,14 +220,14 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
       include: ['reasoning.encrypted_content'],
       text: { verbosity: 'low' },
     },
-    becomes: everywhere(told('include', 'metadata', 'prompt_cache_key', 'text.verbosity')),
+    becomes: everywhere(dropped('include', 'metadata', 'prompt_cache_key', 'text.verbosity')),
   },
   {
     feature: '`truncation: auto`, `store: true`, any other member, also of `reasoning`',
     asks: { truncation: 'auto', store: true, made_up: 1, max_tool_calls: 3, reasoning: { context: 'all_turns' } },
-    becomes: everywhere(told('made_up', 'max_tool_calls', 'reasoning.context', 'store', 'truncation')),
+    becomes: everywhere(dropped('made_up', 'max_tool_calls', 'reasoning.context', 'store', 'truncation')),
   },
-  { feature: 'betas', asks: {}, headers: { 'openai-beta': 'new=2026' }, becomes: everywhere(told('betas')) },
+  { feature: 'betas', asks: {}, headers: { 'openai-beta': 'new=2026' }, becomes: everywhere(dropped('betas')) },
   {
     feature: '`previous_response_id`',
     asks: { previous_response_id: 'resp_1' },

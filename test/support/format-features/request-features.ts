@@ -19,7 +19,7 @@ import {
 } from './feature-row.ts';
 
 const user = (content: unknown, more: Json = {}): Json => ({ role: 'user', content, ...more });
-const text = (said: string, more: Json = {}): Json => ({ type: 'text', text: said, ...more });
+const text = (words: string, more: Json = {}): Json => ({ type: 'text', text: words, ...more });
 const messages = (...list: Json[]): Json => ({ messages: list });
 /** A message of the user that brings something. */
 const bringing = (...parts: Json[]): Json => messages(user([text('See'), ...parts]));
@@ -53,8 +53,8 @@ const smallPng = png(8, 8);
 const pngBytes = smallPng.split(',')[1];
 const pictured = calledTool([text('See:'), image(smallPng)]);
 
-const saying = (said: string) => (body: Any) =>
-  (body.messages ?? body.contents).find((turn: Any) => JSON.stringify(turn).includes(said))?.role;
+const saying = (words: string) => (body: Any) =>
+  (body.messages ?? body.contents).find((turn: Any) => JSON.stringify(turn).includes(words))?.role;
 const asText = (body: Any) => [
   /toolUse|toolResult|toolConfig/.test(JSON.stringify(body)),
   saying('Köln')(body),

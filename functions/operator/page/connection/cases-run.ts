@@ -25,13 +25,13 @@ const roundsMax = 64;
  * Returns undefined when the operator leaves. Throws RequestFailed where a call got no answer: then nothing is known of
  * the cases.
  */
-export async function runCases(run: CaseRun, told: (cases: Cases) => void): Promise<Cases | undefined> {
+export async function runCases(run: CaseRun, report: (cases: Cases) => void): Promise<Cases | undefined> {
   const names = { workspace: run.workspace, id: run.functionId };
   const answers: KnownAnswer[] = [];
   for (let round = 0; round < roundsMax; round += 1) {
     const body = { revision: run.revision, answers };
     const { data } = await manage('POST /functions/{workspace}/{id}/cases', { names, body });
-    told(data);
+    report(data);
     const missing = data.cases.flatMap(({ calls }) => calls);
     if (missing.length === 0) return data;
     // One after the other, because the limits of a provider are not under test.

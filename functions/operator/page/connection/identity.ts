@@ -34,26 +34,26 @@ export const randomText = (bytes = secretBytes): string => base64Url(crypto.getR
 
 /** Leaves the page. */
 export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: PageSignIn) {
-  const asked: SignInRequest = {
+  const pendingSignIn: SignInRequest = {
     state: randomText(),
     nonce: randomText(),
     verifier: randomText(),
     search: location.search,
   };
-  const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked.verifier));
+  const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(pendingSignIn.verifier));
   const address = new URL(authorization_endpoint ?? '');
   const parameters = {
     client_id,
     response_type: 'code',
     redirect_uri: redirectUri(),
     scope: scope ?? 'openid',
-    state: asked.state,
-    nonce: asked.nonce,
+    state: pendingSignIn.state,
+    nonce: pendingSignIn.nonce,
     code_challenge: base64Url(new Uint8Array(challenge)),
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-  sessionStorage.setItem(askedName, JSON.stringify(asked));
+  sessionStorage.setItem(askedName, JSON.stringify(pendingSignIn));
   location.assign(address);
 }
 
@@ -65,18 +65,18 @@ export async function takeCodeFromAddress(): Promise<void> {
   if (!answer.has('state') || !(answer.has('code') || answer.has('error'))) return;
   const stored = sessionStorage.getItem(askedName);
   sessionStorage.removeItem(askedName);
-  const asked = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
+  const pendingSignIn = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
   // A code is good once: it is not left to the history of the browser.
-  history.replaceState(null, '', location.pathname + (asked?.search ?? ''));
+  history.replaceState(null, '', location.pathname + (pendingSignIn?.search ?? ''));
   try {
-    signInWithToken(await exchange(answer, asked));
+    signInWithToken(await exchange(answer, pendingSignIn));
   } catch (error) {
     signOut(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function exchange(answer: URLSearchParams, asked: SignInRequest | undefined) {
-  if (asked === undefined || answer.get('state') !== asked.state) {
+async function exchange(answer: URLSearchParams, pendingSignIn: SignInRequest | undefined) {
+  if (pendingSignIn === undefined || answer.get('state') !== pendingSignIn.state) {
     throw new Error('This answer of the identity provider was not asked for in this tab. Sign in again.');
   }
   const { sign_in: settings } = await readSettings();
@@ -90,10 +90,10 @@ async function exchange(answer: URLSearchParams, asked: SignInRequest | undefine
     client_id: settings.client_id,
     code: answer.get('code') ?? '',
     redirect_uri: redirectUri(),
-    code_verifier: asked.verifier,
+    code_verifier: pendingSignIn.verifier,
   });
   const { nonce, iat, exp } = claimsOf(token);
-  if (nonce !== asked.nonce) throw new Error('The identity token is not the one that this tab asked for.');
+  if (nonce !== pendingSignIn.nonce) throw new Error('The identity token is not the one that this tab asked for.');
   // By the clock of this machine, which may be wrong.
   const lengthMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1_000 : 0;
   return { token, endsAtMs: Date.now() + lengthMs };

@@ -73,10 +73,10 @@ export function saveFile(content: Blob, fileName: string): void {
 
 /** Throws RequestFailed. */
 export async function manage<Name extends RouteName>(name: Name, ...[sent]: SentLast<Name>): Promise<AnswerOf<Name>> {
-  const { body, ...asked }: AnySent = sent ?? {};
+  const { body, ...parameters }: AnySent = sent ?? {};
   const [method = ''] = name.split(' ');
   const content = body === undefined ? {} : { headers: jsonType, body: JSON.stringify(body) };
-  const response = await request(pathOf(name, asked), { method, ...content });
+  const response = await request(pathOf(name, parameters), { method, ...content });
   return response.json() as Promise<AnswerOf<Name>>;
 }
 

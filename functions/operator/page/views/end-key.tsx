@@ -15,7 +15,7 @@ interface EndKeyProperties {
 
 const graces = { '0s': 'at once', '1h': 'after an hour', '24h': 'after a day', '7d': 'after a week' };
 
-export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: (made: NewKey) => void }) => {
+export const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: (newKey: NewKey) => void }) => {
   const requests = useRequests();
   const rotate = async (form: HTMLFormElement) => {
     const body = { grace: formValues(form).text('grace') };

@@ -63,7 +63,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
           choose={setChosen}
         />
       )}
-      {bounds && <Left {...bounds} isNew={changed === undefined} />}
+      {bounds && <RemainingKeys {...bounds} isNew={changed === undefined} />}
       <TextField title="Name" name="name" required maxLength={64} initial={changed?.name} autocomplete="off" />
       <SettingFields rows={rows} stored={changed} choices={choices} bounds={boundsOf(bounds?.bounds)} />
     </FormDialog>
@@ -73,7 +73,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
 type MemberKeys = Choices['member_keys'][number];
 
 /** How many keys the person may still make, which a change of one does not use. */
-const Left = ({ workspace, bounds, left, isNew }: MemberKeys & { readonly isNew: boolean }) => {
+const RemainingKeys = ({ workspace, bounds, left, isNew }: MemberKeys & { readonly isNew: boolean }) => {
   if (bounds === null)
     return <p class="note">Members make no keys in workspace {workspace}: an owner can change it.</p>;
   return (

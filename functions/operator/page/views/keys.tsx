@@ -27,7 +27,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const costOf = useMemo(() => new Map(lately?.by_key.map(({ key, cost_usd }) => [key, cost_usd])), [lately]);
   const latelyOf = ({ public_id }: Key) => (lately === undefined ? undefined : (costOf.get(public_id) ?? '0'));
   const [task, setTask] = useState<KeyTask>();
-  const [made, setMade] = useState<NewKey>();
+  const [newKey, setMade] = useState<NewKey>();
   const done = () => {
     setTask(undefined);
     loaded.reload();
@@ -43,9 +43,9 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
         />
         <Search address={address} />
       </div>
-      {made && (
-        <SecretOnce secret={made.key} hide={() => setMade(undefined)}>
-          Key {keyTitle(made)}.
+      {newKey && (
+        <SecretOnce secret={newKey.key} hide={() => setMade(undefined)}>
+          Key {keyTitle(newKey)}.
         </SecretOnce>
       )}
       <PagedTable

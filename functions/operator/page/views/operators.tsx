@@ -21,7 +21,7 @@ type Task = { readonly kind: 'make' } | { readonly kind: 'revoke'; readonly oper
 export const OperatorsView = ({ address }: { readonly address: ViewAddress }) => {
   const loaded = useManaged('GET /operators', { query: { search: searchOf(address) } });
   const [task, setTask] = useState<Task>();
-  const [made, setMade] = useState<NewOperator>();
+  const [newOperator, setMade] = useState<NewOperator>();
   const close = () => setTask(undefined);
   const done = (operator?: NewOperator) => {
     if (operator !== undefined) setMade(operator);
@@ -34,9 +34,9 @@ export const OperatorsView = ({ address }: { readonly address: ViewAddress }) =>
         <Button text="Make an operator key" kind="main" onClick={() => setTask({ kind: 'make' })} />
         <Search address={address} />
       </div>
-      {made && (
-        <SecretOnce secret={made.key} hide={() => setMade(undefined)}>
-          Operator key {made.name}.
+      {newOperator && (
+        <SecretOnce secret={newOperator.key} hide={() => setMade(undefined)}>
+          Operator key {newOperator.name}.
         </SecretOnce>
       )}
       <PagedTable
@@ -99,7 +99,7 @@ const roles = {
 
 interface OperatorFormProperties {
   readonly close: () => void;
-  readonly saved: (made: NewOperator) => void;
+  readonly saved: (operator: NewOperator) => void;
 }
 
 const OperatorForm = ({ close, saved }: OperatorFormProperties) => {

@@ -26,7 +26,7 @@ interface ProviderTableProperties {
 export const ProviderTable = ({ providers, search, reload, empty }: ProviderTableProperties) => {
   const maySwitch = useRights().holdsInAll('editor');
   const { isRunning, failure, run } = useRequests();
-  const [asked, setAsked] = useState<Provider>();
+  const [selection, setAsked] = useState<Provider>();
   const enable = async ({ id }: Provider) => {
     if ((await run(() => manage('POST /providers/{id}/enable', { names: { id } }))) !== undefined) reload();
   };
@@ -57,9 +57,9 @@ export const ProviderTable = ({ providers, search, reload, empty }: ProviderTabl
           show: (provider) => <ModelHealth provider={provider} search={search} />,
         }}
       />
-      {asked && (
+      {selection && (
         <DisableProvider
-          provider={asked}
+          provider={selection}
           close={() => setAsked(undefined)}
           done={() => {
             setAsked(undefined);

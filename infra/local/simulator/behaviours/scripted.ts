@@ -20,11 +20,11 @@ const scriptLine = /(?:^|\s)Do (\[\[.*\]\])$/m;
 const doAsWritten: Behaviour = (call) => {
   const toolCalls = nextCalls(call);
   const reasoning = call.request.isThinking ? { reasoning: thought } : {};
-  const said =
+  const textFields =
     toolCalls.length === 0
       ? { content: answerText(call), finishReason: 'stop' as const }
       : { content: null, finishReason: 'tool_calls' as const };
-  return respond(call, complete(call, { ...reasoning, ...said, toolCalls }));
+  return respond(call, complete(call, { ...reasoning, ...textFields, toolCalls }));
 };
 
 const isOver = (call: SimulatorCall, count: number): boolean =>
@@ -40,17 +40,17 @@ export const scripts: Behaviours = {
 
 function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { turns, tools } = call.request;
-  const asked = turns.findLastIndex(({ role, text }) => role === 'user' && scriptLine.test(text));
-  const since = turns.slice(asked + 1);
+  const scriptAt = turns.findLastIndex(({ role, text }) => role === 'user' && scriptLine.test(text));
+  const since = turns.slice(scriptAt + 1);
   // A client that compacts a conversation asks for a text about it.
   if (since.some(({ role, text }) => role === 'user' && /\bsummary\b/i.test(text))) return [];
   const script = JSON.parse(
-    scriptLine.exec(turns[asked]?.text ?? '')?.[1] ?? '[]',
+    scriptLine.exec(turns[scriptAt]?.text ?? '')?.[1] ?? '[]',
   ) as readonly (readonly ScriptedCall[])[];
-  return (script[answeredRounds(since)] ?? []).map(({ tool, arguments: given }) => ({
+  return (script[answeredRounds(since)] ?? []).map(({ tool, arguments: values }) => ({
     id: call.newId('call_'),
     name: tools.find(({ name }) => name === tool || name.endsWith(tool))?.name ?? tool,
-    arguments: JSON.stringify(given),
+    arguments: JSON.stringify(values),
   }));
 }
 

@@ -25,11 +25,13 @@ interface MessagesAnswerBlock {
 
 function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly MessagesAnswerBlock[] {
   const redacted = { type: 'redacted_thinking', data: redactedReasoning };
-  const said = choice.refusal ?? choice.content ?? '';
+  const spokenText = choice.refusal ?? choice.content ?? '';
   return [
     ...(reasoning === undefined ? [] : [thinkingBlock(reasoning)]),
     ...(hasRedactedReasoning ? [{ whole: redacted, start: redacted, deltas: [] }] : []),
-    ...(said === '' ? [] : [textBlock(said, choice.refusal === undefined ? piecesOf(choice) : tokensOf(said))]),
+    ...(spokenText === ''
+      ? []
+      : [textBlock(spokenText, choice.refusal === undefined ? piecesOf(choice) : tokensOf(spokenText))]),
     ...choice.toolCalls.map(({ id, name, arguments: text }) => {
       const head = { type: 'tool_use', id: id.replace(/^call_/, 'toolu_'), name };
       const deltas = ['', ...fragmentsOf(text)].map((partial_json) => ({ type: 'input_json_delta', partial_json }));

@@ -25,11 +25,13 @@ interface ConverseAnswerBlock {
 
 function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly ConverseAnswerBlock[] {
   const redacted = { reasoningContent: { redactedContent: redactedReasoning } };
-  const said = choice.refusal ?? choice.content ?? '';
+  const spokenText = choice.refusal ?? choice.content ?? '';
   return [
     ...(reasoning === undefined ? [] : [reasoningBlock(reasoning)]),
     ...(hasRedactedReasoning ? [{ whole: redacted, deltas: [redacted] }] : []),
-    ...(said === '' ? [] : [textBlock(said, choice.refusal === undefined ? piecesOf(choice) : tokensOf(said))]),
+    ...(spokenText === ''
+      ? []
+      : [textBlock(spokenText, choice.refusal === undefined ? piecesOf(choice) : tokensOf(spokenText))]),
     ...choice.toolCalls.map(({ id, name, arguments: text }) => {
       const toolUse = { toolUseId: id.replace(/^call_/, 'tooluse_'), name };
       return {

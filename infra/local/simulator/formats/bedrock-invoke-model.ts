@@ -49,13 +49,13 @@ function askedOf(body: InvokeModelBody): EmbeddingRequest | undefined {
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
   if (isCanvas(body)) return readCanvas(model, body);
-  const asked = askedOf((body ?? {}) as InvokeModelBody);
-  if (asked === undefined || asked.texts.length === 0 || asked.texts.includes('')) {
+  const input = askedOf((body ?? {}) as InvokeModelBody);
+  if (input === undefined || input.texts.length === 0 || input.texts.includes('')) {
     return 'Malformed input request, please reformat your input and try again.';
   }
-  if (!asked.lengths.includes(asked.dimensions))
+  if (!input.lengths.includes(input.dimensions))
     return 'Malformed input request: #/dimensions: is not a valid enum value';
-  return { ...plainRequest, model, turns: asked.texts.map((text) => ({ role: 'user', text })) };
+  return { ...plainRequest, model, turns: input.texts.map((text) => ({ role: 'user', text })) };
 }
 
 function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {

@@ -31,7 +31,7 @@ interface BedrockBody {
   };
 }
 
-interface Asked {
+interface RerankInput {
   readonly model: string;
   readonly query: unknown;
   readonly documents: unknown;
@@ -41,7 +41,7 @@ interface Asked {
 const isBedrock = (body: unknown): body is BedrockBody =>
   typeof body === 'object' && body !== null && 'queries' in body;
 
-function askedOf(body: unknown): Asked {
+function askedOf(body: unknown): RerankInput {
   if (!isBedrock(body)) {
     const { model = 'rerank', query, documents, top_n: count } = (body ?? {}) as CohereBody;
     return { model, query, documents, count: count ?? undefined };
@@ -82,17 +82,17 @@ interface RankedDocument {
 
 /** The most relevant first. */
 function rankOf(query: string, documents: readonly unknown[], count = documents.length): RankedDocument[] {
-  const asked = wordsOf(query);
+  const queryWords = wordsOf(query);
   const scoreOf = (document: unknown): number => {
     const words = wordsOf(textOf(document));
-    return asked.intersection(words).size / asked.size;
+    return queryWords.intersection(words).size / queryWords.size;
   };
   const scored = documents.map((document, index) => ({ index, score: scoreOf(document) }));
   return scored.toSorted((a, b) => b.score - a.score).slice(0, count);
 }
 
 function json(call: SimulatorCall, completion: SimulatedCompletion): object {
-  const { query, documents, count } = askedOf(call.body) as Asked & {
+  const { query, documents, count } = askedOf(call.body) as RerankInput & {
     readonly query: string;
     readonly documents: unknown[];
   };

@@ -95,7 +95,7 @@ const isOpenAi = /(^|\/)(gpt-|o\d)/;
 
 function invalidCall({ model, messages, tools }: ChatBody): string | undefined {
   if (!isOpenAi.test(model)) return undefined;
-  const calls = messages.flatMap(({ tool_calls: made }) => made ?? []);
+  const calls = messages.flatMap(({ tool_calls: toolCalls }) => toolCalls ?? []);
   const names = [...(tools ?? []).map((tool) => tool.function?.name), ...calls.map((call) => call.function?.name)];
   if (!names.every((name) => name === undefined || toolName.test(name))) {
     return `Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '${toolName.source}'.`;

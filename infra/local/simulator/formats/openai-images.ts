@@ -55,12 +55,12 @@ const facts = (body: ImagesBody) => ({
 const imageOf = (body: ImagesBody, at: number): string => pngOf(`${body.prompt} ${at}`).toString('base64');
 
 function json({ body, createdEpochSeconds }: SimulatorCall, completion: SimulatedCompletion): object {
-  const asked = body as ImagesBody;
-  const isUrl = asked.response_format === 'url';
+  const request = body as ImagesBody;
+  const isUrl = request.response_format === 'url';
   const data = completion.choices.map((_choice, at) =>
-    isUrl ? { url: `data:image/png;base64,${imageOf(asked, at)}` } : { b64_json: imageOf(asked, at) },
+    isUrl ? { url: `data:image/png;base64,${imageOf(request, at)}` } : { b64_json: imageOf(request, at) },
   );
-  return { created: createdEpochSeconds, ...facts(asked), data, ...usageMember('usage', completion, usageJson) };
+  return { created: createdEpochSeconds, ...facts(request), data, ...usageMember('usage', completion, usageJson) };
 }
 
 const usageJson = ({ input, output }: TokenCounts) => ({

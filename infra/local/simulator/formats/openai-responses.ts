@@ -30,11 +30,11 @@ function itemsOf(call: SimulatorCall, { reasoning, hasRedactedReasoning, ...choi
   const { include, model } = call.body as SimulatedResponsesBody;
   const isEncrypted = include?.includes('reasoning.encrypted_content') ?? false;
   const encrypted = (text: string) => (isEncrypted ? encryptedBy(model, text) : undefined);
-  const said = choice.refusal ?? choice.content ?? '';
+  const spokenText = choice.refusal ?? choice.content ?? '';
   return [
     ...(reasoning === undefined ? [] : [reasoningItem(call, reasoning, encrypted(reasoning))]),
     ...(hasRedactedReasoning ? [reasoningItem(call, '', encrypted(''))] : []),
-    ...(said === '' ? [] : [messageItem(call, choice)]),
+    ...(spokenText === '' ? [] : [messageItem(call, choice)]),
     ...choice.toolCalls.map((toolCall) => functionCallItem(call, toolCall)),
   ];
 }
@@ -117,22 +117,22 @@ type ResponseJson = { readonly id: string; readonly background?: boolean };
 
 /** The response so far: its `state`, and the request's settings. */
 function responseJson({ body }: SimulatorCall, completion: SimulatedCompletion, state: object): ResponseJson {
-  const asked = body as SimulatedResponsesBody;
+  const request = body as SimulatedResponsesBody;
   return {
     ...{ id: completion.id, object: 'response', created_at: completion.createdEpochSeconds, model: completion.model },
     ...{
       status: 'in_progress',
-      background: asked.background ?? false,
+      background: request.background ?? false,
       error: null,
       incomplete_details: null,
       output: [],
       usage: null,
     },
-    ...{ instructions: asked.instructions ?? null, max_output_tokens: asked.max_output_tokens ?? null },
-    ...{ metadata: asked.metadata ?? {}, parallel_tool_calls: asked.parallel_tool_calls ?? true },
-    ...{ previous_response_id: asked.previous_response_id ?? null, reasoning: asked.reasoning ?? null },
-    ...{ store: asked.store ?? true, text: asked.text ?? { format: { type: 'text' } } },
-    ...{ tool_choice: asked.tool_choice ?? 'auto', tools: asked.tools ?? [], temperature: 1, top_p: 1 },
+    ...{ instructions: request.instructions ?? null, max_output_tokens: request.max_output_tokens ?? null },
+    ...{ metadata: request.metadata ?? {}, parallel_tool_calls: request.parallel_tool_calls ?? true },
+    ...{ previous_response_id: request.previous_response_id ?? null, reasoning: request.reasoning ?? null },
+    ...{ store: request.store ?? true, text: request.text ?? { format: { type: 'text' } } },
+    ...{ tool_choice: request.tool_choice ?? 'auto', tools: request.tools ?? [], temperature: 1, top_p: 1 },
     ...state,
   };
 }

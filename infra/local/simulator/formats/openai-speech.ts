@@ -66,9 +66,9 @@ export function spokenPieces(input: string, format?: string | null): readonly Bu
 const asEvents = ({ stream_format: form }: SpeechBody): boolean => form === 'sse';
 
 function frames({ body }: SimulatorCall, completion: SimulatedCompletion) {
-  const asked = body as SpeechBody;
-  const pieces = spokenPieces(asked.input, asked.response_format);
-  if (!asEvents(asked)) {
+  const request = body as SpeechBody;
+  const pieces = spokenPieces(request.input, request.response_format);
+  if (!asEvents(request)) {
     return pieces.map((piece) => ({ carries: 'output', event: 'bytes', text: piece.toString('latin1') }) as const);
   }
   return [

@@ -22,7 +22,7 @@ const formatTypes: readonly unknown[] = ['text', 'json_object', 'json_schema'];
 
 function neededMembers(body: JsonObject): HubNeed[] {
   const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
-  const asked: readonly (readonly [HubNeedKind, string, boolean])[] = [
+  const needs: readonly (readonly [HubNeedKind, string, boolean])[] = [
     ['n', 'n', isAbove(body.n, 1)],
     ['best_of', 'best_of', isAbove(body.best_of, 1)],
     ['logprobs', 'logprobs', isSent(body.logprobs)],
@@ -35,7 +35,7 @@ function neededMembers(body: JsonObject): HubNeed[] {
     ['no_output', 'prompt_cache_options.prewarm', preparesCache(body.prompt_cache_options)],
     ['plugins', 'plugins', isSent(body.plugins) && !(Array.isArray(body.plugins) && body.plugins.length === 0)],
   ];
-  return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
+  return needs.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
 
 /** A tool that is no function is one that a provider runs, or one whose input is no JSON. */
@@ -69,11 +69,11 @@ function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
 /** Some models take it on another interface alone. */
 function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
-  const { effort: told, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
-  const isAsked = [effort, told].some((one) => typeof one === 'string' && one !== 'none');
+  const { effort: nestedEffort, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
+  const isAsked = [effort, nestedEffort].some((one) => typeof one === 'string' && one !== 'none');
   const member = typeof effort === 'string' ? 'reasoning_effort' : 'reasoning';
   if (isAsked || enabled === true || isAbove(tokens, 0)) return [{ kind: 'effort_with_tools', member }];
-  const isKnown = [effort, told, enabled, tokens].some((one) => (one ?? null) !== null);
+  const isKnown = [effort, nestedEffort, enabled, tokens].some((one) => (one ?? null) !== null);
   return isKnown ? [] : [{ kind: 'tools_without_effort', member: 'tools' }];
 }
 

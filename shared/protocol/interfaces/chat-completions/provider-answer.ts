@@ -58,15 +58,15 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
-  const said = { finishReasons: finishReasonsIn(choices), objectIds: soundIn(choices, 'message') };
-  return { kind: 'answer', answer: { ...answer, ...said } };
+  const choiceDetails = { finishReasons: finishReasonsIn(choices), objectIds: soundIn(choices, 'message') };
+  return { kind: 'answer', answer: { ...answer, ...choiceDetails } };
 }
 
 /** Ids of audio, which its provider stores for an hour for messages that name it. */
 const soundIn = (choices: readonly unknown[], name: 'message' | 'delta'): readonly string[] =>
   choices.flatMap((choice) => {
-    const said = isJsonObject(choice) ? choice[name] : undefined;
-    const audio = isJsonObject(said) ? said.audio : undefined;
+    const message = isJsonObject(choice) ? choice[name] : undefined;
+    const audio = isJsonObject(message) ? message.audio : undefined;
     return isJsonObject(audio) && typeof audio.id === 'string' ? [audio.id] : [];
   });
 
@@ -175,8 +175,8 @@ export function readStreamChunk(text: string): StreamChunk | undefined {
 }
 
 /** Groq's own place for it. */
-export const usageOfGroq = ({ x_groq: own }: JsonObject): UsageReport | undefined =>
-  isJsonObject(own) ? readUsageReport(own.usage) : undefined;
+export const usageOfGroq = ({ x_groq: groq }: JsonObject): UsageReport | undefined =>
+  isJsonObject(groq) ? readUsageReport(groq.usage) : undefined;
 
 /** A chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: it says so by coming. */
 export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {

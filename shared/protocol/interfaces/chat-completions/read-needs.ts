@@ -27,11 +27,13 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   return { features, schemaMember, storingMember, promptBytes: promptBytesOf(raw.messages) };
 }
 
-const neededOf = (asked: Readonly<Record<AbilityName, string | false | undefined>>): [AbilityName, string][] =>
-  Object.entries(asked).filter((one): one is [AbilityName, string] => typeof one[1] === 'string');
+const neededOf = (
+  memberByAbility: Readonly<Record<AbilityName, string | false | undefined>>,
+): [AbilityName, string][] =>
+  Object.entries(memberByAbility).filter((one): one is [AbilityName, string] => typeof one[1] === 'string');
 
-const firstOf = (...asked: readonly (readonly [boolean, string])[]): string | undefined =>
-  asked.find(([isAsked]) => isAsked)?.[1];
+const firstOf = (...choices: readonly (readonly [boolean, string])[]): string | undefined =>
+  choices.find(([isAsked]) => isAsked)?.[1];
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null;
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;

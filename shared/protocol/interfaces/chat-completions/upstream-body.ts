@@ -40,7 +40,7 @@ function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget)
 
 /** The gateway must bill, so it asks for usage on every stream that a provider can report it on. */
 function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {
-  const { include_usage: _asked, ...options } = isJsonObject(sent) ? sent : {};
+  const { include_usage: _includeUsage, ...options } = isJsonObject(sent) ? sent : {};
   if (reportsUsage) return { ...options, include_usage: true };
   return Object.keys(options).length === 0 ? undefined : options;
 }
@@ -49,9 +49,9 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
 function effortMembers({ raw, reasoning }: ChatMembers, target: UpstreamTarget): Record<string, unknown> | undefined {
   if (reasoning === undefined) return {};
   if (target.reasoningStyle === 'object') return { reasoning: raw.reasoning };
-  const asked = askedOf(reasoning);
-  if (asked === undefined) return {};
-  const effort = target.reasoningStyle === 'none' ? undefined : target.effortOf(asked);
+  const preference = askedOf(reasoning);
+  if (preference === undefined) return {};
+  const effort = target.reasoningStyle === 'none' ? undefined : target.effortOf(preference);
   return effort === undefined ? undefined : { [effortName]: effort };
 }
 

@@ -90,10 +90,10 @@ export function* imageItems(answer: JsonAnswer, leftOut: readonly string[]): Gen
   let place = countValues(json.text.slice(0, json.start(list)), base64Images);
   for (const item of json.inside(list)) {
     const end = place + countValues(json.slice(item), base64Images);
-    const own = values.slice(place, end);
+    const valuesOfImage = values.slice(place, end);
     place = end;
     if (!json.isObject(item)) continue;
-    const withImage = (text: string) => putBackValues({ text, values: own }, base64Images);
+    const withImage = (text: string) => putBackValues({ text, values: valuesOfImage }, base64Images);
     yield { item, text: rewriteMembers(json, changes, item), withImage };
   }
 }

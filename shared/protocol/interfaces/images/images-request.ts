@@ -103,9 +103,9 @@ export const imageOptions = Object.keys(plainValues);
 
 function askedNeeds(raw: JsonObject): readonly HubNeed[] {
   const options = imageOptions.flatMap((member): HubNeed[] => {
-    const asked = raw[member] ?? undefined;
-    if (asked === undefined || plainValues[member]?.includes(asked)) return [];
-    return [{ kind: 'image_option', member, mediaType: `${member}=${asked}` }];
+    const value = raw[member] ?? undefined;
+    if (value === undefined || plainValues[member]?.includes(value)) return [];
+    return [{ kind: 'image_option', member, mediaType: `${member}=${value}` }];
   });
   return raw.stream === true ? [...options, { kind: 'image_option', member: 'stream' }] : options;
 }

@@ -33,10 +33,10 @@ export function openEventReader(): EventReader {
     if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
     const broken = brokenEndIn(event);
     if (broken !== undefined) return { kind: 'error', error: broken };
-    const said = saidIn(event);
+    const output = saidIn(event);
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);
-    const details = { ...said, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
+    const details = { ...output, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
     return { kind: 'event', event: new ParsedEvent(name, text, details) };
   }
   return { read, isComplete: () => isComplete, mayBeMarked: true };
@@ -66,8 +66,8 @@ const brokenEndIn = ({ type, delta }: JsonObject): object | undefined =>
 /** Returns undefined for most events, which bring a piece of a block. */
 function tellsOfMessage({ type, message, delta, content_block: block }: JsonObject): AnswerDetails | undefined {
   if (type === 'content_block_start') return { objectIds: filesIn(block) };
-  const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
-  return isJsonObject(told) ? answerDetails(told) : undefined;
+  const source = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
+  return isJsonObject(source) ? answerDetails(source) : undefined;
 }
 
 const hasEnded = ({ type, delta }: JsonObject): boolean =>
@@ -75,13 +75,13 @@ const hasEnded = ({ type, delta }: JsonObject): boolean =>
 
 const nothing = { hasOutput: false, outputBytes: 0 };
 
-type Said = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
+type EventOutput = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
 
 /**
  * Output is a block with something in it, thinking that has begun, or why the message ended. Another block that has only begun
  * may still be answered by another provider.
  */
-function saidIn({ type, content_block: block, delta }: JsonObject): Said {
+function saidIn({ type, content_block: block, delta }: JsonObject): EventOutput {
   if (type === 'content_block_start' && isJsonObject(block)) return saidInBlock(block);
   if (type === 'message_delta') return { hasOutput: hasEnded({ type, delta }), outputBytes: 0 };
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return nothing;
@@ -98,7 +98,7 @@ function saidIn({ type, content_block: block, delta }: JsonObject): Said {
 const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 
-function saidInBlock(block: JsonObject): Said {
+function saidInBlock(block: JsonObject): EventOutput {
   const { type, ...content } = block;
   if (typeof type === 'string' && toolResult.test(type)) return { hasOutput: true, outputBytes: 0 };
   const isOnlyThinking = thinkingBlocks.has(type);

@@ -32,9 +32,10 @@ const neededState = (body: JsonObject): HubNeed[] =>
 
 /** A provider's own tool is dropped where it is optional; where its call is forced, there would be nothing to call. */
 function forcedTool(body: JsonObject): HubNeed[] {
-  const own = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
+  const schemaTools = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
   const { type, name } = isJsonObject(body.tool_choice) ? body.tool_choice : {};
-  const isForced = type === 'any' ? own.length === 0 : type === 'tool' && !own.some(({ tool }) => tool.name === name);
+  const isForced =
+    type === 'any' ? schemaTools.length === 0 : type === 'tool' && !schemaTools.some(({ tool }) => tool.name === name);
   const isNew = (type ?? null) !== null && !toolChoiceTypes.has(type);
   return isForced || isNew ? [{ kind: 'tools', member: 'tool_choice' }] : [];
 }

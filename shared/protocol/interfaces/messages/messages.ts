@@ -61,12 +61,12 @@ export const countTokens: ClientInterface = {
 
 /** Returns undefined where the provider has said nothing, or the gateway has no words for it. */
 function repairWords(rejection: RejectionToTell): string | undefined {
-  const { said, reason } = rejection;
-  if (said !== undefined && ownWords.test(said)) return said;
+  const { providerText, reason } = rejection;
+  if (providerText !== undefined && ownWords.test(providerText)) return providerText;
   if (reason === 'context_length_exceeded') return overflowWords(rejection);
   if (reason === 'invalid_image' || reason === 'unsupported_image_format')
-    return said === undefined ? noImage : `${noImage}: ${said}`;
-  return said;
+    return providerText === undefined ? noImage : `${noImage}: ${providerText}`;
+  return providerText;
 }
 
 const noImage = 'Could not process image';
@@ -90,9 +90,9 @@ const figures = /(?<![\w.-])\d[\d,]{2,9}(?![\w-])/g;
 
 const numberIn = (text: string): number => Number(text.replaceAll(',', ''));
 
-function overflowWords({ said = '', promptTokens, contextTokens }: RejectionToTell): string {
+function overflowWords({ providerText = '', promptTokens, contextTokens }: RejectionToTell): string {
   const read = (shape: RegExp): number | undefined => {
-    const [, first, second] = shape.exec(said) ?? [];
+    const [, first, second] = shape.exec(providerText) ?? [];
     const found = first ?? second;
     return found === undefined ? undefined : numberIn(found);
   };
@@ -100,7 +100,7 @@ function overflowWords({ said = '', promptTokens, contextTokens }: RejectionToTe
   if (input !== undefined && input <= limit && input + output > limit) {
     return `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${limit}, decrease input length or \`max_tokens\` and try again`;
   }
-  const beyond = (said.match(figures) ?? []).map(numberIn).filter((figure) => figure > limit);
+  const beyond = (providerText.match(figures) ?? []).map(numberIn).filter((figure) => figure > limit);
   const tokens = input ?? (beyond.length > 0 ? Math.max(...beyond) : promptTokens);
   return `prompt is too long: ${Math.max(tokens, limit + 1)} tokens > ${limit} maximum`;
 }

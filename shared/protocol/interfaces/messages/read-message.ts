@@ -35,10 +35,10 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   const broken = brokenEnd(details);
   if (broken !== undefined) return { kind: 'error', error: broken };
-  const said = answerDetails(details);
+  const summary = answerDetails(details);
   const files = (pick(json, content, resultsShape) as readonly unknown[]).flatMap(filesIn);
-  const objectIds = [...(said.objectIds ?? []), ...files];
-  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said, objectIds } };
+  const objectIds = [...(summary.objectIds ?? []), ...files];
+  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...summary, objectIds } };
 }
 
 /** Metadata of a message, whole or as it begins and ends in events. */

@@ -37,14 +37,14 @@ export const moderations = relayedInterface({
   // That of the provider: most clients name none.
   defaultModel: 'omni-moderation-latest',
   promptMember: 'input',
-  readInput: (json, { input: asked }) => readInput(json, asked),
+  readInput: (json, { input }) => readInput(json, input),
   readAnswer: (text) => readListAnswer(text, { list: 'results' }),
   writeAnswer: withCostHeader,
 });
 
 /** Texts are judged each by itself, parts all together. */
-function readInput(json: JsonText, asked: Input): RelayedInput {
-  const items = typeof asked === 'string' ? [asked] : asked;
+function readInput(json: JsonText, input: Input): RelayedInput {
+  const items = typeof input === 'string' ? [input] : input;
   const measure = openImageMeasure();
   const images = items.flatMap((item) => (isText(item) || item.image_url === undefined ? [] : [item.image_url]));
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(

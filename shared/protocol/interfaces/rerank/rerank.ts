@@ -67,7 +67,7 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
   const longest = sizes.reduce((most, bytes) => Math.max(most, bytes), 0);
   const queryBytes = Buffer.byteLength(query);
   const unitsAt = (bytesPerToken: number) => ({ requests: searchUnits({ sizes, queryBytes }, bytesPerToken) });
-  const asked = optionNames.filter((name) => (raw[name] ?? false) !== false);
+  const optionMembers = optionNames.filter((name) => (raw[name] ?? false) !== false);
   return {
     // Each document has the context of the model to itself.
     size: {
@@ -79,7 +79,7 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
     },
     promptBytes: longest + queryBytes,
     hubNeeds: [
-      ...asked.map((member) => ({ kind: member, member }) as const),
+      ...optionMembers.map((member) => ({ kind: member, member }) as const),
       ...(isMixed ? [{ kind: 'mixed_documents', member: 'documents' } as const] : []),
     ],
   };

@@ -27,9 +27,9 @@ function readInput(json: JsonText, reading: RequestReading): ClientRequest | Gat
     outputBoundMember: undefined,
     // Providers refuse fields that only a response has, so none is added.
     upstreamBody({ model }) {
-      const own = withoutOwnItems(json);
-      const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...own.changes]);
-      return { text: rewriteMembers(json, changes, 0, own.replaced), leftOut: own.leftOut };
+      const rewrite = withoutOwnItems(json);
+      const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...rewrite.changes]);
+      return { text: rewriteMembers(json, changes, 0, rewrite.replaced), leftOut: rewrite.leftOut };
     },
     refusedStream: undefined,
   };

@@ -19,14 +19,14 @@ export const otherDelivery: OtherDelivery = {
 
 /** Fields of an event, as texts. */
 type Texts = Readonly<Record<string, string>>;
-interface Said {
+interface EventDraft {
   readonly type: string;
   readonly texts: Texts;
 }
 
 function* eventsOf(json: JsonText): Generator<EventText> {
   let sequenceNumber = 0;
-  const event = ({ type, texts }: Said): EventText => {
+  const event = ({ type, texts }: EventDraft): EventText => {
     const fields = Object.entries(texts).map(([name, text]) => `,"${name}":${text}`);
     const text = `{"type":"${type}","sequence_number":${sequenceNumber}${fields.join('')}}`;
     sequenceNumber += 1;
@@ -57,7 +57,7 @@ const textFields: Readonly<Record<string, { readonly field: string; readonly eve
 };
 
 /** An item of an unlisted type is sent whole. */
-function* itemEvents(json: JsonText, item: number, place: string): Generator<Said> {
+function* itemEvents(json: JsonText, item: number, place: string): Generator<EventDraft> {
   const fieldOf = (name: string) => findMember(json, name, item);
   const type = stringAt(json, fieldOf('type')) ?? '';
   const inner = Object.hasOwn(textFields, type) ? textFields[type] : undefined;
@@ -97,7 +97,7 @@ interface PartPlace {
   readonly inItem: Texts;
 }
 
-function* partEvents(json: JsonText, parts: readonly number[], { name, inItem }: PartPlace): Generator<Said> {
+function* partEvents(json: JsonText, parts: readonly number[], { name, inItem }: PartPlace): Generator<EventDraft> {
   const [index, around] =
     name === 'summary'
       ? ['summary_index', 'response.reasoning_summary_part']

@@ -96,8 +96,8 @@ export function openResponseReader(): EventReader {
 function readEvent({ name, text }: { readonly name?: string | undefined; readonly text: string }): EventReading {
   const event = parseEvent(text, longEvent);
   if (event === undefined) return { kind: 'unreadable' };
-  const { type, response: told } = event;
-  const response = isJsonObject(told) ? told : {};
+  const { type, response: snapshot } = event;
+  const response = isJsonObject(snapshot) ? snapshot : {};
   if (failedEnds.has(type)) return { kind: 'error', error: { error: response.error ?? {} } };
   if (type === 'error' || name === 'error')
     return { kind: 'error', error: isJsonObject(event.error) ? event : { error: event } };
@@ -127,8 +127,8 @@ export function idsOf(
 ): Pick<AnswerDetails, 'storedIds' | 'objectIds'> {
   const items = output.filter(isJsonObject);
   const stored = store === false ? [] : [id, ...items.map((item) => item.id)];
-  const containers = items.flatMap(({ container_id: own, environment }) => [
-    own,
+  const containers = items.flatMap(({ container_id: containerId, environment }) => [
+    containerId,
     isJsonObject(environment) ? environment.container_id : undefined,
   ]);
   return { storedIds: stored.filter(isText), objectIds: containers.filter(isText) };

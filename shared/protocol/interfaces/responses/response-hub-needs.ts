@@ -24,14 +24,14 @@ const formatTypes: readonly unknown[] = ['text', 'json_schema', 'json_object'];
 function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonObject): HubNeed[] {
   const format = isJsonObject(text) && isJsonObject(text.format) ? text.format.type : 'text';
   const includes = Array.isArray(include) ? include : [];
-  const asked: readonly (readonly [HubNeedKind, string, boolean])[] = [
+  const needs: readonly (readonly [HubNeedKind, string, boolean])[] = [
     ['response_format', 'text.format', !formatTypes.includes(format)],
     ['logprobs', 'top_logprobs', isSent(logprobs) && logprobs !== 0],
     ['no_output', 'generate', body.generate === false],
     ['no_output', 'prompt_cache_options.prewarm', preparesCache(body.prompt_cache_options)],
     ['logprobs', 'include', includes.includes('message.output_text.logprobs')],
   ];
-  return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
+  return needs.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
 
 export const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);

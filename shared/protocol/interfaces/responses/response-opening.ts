@@ -50,12 +50,12 @@ const plainId = (id: string): string => id.replaceAll(/\W/g, '');
 export function refusedStream(body: JsonObject, error: GatewayError, { id, createdSeconds }: RefusedStream): string {
   const settings = responseSettings(body);
   const facts = { id: ownResponseId(id), createdSeconds, model: String(body.model ?? ''), settings };
-  const told = { code: 'context_length_exceeded', message: error.message };
+  const errorFields = { code: 'context_length_exceeded', message: error.message };
   const events = {
     'response.created': `"sequence_number":0,"response":${responseText({ ...facts })}`,
     // SDKs throw this one, agents read the other.
-    error: `"sequence_number":1,${JSON.stringify({ ...told, param: error.param ?? null }).slice(1, -1)}`,
-    'response.failed': `"sequence_number":2,"response":${responseText({ ...facts, status: 'failed', error: told })}`,
+    error: `"sequence_number":1,${JSON.stringify({ ...errorFields, param: error.param ?? null }).slice(1, -1)}`,
+    'response.failed': `"sequence_number":2,"response":${responseText({ ...facts, status: 'failed', error: errorFields })}`,
   };
   return Object.entries(events)
     .map(([type, members]) => toEventLine(`{"type":"${type}",${members}}`, type))

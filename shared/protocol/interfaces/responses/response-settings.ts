@@ -7,30 +7,30 @@ import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 export function responseSettings(body: JsonObject): string {
   const { effort = null, summary = null } = membersIn(body.reasoning);
   const { format, verbosity } = membersIn(body.text);
-  const said = (member: string, otherwise: unknown = null) => body[member] ?? otherwise;
+  const setting = (member: string, otherwise: unknown = null) => body[member] ?? otherwise;
   const members = {
     access_programs: null,
     background: false,
     conversation: null,
-    instructions: said('instructions'),
-    max_output_tokens: said('max_output_tokens'),
-    max_tool_calls: said('max_tool_calls'),
-    metadata: said('metadata', {}),
-    parallel_tool_calls: said('parallel_tool_calls', true),
+    instructions: setting('instructions'),
+    max_output_tokens: setting('max_output_tokens'),
+    max_tool_calls: setting('max_tool_calls'),
+    metadata: setting('metadata', {}),
+    parallel_tool_calls: setting('parallel_tool_calls', true),
     previous_response_id: null,
     prompt: null,
-    prompt_cache_key: said('prompt_cache_key'),
-    prompt_cache_retention: said('prompt_cache_retention'),
+    prompt_cache_key: setting('prompt_cache_key'),
+    prompt_cache_retention: setting('prompt_cache_retention'),
     reasoning: { effort, summary },
-    safety_identifier: said('safety_identifier'),
-    service_tier: said('service_tier', 'default'),
+    safety_identifier: setting('safety_identifier'),
+    service_tier: setting('service_tier', 'default'),
     // The gateway keeps no answer under its id.
     store: false,
-    temperature: said('temperature', 1),
+    temperature: setting('temperature', 1),
     text: { format: format ?? { type: 'text' }, ...((verbosity ?? null) === null ? {} : { verbosity }) },
-    tool_choice: said('tool_choice', 'auto'),
+    tool_choice: setting('tool_choice', 'auto'),
     top_logprobs: 0,
-    top_p: said('top_p', 1),
+    top_p: setting('top_p', 1),
     frequency_penalty: 0,
     presence_penalty: 0,
     truncation: 'disabled',

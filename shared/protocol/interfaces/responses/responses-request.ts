@@ -118,9 +118,9 @@ function upstreamBody(
   { store, max_output_tokens: bound }: ResponsesBody,
   { model, zdr, defaultBound }: UpstreamTarget,
 ): UpstreamBody {
-  const own = withoutOwnItems(json);
-  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...own.changes]);
+  const rewrite = withoutOwnItems(json);
+  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...rewrite.changes]);
   if (zdr && (store ?? null) === null) changes.set('store', false);
   if ((bound ?? null) === null && defaultBound !== undefined) changes.set('max_output_tokens', defaultBound.tokens);
-  return { text: rewriteMembers(json, changes, 0, own.replaced), leftOut: own.leftOut };
+  return { text: rewriteMembers(json, changes, 0, rewrite.replaced), leftOut: rewrite.leftOut };
 }

@@ -17,8 +17,8 @@ import { responseText } from './response-opening.ts';
 
 export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   // An answer of the gateway's own has an estimate where its provider reported nothing.
-  const said = usage?.members ?? readUsageMember(json);
-  const merged = { ...(isJsonObject(said) ? said : {}), cost, cost_usd: costUsd };
+  const usageMembers = usage?.members ?? readUsageMember(json);
+  const merged = { ...(isJsonObject(usageMembers) ? usageMembers : {}), cost, cost_usd: costUsd };
   const member = findMember(json, 'usage');
   const body =
     member === undefined
@@ -34,7 +34,7 @@ export interface AskedResponse {
   readonly settings: () => string;
 }
 
-export function openResponseWriter(asked: AskedResponse): StreamWriter {
+export function openResponseWriter(request: AskedResponse): StreamWriter {
   let sequenceNumber = -1;
   let responseId: string | undefined;
   let model: string | undefined;
@@ -56,10 +56,10 @@ export function openResponseWriter(asked: AskedResponse): StreamWriter {
       const response = responseText({
         id: responseId,
         createdSeconds: createdSeconds ?? 0,
-        model: model ?? asked.model,
+        model: model ?? request.model,
         status: 'failed',
         error: { code: 'server_error', message: `${code}: ${message}` },
-        settings: asked.settings(),
+        settings: request.settings(),
       });
       const failed = `{"type":"response.failed","sequence_number":${sequenceNumber + 2},"response":${response}}`;
       return toEventLine(JSON.stringify(error), 'error') + toEventLine(failed, 'response.failed');

@@ -18,12 +18,15 @@ const noJson = jsonTextOf({});
 export async function readTranscription(text: string): Promise<ReadAnswer> {
   if (!/^\s*\{/.test(text)) return readText(text);
   const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
-    const { error, text: said, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
+    const { error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
     if ((error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
-    if (typeof said !== 'string') return { kind: 'unreadable' };
+    if (typeof transcript !== 'string') return { kind: 'unreadable' };
     const usage = readTranscriptionUsage(readUsageMember(json)) ?? reportedLength(duration);
     const modelName = typeof model === 'string' ? model : undefined;
-    return { kind: 'answer', answer: { text, json, usage, outputBytes: Buffer.byteLength(said), model: modelName } };
+    return {
+      kind: 'answer',
+      answer: { text, json, usage, outputBytes: Buffer.byteLength(transcript), model: modelName },
+    };
   });
   return read ?? readUnscanned(text, readTranscriptionUsage);
 }

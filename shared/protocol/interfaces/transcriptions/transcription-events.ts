@@ -20,12 +20,12 @@ export function openTranscriptionReader(): EventReader {
       const isMarker = isEndMarker(written);
       const last = isMarker ? chunks.end() : undefined;
       if (isMarker && last === undefined) return { kind: 'event', event: endMarkerEvent(name, written) };
-      const said = last ?? parseEvent(written);
-      if (said === undefined) return { kind: 'unreadable' };
-      if (said.type === 'error' || isJsonObject(said.error))
-        return { kind: 'error', error: isJsonObject(said.error) ? said : { error: said } };
-      const event = chunks.read(said) ?? usualEvent(said);
-      const text = event === said && last === undefined ? written : JSON.stringify(event);
+      const payload = last ?? parseEvent(written);
+      if (payload === undefined) return { kind: 'unreadable' };
+      if (payload.type === 'error' || isJsonObject(payload.error))
+        return { kind: 'error', error: isJsonObject(payload.error) ? payload : { error: payload } };
+      const event = chunks.read(payload) ?? usualEvent(payload);
+      const text = event === payload && last === undefined ? written : JSON.stringify(event);
       const isLast = event.type === 'transcript.text.done';
       isDone ||= isLast;
       const usage = isLast ? readTranscriptionUsage(event.usage) : undefined;
@@ -49,7 +49,7 @@ const usualTypes: Readonly<Record<string, string>> = {
 function usualEvent(event: JsonObject): JsonObject {
   const type = usualTypes[String(event.type)];
   if (type === undefined) return event;
-  const { type: _own, ...rest } = event;
+  const { type: _type, ...rest } = event;
   if (type !== 'transcript.text.delta') return { type, ...rest };
   const { text: delta, ...others } = rest;
   return { type, delta, ...others };

@@ -45,11 +45,11 @@ interface Batch<Event> {
 
 /** Rejects where reading broke off before the end was said; every other fault is the last batch. */
 export async function* readParts<Event>(
-  given: Parts,
+  packageParts: Parts,
   { exchange, source, target, options, undoRenames, stops }: ReadAttempt,
   write: (part: HubPart) => readonly Event[],
 ): AsyncGenerator<Batch<Event>, void, undefined> {
-  const whole = stops.length === 0 ? given : partsToStop(given, exchange.partEmitted, stops);
+  const whole = stops.length === 0 ? packageParts : partsToStop(packageParts, exchange.partEmitted, stops);
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   const isWhole = exchange.answer()?.isStream === false;
   // Where the client gave stops, the first word may have been one: nothing is an answer.
@@ -70,13 +70,16 @@ export async function* readParts<Event>(
   let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
   try {
     let read = 0;
-    for await (const given of parts) {
+    for await (const packagePart of parts) {
       read += 1;
       if (read % turnMaxParts === 0) await nextTurn();
       exchange.partEmitted();
-      hasCalls ||= given.type === 'tool-call';
-      const said = { isWhole, hasContent, hasCalls };
-      const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason, said) } : given;
+      hasCalls ||= packagePart.type === 'tool-call';
+      const progress = { isWhole, hasContent, hasCalls };
+      const part =
+        packagePart.type === 'finish'
+          ? { ...packagePart, finishReason: knownEnd(packagePart.finishReason, progress) }
+          : packagePart;
       const found = faultOf(part);
       if (found !== undefined) {
         fault = found;

@@ -158,14 +158,14 @@ export async function callThroughHub(
 function factsOf(
   candidate: Candidate,
   target: HubTarget,
-  asked: HubCall['reasoning'],
+  preference: HubCall['reasoning'],
   boundTokens: number,
 ): Pick<TargetCall, 'model' | 'provider' | 'names' | 'openAiNames' | 'boundTokens' | 'reasoning' | 'thinking'> {
   const { provider, entry } = candidate;
   const model = entry.upstream_model;
   const names = [model, candidate.model.id];
   const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(provider) ?? unknownModelReasoning;
-  const thinking = thinkingOf(asked, boundTokens, reasoning);
+  const thinking = thinkingOf(preference, boundTokens, reasoning);
   return { model, provider, names, openAiNames: openAiNames(candidate), boundTokens, reasoning, thinking };
 }
 

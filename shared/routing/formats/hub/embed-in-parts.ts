@@ -16,7 +16,7 @@ interface EmbedCall {
   readonly target: HubTarget;
   readonly model: string;
   readonly names: readonly string[];
-  readonly asked: AskedEmbedding;
+  readonly embeddingOptions: AskedEmbedding;
   readonly write: (vector: readonly number[]) => string;
   readonly openPart: OpenPart;
 }
@@ -44,8 +44,8 @@ export async function embedInParts(
   const names = [model, candidate.model.id];
   const write = writers[String(body.encoding_format ?? 'float')];
   if (write === undefined) return failed({ ...notTranslatable, param: 'encoding_format' });
-  const asked = askedOf(body);
-  const call = { embeddings, target, model, names, asked, write, openPart };
+  const embeddingOptions = askedOf(body);
+  const call = { embeddings, target, model, names, embeddingOptions, write, openPart };
   const texts = [body.input].flat() as string[];
   const parts = inParts(texts, await inputsMaxOf(call));
   const { done, failure, broken } = await runParts(
@@ -105,15 +105,15 @@ async function inputsMaxOf({
 }
 
 async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
-  const { embeddings, target, model, names, asked, write } = call;
+  const { embeddings, target, model, names, embeddingOptions, write } = call;
   const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target, readable: embeddings.readable });
   try {
     const opened = embeddings.openModel({ model, ...exchange.settings }, names);
-    const result = await opened.doEmbed({ values: [...values], ...embeddings.toOptions(asked, names) });
+    const result = await opened.doEmbed({ values: [...values], ...embeddings.toOptions(embeddingOptions, names) });
     if (result.embeddings.length !== values.length) return failed({ kind: 'failed', cause: 'unreadable_answer' });
     const answer = exchange.answer();
     const tokens = toCount(embeddings.tokensIn?.(result, answer) ?? result.usage?.tokens);
-    const isCut = embeddings.leavesLength === true && asked.dimensions !== undefined;
+    const isCut = embeddings.leavesLength === true && embeddingOptions.dimensions !== undefined;
     const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
     // The text of the vectors, and the answer that it becomes a part of.
     keepAnswer(2);
@@ -122,7 +122,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
   } catch (error) {
     const { failure } = failureOf(error);
     if (failure.cause !== notTranslatable.cause) return failed(failure);
-    return failed({ ...failure, param: asked.dimensions === undefined ? 'input_type' : 'dimensions' });
+    return failed({ ...failure, param: embeddingOptions.dimensions === undefined ? 'input_type' : 'dimensions' });
   }
 }
 

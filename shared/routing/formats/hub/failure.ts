@@ -78,11 +78,11 @@ export interface SaidBefore {
 }
 
 /** Packages do not know each word: Gemini gives no image for many reasons, and an empty word is none. */
-export function knownEnd(reason: LanguageModelV4FinishReason, said: SaidBefore): LanguageModelV4FinishReason {
+export function knownEnd(reason: LanguageModelV4FinishReason, progress: SaidBefore): LanguageModelV4FinishReason {
   const { unified, raw } = reason;
   if (!isEndWord(raw) || raw === formatsOwnEnd) {
-    const isOver = said.isWhole || (raw === formatsOwnEnd && said.hasContent);
-    return isOver ? { unified: said.hasCalls ? 'tool-calls' : 'stop', raw: 'stop' } : noEnd;
+    const isOver = progress.isWhole || (raw === formatsOwnEnd && progress.hasContent);
+    return isOver ? { unified: progress.hasCalls ? 'tool-calls' : 'stop', raw: 'stop' } : noEnd;
   }
   const meaning = meaningOfEnd(raw);
   if (meaning === 'refused') return { unified: 'content-filter', raw };

@@ -35,7 +35,7 @@ interface ImagesPart {
   /** Base64. */
   readonly images: readonly string[];
   /** Images that are charged: also of an answer that cannot be handed on. */
-  readonly made: number;
+  readonly imageCount: number;
   readonly input: number | undefined;
   readonly output: number | undefined;
 }
@@ -56,11 +56,11 @@ export async function imagesInParts(
   const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart, task.pause);
   const parts = done.filter((part) => part !== undefined);
   const images = parts.flatMap((part) => part.images);
-  const made = parts.reduce((sum, part) => sum + part.made, 0);
+  const imageCount = parts.reduce((sum, part) => sum + part.imageCount, 0);
   const usage = usageOf(parts);
   if (broken !== undefined && parts.length === 0) throw broken.error;
   if (failure !== undefined) {
-    return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, made) });
+    return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, imageCount) });
   }
   // The provider blocked the prompt, or what came of it.
   if (images.length === 0) return failed({ ...blocked, ...(usage && { refusedAnswer: refusedOf(usage, 0) }) });
@@ -99,7 +99,7 @@ const countsOf = (images: number, max: number): readonly number[] =>
 const paidPart = (count: number): ImagesPart => ({
   kind: 'part',
   images: [],
-  made: count,
+  imageCount: count,
   input: undefined,
   output: undefined,
 });
@@ -122,7 +122,13 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
     );
     keepAnswer(2);
     const { inputTokens, outputTokens } = result.usage ?? {};
-    return { kind: 'part', images, made: images.length, input: toCount(inputTokens), output: toCount(outputTokens) };
+    return {
+      kind: 'part',
+      images,
+      imageCount: images.length,
+      input: toCount(inputTokens),
+      output: toCount(outputTokens),
+    };
   } catch (error) {
     if (isModerated(error)) return failed(blocked);
     return failureOf(error);

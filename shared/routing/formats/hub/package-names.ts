@@ -16,26 +16,26 @@ export function createPackageNames(call: HubCall): PackageNames {
   const names = createToolNames();
   const inherited = [...used].filter((name) => isInherited(name) || names.short(name) !== name);
   if (inherited.length === 0) return { call, partOf: (part) => part };
-  const given = new Map<string, string>();
+  const packageNames = new Map<string, string>();
   for (const name of inherited) {
     const short = names.short(name);
     let other = short === name || used.has(short) ? `${short.slice(0, nameMaxCharacters - 2)}_` : short;
     while (used.has(other)) other += '_';
     used.add(other);
-    given.set(name, other);
+    packageNames.set(name, other);
   }
-  const asked = new Map(Array.from(given, ([name, other]) => [other, name]));
+  const clientNames = new Map(Array.from(packageNames, ([name, other]) => [other, name]));
   const rename = (names: ReadonlyMap<string, string>) =>
     function renamed<Part extends object>(part: Part): Part {
       if (!('toolName' in part) || typeof part.toolName !== 'string') return part;
       return { ...part, toolName: names.get(part.toolName) ?? part.toolName };
     };
-  const [give, restore] = [rename(given), rename(asked)];
+  const [give, restore] = [rename(packageNames), rename(clientNames)];
   const { tools, toolChoice, prompt } = call;
   return {
     call: {
       ...call,
-      ...(tools && { tools: tools.map((tool) => ({ ...tool, name: given.get(tool.name) ?? tool.name })) }),
+      ...(tools && { tools: tools.map((tool) => ({ ...tool, name: packageNames.get(tool.name) ?? tool.name })) }),
       ...(toolChoice && { toolChoice: give(toolChoice) }),
       prompt: prompt.map((message) =>
         typeof message.content === 'string'

@@ -54,8 +54,8 @@ export function openPackagePart(openPart: OpenPart, { target, readable, body, se
   let part = openPart();
   let answerBytes = 0;
   const exchange = createExchange({
-    send: async (asked) => {
-      const request = { ...asked, ...sentTo };
+    send: async (packageRequest) => {
+      const request = { ...packageRequest, ...sentTo };
       const sent = await part.send(request).catch((error: unknown) => {
         if (!part.wasDead()) throw error;
         // This part alone once more: others may be paid for.

@@ -20,18 +20,18 @@ const triesMax = 3;
 const pauseSeconds = 1;
 
 /** `paidPart`: the part of an answer that its provider finished, and that cannot be handed on. */
-export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
-  parts: readonly Asked[],
-  run: (asked: Asked) => Promise<Part | NoAnswer>,
-  paidPart: (asked: Asked) => Part,
+export async function runParts<Input, Part extends { readonly kind: 'part' }>(
+  parts: readonly Input[],
+  run: (input: Input) => Promise<Part | NoAnswer>,
+  paidPart: (input: Input) => Part,
   pause: Pause,
 ): Promise<RunParts<Part>> {
   let failure: AttemptFailure | undefined;
   let broken: RunParts<Part>['broken'];
-  const done = await mapParallel(parts, concurrentPartsMax, async (asked): Promise<Part | undefined> => {
+  const done = await mapParallel(parts, concurrentPartsMax, async (input): Promise<Part | undefined> => {
     if (failure !== undefined) return undefined;
     const ended = await runUnlimited(
-      () => run(asked),
+      () => run(input),
       pause,
       () => failure === undefined,
     ).catch((error: unknown): NoAnswer => {
@@ -40,7 +40,7 @@ export async function runParts<Asked, Part extends { readonly kind: 'part' }>(
     });
     if (ended.kind === 'part') return ended;
     failure ??= ended.failure;
-    return ended.failure.refusedAnswer && paidPart(asked);
+    return ended.failure.refusedAnswer && paidPart(input);
   });
   return { done, failure, broken };
 }

@@ -110,7 +110,7 @@ function wordsIn(json: JsonText, changes: ReadonlyMap<string, unknown>): Readonl
     words.add(name);
     const inner = containers.has(name) ? value() : undefined;
     // Claude's own options are one level deeper on Converse.
-    for (const [word, told] of isJsonObject(inner) ? Object.entries(inner) : []) add(word, () => told);
+    for (const [word, value] of isJsonObject(inner) ? Object.entries(inner) : []) add(word, () => value);
   };
   for (const member of json.inside(0)) {
     const name = json.name(member);

@@ -28,9 +28,9 @@ export function createStopSearch(stops: readonly string[]): StopSearch {
   function add(state: number, character: number): number {
     const known = longer.get(state * characters + character);
     if (known !== undefined) return known;
-    const made = lengths.push((lengths[state] as number) + 1) - 1;
-    longer.set(state * characters + character, made);
-    return made;
+    const newState = lengths.push((lengths[state] as number) + 1) - 1;
+    longer.set(state * characters + character, newState);
+    return newState;
   }
 
   function next(state: number, character: number): number {

@@ -129,9 +129,9 @@ class RuledHistory {
   }
 
   #roleFor(role: unknown): unknown {
-    const own = role === 'developer' && !this.#rules.takesDeveloper ? 'system' : role;
+    const ruledRole = role === 'developer' && !this.#rules.takesDeveloper ? 'system' : role;
     this.#isLate ||= role === 'assistant' || role === 'tool';
-    return own === 'system' && this.#rules.wantsInstructionsFirst && this.#isLate ? 'user' : own;
+    return ruledRole === 'system' && this.#rules.wantsInstructionsFirst && this.#isLate ? 'user' : ruledRole;
   }
 
   #addAnswer(json: JsonText, message: number, at: number): void {
@@ -143,18 +143,18 @@ class RuledHistory {
     const calls = findMember(json, 'tool_calls', message);
     if (calls === undefined || !json.isArray(calls)) return;
     const read = [...json.inside(calls)].map((call) => stringAt(json, call, 'id'));
-    const own = read.map((id) => (id === undefined ? id : (this.#ids?.add(id) ?? id)));
-    this.#open = own.filter((id) => id !== undefined);
-    if (own.every((id, place) => id === read[place])) return;
-    this.#change((answer) => ({ ...answer, tool_calls: withIds(answer.tool_calls, own) }));
+    const ruledIds = read.map((id) => (id === undefined ? id : (this.#ids?.add(id) ?? id)));
+    this.#open = ruledIds.filter((id) => id !== undefined);
+    if (ruledIds.every((id, place) => id === read[place])) return;
+    this.#change((answer) => ({ ...answer, tool_calls: withIds(answer.tool_calls, ruledIds) }));
   }
 
   #addResult(json: JsonText, message: number): void {
     const id = stringAt(json, message, 'tool_call_id');
     if (id === undefined) return;
-    const own = this.#ids?.find(id) ?? id;
-    this.#open = this.#open.filter((one) => one !== own);
-    if (own !== id) this.#change((result) => ({ ...result, tool_call_id: own }));
+    const ruledId = this.#ids?.find(id) ?? id;
+    this.#open = this.#open.filter((one) => one !== ruledId);
+    if (ruledId !== id) this.#change((result) => ({ ...result, tool_call_id: ruledId }));
   }
 }
 
@@ -190,8 +190,8 @@ function withoutThinking(answer: JsonObject, foreign: readonly string[]): JsonOb
   const { content } = answer;
   const rest = Object.entries(answer).filter(([name]) => name === 'content' || !foreign.includes(name));
   if (!foreign.includes('content') || !Array.isArray(content)) return Object.fromEntries(rest);
-  const left = content.filter((part) => !isJsonObject(part) || part.type !== 'thinking');
-  return { ...Object.fromEntries(rest), content: left.length > 0 ? left : '' };
+  const shownParts = content.filter((part) => !isJsonObject(part) || part.type !== 'thinking');
+  return { ...Object.fromEntries(rest), content: shownParts.length > 0 ? shownParts : '' };
 }
 
 const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_calls']);
@@ -241,12 +241,12 @@ function createShortIds(): ShortIds {
 
   return {
     add(id) {
-      const own = shortOf(id);
-      used.add(own);
-      const known = waiting.get(id) ?? { open: [], last: own };
-      known.open.push(own);
-      waiting.set(id, { ...known, last: own });
-      return own;
+      const shortId = shortOf(id);
+      used.add(shortId);
+      const known = waiting.get(id) ?? { open: [], last: shortId };
+      known.open.push(shortId);
+      waiting.set(id, { ...known, last: shortId });
+      return shortId;
     },
     find(id) {
       const known = waiting.get(id);

@@ -81,9 +81,9 @@ async function readStream(body: ReadableStream<Uint8Array>, calledInterface: Pla
 /** The events by which interfaces say that a stream broke. Throws RequestFailed. */
 function refuseFailure({ type, error, response, ...event }: Record<string, unknown>): void {
   const failed = type === 'response.failed' ? (response as { readonly error?: unknown } | undefined)?.error : error;
-  const told = failed ?? (type === 'error' ? event : undefined);
-  if (told === undefined || told === null) return;
-  const { code, type: kind, message } = told as { code?: unknown; type?: unknown; message?: unknown };
+  const fault = failed ?? (type === 'error' ? event : undefined);
+  if (fault === undefined || fault === null) return;
+  const { code, type: kind, message } = fault as { code?: unknown; type?: unknown; message?: unknown };
   throw new RequestFailed(String(code ?? kind), String(message));
 }
 

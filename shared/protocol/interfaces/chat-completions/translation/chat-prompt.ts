@@ -91,13 +91,13 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
   const called = toolCalls.map((call, at): AssistantPart => {
     const fn = calledFunction(call);
     const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
-    const own = besideOf(call, `${path}.tool_calls[${at}]`, reading) ?? signatures.get(textOf(call.id) ?? '');
+    const options = besideOf(call, `${path}.tool_calls[${at}]`, reading) ?? signatures.get(textOf(call.id) ?? '');
     return {
       type: 'tool-call',
       toolCallId: id,
       toolName: name,
       input: calls.readArguments(fn.arguments),
-      ...(own === undefined ? {} : { providerOptions: own }),
+      ...(options === undefined ? {} : { providerOptions: options }),
     };
   });
   const content = [...thoughts, ...texts, ...toImages(message.images, path, reading), ...called];

@@ -36,10 +36,10 @@ export function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => vo
     if (input !== '') emitDelta({ type: 'input_json_delta', partial_json: input });
   }
 
-  function begin(id: string, block: MessageBlock, own?: Pick<OpenBlock, 'signed' | 'of'>): void {
+  function begin(id: string, block: MessageBlock, extras?: Pick<OpenBlock, 'signed' | 'of'>): void {
     close();
     index += 1;
-    open = { kind: block.type, id, hasArguments: false, input: createInputWriter(), signed: {}, ...own };
+    open = { kind: block.type, id, hasArguments: false, input: createInputWriter(), signed: {}, ...extras };
     if (block.type === 'tool_use') outputBytes += Buffer.byteLength(block.name);
     emit({ type: 'content_block_start', index, content_block: block });
   }
@@ -54,8 +54,8 @@ export function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => vo
   }
 
   const beginText = (id: string) => begin(id, { type: 'text', text: '', citations: null });
-  const beginThinking = (id: string, own?: Pick<OpenBlock, 'signed' | 'of'>) =>
-    begin(id, { type: 'thinking', thinking: '', signature: '' }, own);
+  const beginThinking = (id: string, extras?: Pick<OpenBlock, 'signed' | 'of'>) =>
+    begin(id, { type: 'thinking', thinking: '', signature: '' }, extras);
   const addText = (text: string) => add({ type: 'text_delta', text }, text);
   const addThinking = (thinking: string) => add({ type: 'thinking_delta', thinking }, thinking);
 

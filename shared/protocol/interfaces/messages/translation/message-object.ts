@@ -39,7 +39,7 @@ export function messageEnd(
 ): MessageEnd {
   // From whichever package reports it.
   const sequence = Object.values(metadata ?? {}).find(
-    ({ stopSequence: told }) => typeof told === 'string',
+    ({ stopSequence: stop }) => typeof stop === 'string',
   )?.stopSequence;
   const ended = (stop_reason: string): MessageEnd => ({ stop_reason, stop_sequence: null, stop_details: null });
   if (unified === 'length') return ended('max_tokens');

@@ -1,9 +1,9 @@
 // Tool calls of an answer as blocks: in pieces, or whole.
 import { type AnswerHead, clientCallId, isSigned, type PartOf, type ToolNames } from '../../../hub/index.ts';
+import type { SaidBlocks } from './content-blocks.ts';
 import type { Blocks } from './message-blocks.ts';
-import type { SaidBlocks } from './said-blocks.ts';
 
-export function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, said: SaidBlocks) {
+export function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: SaidBlocks) {
   /** Calls that have begun, and are not whole. */
   const begun = new Set<string>();
   let calls = 0;
@@ -11,7 +11,7 @@ export function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Block
   function begin(part: PartOf<'tool-input-start'> | PartOf<'tool-call'>, id: string): void {
     const signed = head.readSigned(part.providerMetadata);
     const clientId = clientCallId(head.id, id);
-    said.addSignatureBeforeCall();
+    content.addSignatureBeforeCall();
     if (isSigned(signed)) blocks.addSignature(signed, { call: clientId });
     begun.add(id);
     calls += 1;

@@ -1,10 +1,10 @@
 // Writes the parts of an answer as events of Messages: a client gets the events, or the message that they make.
 import { once } from '../../../../foundation/cache/index.ts';
 import { type AnswerHead, type HubPart, type PartOf, type ToolNames, tokensOf } from '../../../hub/index.ts';
+import { openSaidBlocks } from './content-blocks.ts';
 import { createBlocks } from './message-blocks.ts';
 import { messageEnd, messageStart, toUsage } from './message-object.ts';
 import type { EmitEvent } from './message-types.ts';
-import { openSaidBlocks } from './said-blocks.ts';
 import { openToolBlocks } from './tool-blocks.ts';
 
 export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: EmitEvent): (part: HubPart) => void {
@@ -13,8 +13,8 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
     start();
     emit(event);
   });
-  const said = openSaidBlocks(head, blocks);
-  const tools = openToolBlocks(head, names, blocks, said);
+  const content = openSaidBlocks(head, blocks);
+  const tools = openToolBlocks(head, names, blocks, content);
 
   function finish({ usage: reported, finishReason, providerMetadata }: PartOf<'finish'>): void {
     blocks.close();
@@ -34,13 +34,13 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
       case 'text-start':
       case 'text-delta':
       case 'text-end':
-        return said.addText(part);
+        return content.addText(part);
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return said.addReasoning(part);
+        return content.addReasoning(part);
       case 'file':
-        return said.addPlaceless(part);
+        return content.addPlaceless(part);
       case 'tool-input-start':
         return part.providerExecuted === true ? undefined : tools.begin(part, part.id);
       case 'tool-input-delta':

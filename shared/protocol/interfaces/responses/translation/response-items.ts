@@ -104,9 +104,9 @@ const isTextPart = (part: unknown): boolean => isJsonObject(part) && typeof part
 function describeFound(tools: unknown, clientTools: ClientTools): string {
   const namesIn = (list: unknown, namespace?: string): string[] =>
     (Array.isArray(list) ? list.filter(isJsonObject) : []).flatMap(({ type, name, tools: inner }) => {
-      const own = typeof name === 'string' ? name : '';
-      if (type === 'namespace') return namesIn(inner, own);
-      return [clientTools.nameFor({ kind: type === 'custom' ? type : 'function', name: own, namespace })];
+      const toolName = typeof name === 'string' ? name : '';
+      if (type === 'namespace') return namesIn(inner, toolName);
+      return [clientTools.nameFor({ kind: type === 'custom' ? type : 'function', name: toolName, namespace })];
     });
   const names = namesIn(tools);
   return names.length === 0 ? 'No tool was found.' : `Tools found: ${names.join(', ')}`;

@@ -50,13 +50,13 @@ function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
   const { type, description, parameters, strict } = tool;
   if (type === 'custom')
     return { type: 'function', name, ...freeformParameters(tool), strict: false, ...cacheMark(tool) };
-  const own = type === 'function' ? undefined : ownTools[type as OwnToolType];
-  const text = typeof description === 'string' && description !== '' ? description : own?.description;
+  const builtIn = type === 'function' ? undefined : ownTools[type as OwnToolType];
+  const text = typeof description === 'string' && description !== '' ? description : builtIn?.description;
   return {
     type: 'function',
     name,
     ...(text === undefined ? {} : { description: text }),
-    inputSchema: isJsonObject(parameters) || own === undefined ? toInputSchema(parameters) : own.parameters,
+    inputSchema: isJsonObject(parameters) || builtIn === undefined ? toInputSchema(parameters) : builtIn.parameters,
     // Said outright: some targets take a tool that says nothing for a strict one.
     strict: strict === true,
     ...cacheMark(tool),

@@ -3,11 +3,11 @@
 import { type HubPart, type PartOf, tokensOf } from '../../../hub/index.ts';
 import type { TokenReport } from '../../../wire/index.ts';
 import { openCallItems } from './call-items.ts';
+import { openSaidItems } from './content-items.ts';
 import { createOpenItem } from './open-item.ts';
 import { createOutputItems, type Emit } from './output-items.ts';
 import { imageOf } from './response-items.ts';
 import { type ResponseEnd, responseEnd, type Writing } from './response-object.ts';
-import { openSaidItems } from './said-items.ts';
 
 export interface ResponseSink {
   readonly emit: Emit;
@@ -19,7 +19,7 @@ export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink
   const { head } = writing;
   const items = createOutputItems(head, emit);
   const open = createOpenItem(items);
-  const said = openSaidItems(head, items, open);
+  const content = openSaidItems(head, items, open);
   const calls = openCallItems(writing, items, open);
   let { model } = head;
 
@@ -46,11 +46,11 @@ export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink
       case 'text-start':
       case 'text-delta':
       case 'text-end':
-        return said.addText(part);
+        return content.addText(part);
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return said.addReasoning(part);
+        return content.addReasoning(part);
       case 'file':
         return addFile(part);
       case 'tool-input-start':

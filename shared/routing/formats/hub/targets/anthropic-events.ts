@@ -115,15 +115,16 @@ const isKnownBlock = (block: unknown): boolean => {
 
 /** For one stream: whether an event is of a block, or a piece of one, that is new to the package. */
 function openNewBlocks(): (text: string) => boolean {
-  const left = new Set<unknown>();
+  const openBlocks = new Set<unknown>();
   return (text) => {
     const kind = blockEvent.exec(text)?.[1];
     if (kind === undefined) return false;
-    if (kind !== 'start' && left.size === 0) return kind === 'delta' && !knownDeltas.test(text) && isEventObject(text);
+    if (kind !== 'start' && openBlocks.size === 0)
+      return kind === 'delta' && !knownDeltas.test(text) && isEventObject(text);
     const { index, content_block: block } = parsedObject(text) ?? {};
     if (kind === 'start' && isJsonObject(block) && typeof block.type === 'string' && !isKnownBlock(block))
-      left.add(index);
-    if (left.has(index)) return true;
+      openBlocks.add(index);
+    if (openBlocks.has(index)) return true;
     return kind === 'delta' && !knownDeltas.test(text);
   };
 }

@@ -28,7 +28,7 @@ export function readableCompletion(text: string): string {
 }
 
 /** Only events with one of these are parsed. */
-const said = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
+const finalFields = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
 export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
   let isFinished = false;
@@ -39,7 +39,7 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
     if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [unspokenEnd], place: 'end' };
     const hasOther = hasDialectInPieces(text);
-    if (!hasOther && !said.test(text)) {
+    if (!hasOther && !finalFields.test(text)) {
       if (text.includes('"choices"') || text.includes('"error"')) return { read: [text] };
       isGarbled ||= parsedObject(text) === undefined;
       return { read: [] };
@@ -48,8 +48,8 @@ export async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: un
     if (parsed === undefined) return { read: [text] };
     const event: JsonObject = hasOther ? { ...parsed, choices: callIds(usualPieces(parsed.choices), 'delta') } : parsed;
     isFinished ||= hasFinished(event);
-    const { x_groq: own } = event;
-    const reported = event.usage ?? (isJsonObject(own) ? own.usage : undefined);
+    const { x_groq: groq } = event;
+    const reported = event.usage ?? (isJsonObject(groq) ? groq.usage : undefined);
     const usage = readableOpenAiUsage(reported, chatUsage) ?? null;
     hasUsage ||= usage !== null;
     return { read: [JSON.stringify({ ...event, choices: choicesOf(event), usage })], isAddition: usage !== null };

@@ -129,14 +129,14 @@ function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
 
 /** To others their marks say it. */
 function toldCacheOptions(target: TargetCall): JsonObject {
-  const asked = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
+  const cacheOptions = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
   const isKnown = isOpenAi(target) && knowsMarks(target.openAiNames);
-  return isKnown && isJsonObject(asked) ? { prompt_cache_options: openAiCacheOptions(asked) } : {};
+  return isKnown && isJsonObject(cacheOptions) ? { prompt_cache_options: openAiCacheOptions(cacheOptions) } : {};
 }
 
 function toldVerbosity({ call, openAiNames }: TargetCall): JsonObject {
-  const asked = call.optional.find(({ name, value }) => name === 'verbosity' && typeof value === 'string');
-  return asked !== undefined && knowsVerbosity(openAiNames) ? { verbosity: asked.value } : {};
+  const verbosity = call.optional.find(({ name, value }) => name === 'verbosity' && typeof value === 'string');
+  return verbosity !== undefined && knowsVerbosity(openAiNames) ? { verbosity: verbosity.value } : {};
 }
 
 const isPlain = (target: TargetCall): boolean => !isOpenAi(target);

@@ -34,9 +34,9 @@ export function openCallIds(): (choices: unknown, name: 'message' | 'delta') => 
   const known = new Map<string, string>();
   const ownId = (place: string, id: unknown): unknown => {
     if (typeof id !== 'string' || id === '') return id;
-    const own = known.get(place) ?? distinct(id);
-    known.set(place, own);
-    return own;
+    const distinctId = known.get(place) ?? distinct(id);
+    known.set(place, distinctId);
+    return distinctId;
   };
   return (choices, name) =>
     mapObjects(choices, (choice, choiceAt) => {

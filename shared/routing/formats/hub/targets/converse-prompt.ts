@@ -98,8 +98,8 @@ export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Pro
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
     // The package drops the part after the last dot.
-    const own = count === 1 && !/ \(\d+\)$/.test(name) ? name : `${name} (${count})`;
-    return { ...part, filename: `${own}.file` };
+    const distinctName = count === 1 && !/ \(\d+\)$/.test(name) ? name : `${name} (${count})`;
+    return { ...part, filename: `${distinctName}.file` };
   };
   return prompt.map((message) => {
     if (message.role === 'tool') return { ...message, content: message.content.map((part) => withNames(part, named)) };

@@ -42,14 +42,14 @@ export const target: HubTarget = {
   boundBody(body, target) {
     const inference = readObject(body, 'inferenceConfig');
     const fields = readObject(body, 'additionalModelRequestFields');
-    const told = fieldsOfThinking(body, fields, target);
+    const thinking = fieldsOfThinking(body, fields, target);
     const { temperature: _temperature, topP: _topP, topK: _topK, ...plain } = inference;
-    const changed = { ...fields, ...told.fields };
+    const changed = { ...fields, ...thinking.fields };
     const failed = target.rules.flagsFailures ? failedCalls(target.call.prompt) : new Set<string>();
     return {
       ...(failed.size === 0 ? {} : { messages: withFailures(read(body, 'messages'), failed) }),
       inferenceConfig: {
-        ...(told.isThinking ? plain : inference),
+        ...(thinking.isThinking ? plain : inference),
         maxTokens: atMost(inference.maxTokens, target.boundTokens),
       },
       ...(Object.keys(changed).length === 0 ? {} : { additionalModelRequestFields: changed }),
@@ -115,11 +115,15 @@ function fieldsOfThinking(
   if (thinking === undefined) return { fields: {}, isThinking: false };
   if (target.reasoning.kind === 'budget' || target.reasoning.kind === 'adaptive') {
     const isClaudeForced = () => isForced(body, fields.tool_choice);
-    const { thinking: told, effort, isThinking } = claudeThinking(body, target, target.boundTokens, isClaudeForced);
+    const {
+      thinking: thinkingField,
+      effort,
+      isThinking,
+    } = claudeThinking(body, target, target.boundTokens, isClaudeForced);
     const output = isJsonObject(fields.output_config) ? fields.output_config : {};
     return {
       fields: {
-        ...(told === undefined ? {} : { thinking: told }),
+        ...(thinkingField === undefined ? {} : { thinking: thinkingField }),
         ...(effort === undefined ? {} : { output_config: { ...output, effort } }),
       },
       isThinking,

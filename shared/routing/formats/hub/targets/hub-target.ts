@@ -76,7 +76,7 @@ export interface EmbeddingTarget {
   /** Whether the model's form has `input_type`. */
   readonly saysInputType: (names: readonly string[]) => boolean;
   readonly toOptions: (
-    asked: AskedEmbedding,
+    embeddingOptions: AskedEmbedding,
     names: readonly string[],
   ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'>;
   /** Completes an answer for its package. */
@@ -118,7 +118,9 @@ export interface ImageTarget {
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     names: readonly string[],
   ) => ImageModelV4;
-  readonly toOptions: (asked: AskedImages) => Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio' | 'providerOptions'>;
+  readonly toOptions: (
+    imageOptions: AskedImages,
+  ) => Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio' | 'providerOptions'>;
 }
 
 export interface HubTarget extends Signatures {

@@ -46,7 +46,7 @@ export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
 // The options that every package is given.
 
 export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4CallOptions {
-  const { reasoning: _asked, parallelToolCalls: _parallel, optional: _optional, ...options } = call;
+  const { reasoning: _reasoning, parallelToolCalls: _parallel, optional: _optional, ...options } = call;
   return { ...options, maxOutputTokens: boundTokens };
 }
 
@@ -64,8 +64,8 @@ export const anyJsonSchema: { readonly type: 'json'; readonly schema: JSONSchema
 export function withJsonInstruction(call: HubCall): HubCall {
   const { responseFormat, ...plain } = call;
   const schema = responseFormat?.type === 'json' ? responseFormat.schema : undefined;
-  const told = schema === undefined ? '' : ` It satisfies this JSON schema: ${JSON.stringify(schema)}`;
-  const content = `Unless you call a tool, answer with one JSON object and nothing else: no code fence, no other text.${told}`;
+  const schemaText = schema === undefined ? '' : ` It satisfies this JSON schema: ${JSON.stringify(schema)}`;
+  const content = `Unless you call a tool, answer with one JSON object and nothing else: no code fence, no other text.${schemaText}`;
   const start = call.prompt.findIndex(({ role }) => role !== 'system');
   return { ...plain, prompt: call.prompt.toSpliced(Math.max(start, 0), 0, { role: 'system', content }) };
 }

@@ -29,14 +29,14 @@ export const target: HubTarget = {
   boundBody(body, target) {
     // The package knows how much some models write at most.
     const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
-    const told = claudeThinking(body, target, maxTokens, () => isForced(body));
+    const thinking = claudeThinking(body, target, maxTokens, () => isForced(body));
     const output = readObject(body, 'output_config');
     // Newer models refuse any of them; the package knows which.
-    const sampling = told.isThinking ? { temperature: undefined, top_p: undefined, top_k: undefined } : {};
+    const sampling = thinking.isThinking ? { temperature: undefined, top_p: undefined, top_k: undefined } : {};
     return {
       max_tokens: maxTokens,
-      thinking: told.thinking,
-      ...(told.effort === undefined ? {} : { output_config: { ...output, effort: told.effort } }),
+      thinking: thinking.thinking,
+      ...(thinking.effort === undefined ? {} : { output_config: { ...output, effort: thinking.effort } }),
       ...sampling,
     };
   },

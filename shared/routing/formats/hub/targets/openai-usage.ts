@@ -65,14 +65,14 @@ export function readableOpenAiUsage(
   if (!isJsonObject(reported)) return undefined;
   const usage = renamed(reported);
   const counts = readableUsage(usage, { required, counts: [], parts: [] });
-  const told = Object.entries(details).map(([member, names]) => {
+  const detailEntries = Object.entries(details).map(([member, names]) => {
     const of = isJsonObject(usage[member]) ? usage[member] : {};
     return [
       member,
       Object.fromEntries(names.flatMap((name) => (toCount(of[name]) === undefined ? [] : [[name, of[name]]]))),
     ];
   });
-  return { ...Object.fromEntries(required.map((name) => [name, counts[name]])), ...Object.fromEntries(told) };
+  return { ...Object.fromEntries(required.map((name) => [name, counts[name]])), ...Object.fromEntries(detailEntries) };
 }
 
 /**

@@ -65,8 +65,8 @@ export function plainResults({ content }: ToolMessage): LanguageModelV4Message[]
     }
     return { ...part, output: { type: 'text', value: text } } as ToolResult;
   });
-  const said: LanguageModelV4Message[] = [{ role: 'tool', content: results }];
-  return brought.length === 0 ? said : [...said, { role: 'user', content: brought }];
+  const messages: LanguageModelV4Message[] = [{ role: 'tool', content: results }];
+  return brought.length === 0 ? messages : [...messages, { role: 'user', content: brought }];
 }
 
 type File = Extract<UserMessage['content'][number], { type: 'file' }>;

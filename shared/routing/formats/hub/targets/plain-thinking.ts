@@ -26,10 +26,10 @@ export function watchThinking(): ThinkingWatch {
   let member: ReasoningMember = 'reasoning_content';
   const read = (body: unknown, of: 'message' | 'delta') => {
     const choices = isJsonObject(body) && Array.isArray(body.choices) ? body.choices : [];
-    const said: unknown = isJsonObject(choices[0]) ? choices[0][of] : undefined;
-    if (!isJsonObject(said)) return;
-    if (typeof said.reasoning === 'string') member = 'reasoning';
-    if (Array.isArray(said.content) && said.content.some(isThinkingPart)) member = 'thinking';
+    const message: unknown = isJsonObject(choices[0]) ? choices[0][of] : undefined;
+    if (!isJsonObject(message)) return;
+    if (typeof message.reasoning === 'string') member = 'reasoning';
+    if (Array.isArray(message.content) && message.content.some(isThinkingPart)) member = 'thinking';
   };
   const shown = () => ({ providerMetadata: { gw: { signature: member } } });
   return {

@@ -42,9 +42,9 @@ export function readableUsage(
   usage: unknown,
   { required, counts, parts }: Pick<UsageForm, 'required' | 'counts' | 'parts'>,
 ): JsonObject {
-  const told: JsonObject = isJsonObject(usage) ? usage : {};
-  const isCount = (name: string) => toCount(told[name]) !== undefined;
-  const isOdd = (name: string) => (told[name] ?? null) !== null && !isCount(name);
+  const fields: JsonObject = isJsonObject(usage) ? usage : {};
+  const isCount = (name: string) => toCount(fields[name]) !== undefined;
+  const isOdd = (name: string) => (fields[name] ?? null) !== null && !isCount(name);
   // An unreported count is zero, except a required one.
   const isTold = required.some(isCount);
   const odd = [
@@ -52,9 +52,9 @@ export function readableUsage(
     ...counts.filter((name) => isOdd(name) || (!isTold && !isCount(name))),
   ];
   const oddParts = parts.filter(isOdd);
-  if (odd.length + oddParts.length === 0) return told;
+  if (odd.length + oddParts.length === 0) return fields;
   // Details beside them may be odd as well.
-  const known = [...required, ...counts, ...parts].filter(isCount).map((name) => [name, told[name]] as const);
+  const known = [...required, ...counts, ...parts].filter(isCount).map((name) => [name, fields[name]] as const);
   return Object.fromEntries([
     ...known,
     ...odd.map((name) => [name, noCount] as const),

@@ -83,7 +83,7 @@ export const phaseIn = ({ phase }: JsonObject): JsonObject =>
 
 function readableMessages({ id, content, ...message }: JsonObject): JsonObject[] {
   const parts = (Array.isArray(content) ? content : []).filter(isJsonObject);
-  const own = textOr(id, 'msg');
+  const itemId = textOr(id, 'msg');
   return parts.flatMap((part) => {
     const text = textOr(part.text, part.refusal);
     if (typeof text !== 'string') return [];
@@ -92,7 +92,7 @@ function readableMessages({ id, content, ...message }: JsonObject): JsonObject[]
       {
         type: 'message',
         role: 'assistant',
-        id: isRefusal ? refusalIdPrefix + own : own,
+        id: isRefusal ? refusalIdPrefix + itemId : itemId,
         ...phaseIn(message),
         content: [{ type: 'output_text', text, annotations: [] }],
       },

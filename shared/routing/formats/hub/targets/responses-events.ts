@@ -138,28 +138,31 @@ function readObject(text: string): JsonObject | undefined {
 function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
   const { refusals } = open;
   const { type, response, item, output_index: place } = event;
-  const told = isJsonObject(response) ? response : {};
+  const snapshot = isJsonObject(response) ? response : {};
   switch (type) {
     case 'response.created':
     case 'response.in_progress':
       return [
-        { type, response: { id: textOr(told.id, ''), created_at: createdAt(told), model: textOr(told.model, '') } },
+        {
+          type,
+          response: { id: textOr(snapshot.id, ''), created_at: createdAt(snapshot), model: textOr(snapshot.model, '') },
+        },
       ];
     case 'response.completed':
     case 'response.incomplete':
       return [
-        ...missingItems(told.output, open),
+        ...missingItems(snapshot.output, open),
         {
           type,
           response: {
-            incomplete_details: readableIncomplete(told, type === 'response.incomplete'),
-            usage: readableOpenAiUsage(told.usage, responseUsage),
+            incomplete_details: readableIncomplete(snapshot, type === 'response.incomplete'),
+            usage: readableOpenAiUsage(snapshot.usage, responseUsage),
           },
         },
       ];
     case 'response.failed':
     case 'response.cancelled':
-      return [failure(told.error)];
+      return [failure(snapshot.error)];
     case 'error':
       return [failure(isJsonObject(event.error) ? event.error : event)];
     case 'response.output_item.added':
@@ -180,8 +183,8 @@ const createdAt = ({ created_at: created }: JsonObject): number => (typeof creat
 /** Both forms of a failed response, in one. */
 function failure(error: unknown): JsonObject {
   const { type, code, message } = isJsonObject(error) ? (error as JsonObject) : {};
-  const told = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
-  return { type: 'error', sequence_number: 0, error: told };
+  const errorFields = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
+  return { type: 'error', sequence_number: 0, error: errorFields };
 }
 
 const added = 'response.output_item.added';

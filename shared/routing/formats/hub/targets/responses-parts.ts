@@ -72,8 +72,11 @@ function ownPart(part: HubPart): HubPart {
 /** In the words of the hub. */
 function ownText(id: unknown, metadata: Metadata): { readonly providerMetadata?: SharedV4ProviderMetadata } {
   const phase = metadata?.openai?.phase;
-  const said = { ...(isRefusal(id) ? { isRefusal: true } : {}), ...(typeof phase === 'string' ? { phase } : {}) };
-  return Object.keys(said).length === 0 ? {} : { providerMetadata: { gw: said } };
+  const partMetadata = {
+    ...(isRefusal(id) ? { isRefusal: true } : {}),
+    ...(typeof phase === 'string' ? { phase } : {}),
+  };
+  return Object.keys(partMetadata).length === 0 ? {} : { providerMetadata: { gw: partMetadata } };
 }
 
 function ownReasoning(metadata: Metadata, isLast: boolean): SharedV4ProviderMetadata {

@@ -96,13 +96,13 @@ function packageOptions(
 }
 
 function optionalOptions({ optional }: HubCall, names: readonly string[]): Record<string, string | JsonObject> {
-  const told: Record<string, string | JsonObject> = {};
+  const options: Record<string, string | JsonObject> = {};
   for (const { name, value } of optional) {
     if (name === 'cache_options' && isJsonObject(value) && knowsMarks(names))
-      told.promptCacheOptions = openAiCacheOptions(value);
-    if (name === 'verbosity' && typeof value === 'string' && knowsVerbosity(names)) told.textVerbosity = value;
+      options.promptCacheOptions = openAiCacheOptions(value);
+    if (name === 'verbosity' && typeof value === 'string' && knowsVerbosity(names)) options.textVerbosity = value;
   }
-  return told;
+  return options;
 }
 
 function toldThinking(thinking: TargetCall['thinking']): JsonObject | undefined {

@@ -98,7 +98,7 @@ function optionalOf(schema: unknown): number {
   const { properties, required, items, anyOf } = schema;
   const named = isJsonObject(properties) ? properties : {};
   const needed = new Set(Array.isArray(required) ? required : []);
-  const own = Object.keys(named).filter((name) => !needed.has(name)).length;
+  const count = Object.keys(named).filter((name) => !needed.has(name)).length;
   const inside = [...Object.values(named), ...(Array.isArray(anyOf) ? anyOf : []), items, ...definitionsOf(schema)];
-  return inside.reduce<number>((sum, one) => sum + optionalOf(one), own);
+  return inside.reduce<number>((sum, one) => sum + optionalOf(one), count);
 }
