@@ -90,7 +90,7 @@ const dynamicImports = (sourceRoot: string): Plugin => ({
 });
 
 /** A package that imports all of zod brings its messages in forty languages, half of its size. */
-const oneLanguage: Plugin = {
+export const oneLanguage: Plugin = {
   name: 'one-language',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
@@ -100,7 +100,7 @@ const oneLanguage: Plugin = {
 };
 
 /** A client of the SDK imports its package.json for its version alone. */
-const clientVersion: Plugin = {
+export const clientVersion: Plugin = {
   name: 'client-version',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path }) => {

@@ -23,6 +23,15 @@ WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEM
 COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
+/** Lists of others that the code contains, with the file of their terms. */
+const listsOfOthers = [
+  {
+    input: 'shared/configuration/model-list/models.json',
+    name: 'prices and bounds of models from LiteLLM (MIT)',
+    terms: join(import.meta.dirname, '../../shared/configuration/model-list/LICENSE-litellm'),
+  },
+] as const;
+
 /** The terms of this project too. */
 const apacheFile = join(import.meta.dirname, '../../LICENSE');
 
@@ -49,6 +58,11 @@ export async function noticesOf(metafiles: readonly Metafile[]): Promise<string>
     const names = namesByText.get(text) ?? new Set();
     namesByText.set(text, names.add(`${packageFile.name} ${packageFile.version} (${packageFile.license})`));
   }
+  const inputs = new Set(metafiles.flatMap(containedInputs));
+  for (const { input, name, terms } of listsOfOthers) {
+    if (![...inputs].some((path) => path.endsWith(input))) continue;
+    namesByText.set((await readFile(terms, 'utf8')).trim(), new Set([name]));
+  }
   const sections = [...namesByText].map(([text, names]) => `${[...names].toSorted().join('\n')}\n\n${text}\n`);
   return [
     'The code beside this file contains, whole or in part, these packages under these terms.\n',
@@ -56,14 +70,15 @@ export async function noticesOf(metafiles: readonly Metafile[]): Promise<string>
   ].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Folders of packages with code in the output; a package that was only read does not count. */
-const packageFolders = ({ outputs }: Metafile): string[] =>
+/** Files with code in the output; one that was only read does not count. */
+const containedInputs = ({ outputs }: Metafile): string[] =>
   Object.values(outputs).flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => {
-      const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0];
-      return folder === undefined || bytesInOutput === 0 ? [] : [folder];
-    }),
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput === 0 ? [] : [path])),
   );
+
+/** Folders of packages with code in the output. */
+const packageFolders = (metafile: Metafile): string[] =>
+  containedInputs(metafile).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []);
 
 async function licenseText(folder: string, { name, license, author }: PackageFile): Promise<string> {
   const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying|copyrightnotice)/i.test(file));

@@ -1,5 +1,6 @@
-// `npm run gw -- COMMAND …`: the operator's command line.
+// `npm run gw -- COMMAND …`: the operator's command line, and the program `gw` of the package.
 import { enableCompileCache } from 'node:module';
+import { startCommand } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { processTerminal } from './output/terminal.ts';
@@ -7,16 +8,20 @@ import { processTerminal } from './output/terminal.ts';
 // Modules imported from here on are compiled once, and cached with the temporary files: a command starts in half the
 // time.
 enableCompileCache();
-const { run } = await import('./args/run.ts');
-
-// `gw usage | head` is no failure.
-process.stdout.on('error', () => process.exit());
-
-const code = await run(process.argv.slice(2), {
-  terminal: processTerminal(process),
-  clock: systemClock,
-  randomness: systemRandomness,
-  variables: process.env,
-});
-// Exits without waiting for idle sockets and timers, once the output is written.
-process.stdout.write('', () => process.exit(code));
+const [first, ...words] = process.argv.slice(2);
+if (first === startCommand) {
+  const { runStart } = await import('../local/run-start.ts');
+  await runStart(words);
+} else {
+  const { run } = await import('./args/run.ts');
+  // `gw usage | head` is no failure.
+  process.stdout.on('error', () => process.exit());
+  const code = await run(process.argv.slice(2), {
+    terminal: processTerminal(process),
+    clock: systemClock,
+    randomness: systemRandomness,
+    variables: process.env,
+  });
+  // Exits without waiting for idle sockets and timers, once the output is written.
+  process.stdout.write('', () => process.exit(code));
+}

@@ -1,15 +1,23 @@
-// Build output for a local run, built from its sources in memory on first use: it is never older than they are, and
-// nothing has to be built before a start.
+// Build output for a local run. A clone builds it from its sources in memory on first use: it is never older than they are,
+// and nothing has to be built before a start. The package contains it.
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ConsolePage, pageFile } from '../../functions/operator/console/page-folder.ts';
+import { type ConsolePage, pageFile, pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { once } from '../../shared/foundation/cache/index.ts';
+import { isBundled, rootPaths } from '../../shared/foundation/constants/index.ts';
 import type { BuiltFiles } from '../container/routes.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
 
 const describeApi = once(async () => (await import('../openapi/description/index.ts')).servedDescription());
 
-export const builtFiles = (): BuiltFiles => ({ page: builtPage(), describeApi });
+export const builtFiles = (): BuiltFiles => (isBundled ? packagedFiles() : { page: builtPage(), describeApi });
+
+/** All files of the package lie in one folder, the page in one below it. */
+const packagedFiles = (): BuiltFiles => ({
+  page: pageFolder(join(import.meta.dirname, 'page')),
+  describeApi: () => readFile(join(import.meta.dirname, rootPaths.openapi), 'utf8'),
+});
 
 export function builtPage(): ConsolePage {
   const built = once(async () => (await import('../build/page.ts')).buildPage(projectRoot));

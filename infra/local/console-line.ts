@@ -2,7 +2,7 @@
 // operator key of their own, new at each start: no command line could make one for them in time, or at all.
 import type { Composition } from '../../shared/composition/index.ts';
 import { createOperator, readOperators, revokeOperator } from '../../shared/configuration/administration/index.ts';
-import { rootPaths } from '../../shared/foundation/constants/index.ts';
+import { programs, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { type StartedGateway, storeOption } from './describe-start.ts';
 
 const operatorName = 'console-of-the-local-start';
@@ -16,7 +16,7 @@ export async function consoleLine(
   const address = new URL(rootPaths.console, started.url).href;
   const store = storeOption(started);
   if (store !== undefined && !started.isDemo) {
-    return `console ${address} with an operator key: npm run gw -- operators create --name NAME ${store}`;
+    return `console ${address} with an operator key: ${programs.commandLine} operators create --name NAME ${store}`;
   }
   return `console ${address}#key=${await renewOperator(deps)}`;
 }

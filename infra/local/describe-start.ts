@@ -13,6 +13,7 @@ import {
 import { isKeyExpired, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
+import { programs } from '../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
@@ -109,7 +110,8 @@ function whatIsMissing(provider: CalledProvider, credentials: Composition['crede
 function describeAccount({ workspace: { id }, available }: Account, started: StartedGateway): string[] {
   if (available > 0n) return [];
   const store = storeOption(started);
-  const solution = store === undefined ? 'write credit_usd in the file' : `npm run gw -- credits add ${id} 10 ${store}`;
+  const solution =
+    store === undefined ? 'write credit_usd in the file' : `${programs.commandLine} credits add ${id} 10 ${store}`;
   return [`note: workspace ${id} has no credit: ${solution}`];
 }
 
@@ -119,8 +121,8 @@ const noLocalSecrets = 'a local run reads no secrets, write env: NAME instead';
 export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb'>): string {
   const store = storeOption(started);
   return store === undefined
-    ? 'command line: this gateway is in memory; start it with --data .gw, then: npm run gw -- status --data .gw'
-    : `command line: npm run gw -- status ${store}`;
+    ? `command line: this gateway is in memory; start it with --data .gw, then: ${programs.commandLine} status --data .gw`
+    : `command line: ${programs.commandLine} status ${store}`;
 }
 
 /** How the command line reaches the store; undefined where it is in the memory of this process. */
@@ -156,7 +158,7 @@ async function describeCall(
   const solution =
     store === undefined
       ? 'write keys: [{ name: NAME }] at a workspace of the file'
-      : `npm run gw -- keys create --workspace ${accounts[0]?.workspace.id} --name NAME ${store}`;
+      : `${programs.commandLine} keys create --workspace ${accounts[0]?.workspace.id} --name NAME ${store}`;
   return [`note: there is no active key: ${solution}`];
 }
 

@@ -1,4 +1,5 @@
 // Lines of a start about its gateway file: what it changes in the store, and what it leaves as operators changed it.
+
 import {
   destructiveChanges,
   formatProblem,
@@ -8,6 +9,7 @@ import {
   memberText,
   type PlannedChange,
 } from '../../shared/configuration/gateway-file/index.ts';
+import { programs } from '../../shared/foundation/constants/index.ts';
 
 /** Beyond these a person reads `gw apply --dry-run`. */
 const linesMax = 100;
@@ -64,7 +66,7 @@ export function describeDifferences(
   const count = (whole?.changes ?? []).reduce((sum, one) => sum + settingsIn(one), 0);
   if (count === 0) return revoked;
   const differ = count === 1 ? '1 setting differs' : `${count} settings differ`;
-  const command = `npm run gw -- apply -f ${name} --dry-run${store === undefined ? '' : ` ${store}`}`;
+  const command = `${programs.commandLine} apply -f ${name} --dry-run${store === undefined ? '' : ` ${store}`}`;
   return [
     ...revoked,
     `note: ${differ} from ${name}, as operators changed the store: ${command} names them, and --reapply sets them as in the file`,

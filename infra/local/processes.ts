@@ -4,7 +4,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { type Clock, sleep, systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
 import type { StartOptions, Stop } from './open-composition.ts';
 
@@ -13,6 +13,8 @@ export type ServingMessage = { readonly port: number } | { readonly failure: str
 /** Message of the main process to a serving one: end, after your calls. */
 export const stopMessage = 'stop';
 
+/** Beside this file in the package too. */
+const servingFile = join(import.meta.dirname, `serving-process${extname(import.meta.filename)}`);
 /** A serving process takes eight seconds at most, and the whole stop nine. */
 const stopMaxMs = 8_500;
 /** A process that served for a shorter time is replaced later: the cause may end the next one too. */
@@ -49,7 +51,7 @@ export async function startProcesses(
   started: Stop[],
   clock: Clock = systemClock,
 ): Promise<number> {
-  cluster.setupPrimary({ exec: join(import.meta.dirname, 'serving-process.ts'), args: [JSON.stringify(options)] });
+  cluster.setupPrimary({ exec: servingFile, args: [JSON.stringify(options)] });
   const running = new Map<Worker, Promise<unknown>>();
   let isStopping = false;
   started.push(stop);

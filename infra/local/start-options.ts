@@ -1,7 +1,7 @@
 // `npm start -- …`.
 import { parseArgs } from 'node:util';
 import { nearestOf } from '../../shared/errors/index.ts';
-import { dataVariable, isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
+import { dataVariable, isStreamBudget, programs, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { readSignIn, type SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { demoTraffic } from './demo/demo-traffic.ts';
 import { hostDefault } from './listen-address.ts';
@@ -42,7 +42,7 @@ export interface LocalOptions {
 const portDefault = 8787;
 const portMax = 65_535;
 
-export const usage = `usage: npm start -- [options]
+export const usage = `usage: ${programs.start} [options]
 
 Runs the gateway on this machine. Without --config it serves what the store holds, and a demo on simulated providers
 where the store is empty.

@@ -30,6 +30,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/foundation/patterns': ground,
     'shared/foundation/time': ground,
     'infra/run-script.ts': 'How a script ends; imports nothing.',
+    'package.json': 'Name and version of the project.',
   },
   {
     'shared/foundation/environment': ground,

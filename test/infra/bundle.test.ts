@@ -2,7 +2,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { globSync, statSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -26,6 +25,7 @@ import { builtBundles } from '../support/built-bundles.ts';
 import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { copiedByImage, imageInstructions } from '../support/image-files.ts';
 import { operatorOf } from '../support/operator-requests.ts';
 import {
   chunkEvent,
@@ -112,21 +112,9 @@ async function invokeEach(
   return JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
 }
 
-/** Copies the files that the Dockerfile puts into the image of tasks, from the folder that it is built from. */
-async function imageOf(folder: string): Promise<string> {
-  const image = temporaryFolder();
-  const [ofTasks = ''] = (await readFile(join(folder, 'Dockerfile'), 'utf8')).split(/^FROM .* AS dependencies$/m);
-  for (const [, words = ''] of ofTasks.matchAll(/^COPY (.+)$/gm)) {
-    const [target = '', ...sources] = words.split(' ').reverse();
-    for (const source of sources) {
-      for (const name of globSync(source, { cwd: folder })) {
-        const isFolder = statSync(join(folder, name)).isDirectory();
-        await cp(join(folder, name), isFolder ? join(image, target) : join(image, target, name), { recursive: true });
-      }
-    }
-  }
-  return image;
-}
+/** The files that the Dockerfile puts into the image of tasks. */
+const imageOf = async (folder: string): Promise<string> =>
+  copiedByImage(imageInstructions(await readFile(join(folder, 'Dockerfile'), 'utf8'), 'container'), folder);
 
 let output: string;
 let bundles: readonly Bundle[];

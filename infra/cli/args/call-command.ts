@@ -1,5 +1,6 @@
 // Commands that are one request of the management interface, made in this process: the arguments of a line fill the
 // request, and the answer becomes columns.
+
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type RouteOf,
   routeOf,
 } from '../../../shared/configuration/management/index.ts';
+import { programs } from '../../../shared/foundation/constants/index.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openManagement } from '../target/stores.ts';
 import type { CommandLine } from './command-line.ts';
@@ -101,7 +103,7 @@ export function addCallCommands<Group extends string>(group: CommandLine, comman
     command
       .notes(
         ...(row.notes ?? []),
-        `Example: ${['npm run gw --', words, row.example, '--stage dev'].filter(Boolean).join(' ')}`,
+        `Example: ${[programs.commandLine, words, row.example, '--stage dev'].filter(Boolean).join(' ')}`,
       )
       .does((session, ...actionArguments: unknown[]) => call(session, words, row, actionArguments));
   }

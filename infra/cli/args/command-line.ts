@@ -2,6 +2,7 @@
 // each command in full. No message repeats an argument: it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
 import { nearestOf } from '../../../shared/errors/index.ts';
+import { programs } from '../../../shared/foundation/constants/index.ts';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
 import type { CommandOutcome, LineByLine, Session } from './session.ts';
@@ -15,8 +16,6 @@ export interface CommonOptions extends TargetOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
 }
-
-const invocation = 'npm run gw --';
 
 /** A group of commands, such as `keys`, or a command, such as `keys create`. */
 export class CommandLine extends Command {
@@ -129,7 +128,7 @@ const namesIn = (command: Command): string =>
 
 /** `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)` */
 export function usageLine(command: Command): string {
-  if (isGroup(command)) return [invocation, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
+  if (isGroup(command)) return [programs.commandLine, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
   const options = command.options.filter(
     ({ long, helpGroupHeading }) => helpGroupHeading === undefined && long !== '--json',
   );
@@ -137,7 +136,7 @@ export function usageLine(command: Command): string {
     ...command.registeredArguments.map(wordOf),
     ...options.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
   ];
-  return [invocation, fullName(command), ...words, targetUsage].join(' ');
+  return [programs.commandLine, fullName(command), ...words, targetUsage].join(' ');
 }
 
 const wordOf = (argument: Argument): string => {

@@ -1,8 +1,7 @@
 // Runs one line and returns its exit code: 0 done, 1 failed or declined, 2 it cannot be run. Resources that a command
 // opened are closed whatever happens.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Command } from 'commander';
+import packageFile from '../../../package.json' with { type: 'json' };
 import { dataVariable } from '../../../shared/foundation/constants/index.ts';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -46,18 +45,13 @@ export async function createProgram(execute: Execute, name?: string): Promise<Co
   return program;
 }
 
-async function readRelease(): Promise<string> {
-  const text = await readFile(join(import.meta.dirname, '../../../package.json'), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
-}
-
 /** Never rejects. */
 export async function run(words: readonly string[], processCircumstances: Circumstances): Promise<ExitCode> {
   const terminal = onlyText(processCircumstances.terminal);
   const circumstances = { ...processCircumstances, terminal };
   let code: ExitCode = 0;
   if (words.length === 1 && words[0] === '--version') {
-    terminal.writeOut(`gw ${await readRelease()}`);
+    terminal.writeOut(`gw ${packageFile.version}`);
     return 0;
   }
   const isHelp = words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h');

@@ -3,6 +3,7 @@
 
 import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import { looksLikeCredential } from '../../../shared/configuration/gateway-file/index.ts';
+import { programs } from '../../../shared/foundation/constants/index.ts';
 import { credentialName, isProviderCredential } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
@@ -19,7 +20,7 @@ export function addCredentials(program: CommandLine): void {
     .asks()
     .notes(
       'NAME is what the gateway file calls it: acme for `bearer: {secret: acme}`, ACME_API_KEY for `bearer: {env: ACME_API_KEY}`.',
-      'Example: npm run gw -- credentials set acme --stage dev < acme.key',
+      `Example: ${programs.commandLine} credentials set acme --stage dev < acme.key`,
       'A running stage uses it after five minutes at the latest. Local runs read environment variables instead.',
     )
     .does(setCredential);

@@ -1,5 +1,6 @@
 // Every command, in the order in which help lists them. A line loads the module of its own command alone: all of them take
 // several times as long.
+import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 
 type AddCommand = (program: CommandLine) => void;
@@ -11,6 +12,7 @@ interface CommandModule {
 }
 
 const modules: readonly CommandModule[] = [
+  { names: [startCommand], load: async () => (await import('./start.ts')).addStart },
   { names: ['apply'], load: async () => (await import('./apply.ts')).addApply },
   { names: ['export'], load: async () => (await import('./export.ts')).addExport },
   { names: ['status'], load: async () => (await import('./status.ts')).addStatus },

@@ -1,6 +1,8 @@
 // `models list | diff | update`: the stored models, their differences from the shipped model list, and the update from
 // it.
+
 import type { Documents } from '../../../shared/configuration/management/index.ts';
+import { programs } from '../../../shared/foundation/constants/index.ts';
 import { addCallCommands, type CallCommands, input, search, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
@@ -80,7 +82,7 @@ const modelCommands: CallCommands<'models'> = {
     notes: ['Nothing is written. Models that are not in the list, and providers without a kind, are not compared.'],
     shows: ({ data }) => {
       const { differences, models } = data;
-      const failure = `${differences.length} values of ${models.length} models differ; npm run gw -- models update takes them over`;
+      const failure = `${differences.length} values of ${models.length} models differ; ${programs.commandLine} models update takes them over`;
       return { ...outcomeOf(data), ...(differences.length === 0 ? {} : { failure }) };
     },
   },

@@ -7,6 +7,7 @@ import {
   type ProviderDocument,
   secretReferenceOf,
 } from '../../../shared/configuration/catalogue/index.ts';
+import { programs } from '../../../shared/foundation/constants/index.ts';
 import { credentialName, faultOfSecret } from '../../../shared/routing/providers/index.ts';
 import { readCredentialReport } from '../../local/credential-report.ts';
 import type { Session } from '../args/session.ts';
@@ -81,7 +82,7 @@ async function readStageCredentials(
       missing({ auth }) {
         const name = credentialName(auth);
         if (name === undefined || (typeof stored.get(name) === 'string' && stored.get(name) !== '')) return undefined;
-        return `${name} is not stored: npm run gw -- credentials set ${name} --${describeTarget(target)}`;
+        return `${name} is not stored: ${programs.commandLine} credentials set ${name} --${describeTarget(target)}`;
       },
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 // Which store a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
-import { storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { programs, storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { type ParseOption, UsageError } from '../args/option-values.ts';
 
 /** The tables of a stage, with the AWS credentials and the region of the shell, or those that the line names. */
@@ -57,12 +57,12 @@ export const targetOptions = [
   },
   {
     flags: '--dynamodb <URL>',
-    summary: 'the server of `npm start -- --dynamodb URL`',
+    summary: `the server of \`${programs.start} --dynamodb URL\``,
     read: matching(/^https?:\/\/[^/@]+\/?$/, 'a URL as in http://127.0.0.1:8000'),
   },
   {
     flags: '--data <DIR>',
-    summary: 'the folder of `npm start -- --data DIR`, which may be running meanwhile; default: the variable GW_DATA',
+    summary: `the folder of \`${programs.start} --data DIR\`, which may be running meanwhile; default: the variable GW_DATA`,
     read: matching(/./, 'a folder'),
   },
 ] as const;

@@ -1,6 +1,6 @@
 // Threads for schema work that would block the event loop: few in all, one job at a time for each key, in turn among
 // keys.
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
 import { systemClock, waitAtMost } from '../../foundation/time/index.ts';
@@ -19,11 +19,11 @@ interface JobResult {
 }
 export type WorkerReply = JobResult | { readonly error: string };
 
-/** A bundle contains it beside the code that starts it (infra/build). */
+/** Bundles and the package contain it beside the code that starts it (infra/build). */
 const workerFile =
   import.meta.dirname === undefined
     ? join(__dirname, 'schema-worker.cjs')
-    : join(import.meta.dirname, 'schema-worker.ts');
+    : join(import.meta.dirname, `schema-worker${extname(import.meta.filename)}`);
 
 /**
  * Memory for a schema and an answer of the largest size, and every error that the validator can report on them. The

@@ -1,12 +1,13 @@
 // Writes are in the log beside the file until a checkpoint copies them into it. That syncs the disk, so a thread with a
 // connection of its own does it.
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** A log of 4 MiB, as SQLite's own checkpoints have it. */
 const pagesPerCheckpoint = 1_000;
 
-const workerFile = join(import.meta.dirname, 'checkpoint-worker.ts');
+/** Beside this file in the package too. */
+const workerFile = join(import.meta.dirname, `checkpoint-worker${extname(import.meta.filename)}`);
 /** A connection lies outside the heap of its thread. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
@@ -29,7 +30,8 @@ export function createCheckpoints(file: CheckpointFile): Checkpoints {
   let worker: Worker | undefined;
 
   function start(): Worker {
-    const started = new Worker(workerFile, { workerData: file, resourceLimits });
+    // Node writes on the standard error of each thread that SQLite is experimental, and the thread writes nothing else.
+    const started = new Worker(workerFile, { workerData: file, resourceLimits, stderr: true });
     // Neither a checkpoint nor its thread keeps the process.
     started.unref();
     started.on('message', () => {

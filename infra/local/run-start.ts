@@ -1,0 +1,63 @@
+// What `npm start` and `gw start` do: a gateway from its options to its end, and the lines that a failure prints.
+import { programs } from '../../shared/foundation/constants/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { guardProcess } from '../../shared/protocol/http/index.ts';
+import { StoreFileRefused } from '../../shared/storage/sqlite-store/index.ts';
+import { InvalidGatewayFile } from './config-file.ts';
+import { startLocalGateway } from './start-local-gateway.ts';
+import { readOptions, usage } from './start-options.ts';
+
+/** How soon the end of npm is noticed. */
+const parentLookMs = 250;
+
+/** Standard output is for the log where that is read by a program. */
+const sayOn = (output: NodeJS.WriteStream) => (line: string) => void output.write(`${line}\n`);
+
+/** Resolves once it serves; the process then ends by a signal. A failure ends it with a line for each fault. */
+export async function runStart(words: readonly string[]): Promise<void> {
+  // A reader of the output that is gone takes no request with it.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+  try {
+    const options = readOptions(words, process.env);
+    if (options === 'help') {
+      sayOn(process.stdout)(usage);
+      process.exit(0);
+    }
+    const parent = process.ppid;
+    let isStopping = false;
+    const stop = () => {
+      if (!isStopping) void starting.then((gateway) => gateway.stop()).then(() => process.exit(0), endWith);
+      isStopping = true;
+    };
+    const starting = startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout), () => {
+      // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+    });
+    guardProcess((await starting).log);
+    if (process.env.npm_lifecycle_event !== undefined) void stopWithParent(parent, stop);
+  } catch (error) {
+    endWith(error);
+  }
+}
+
+function endWith(error: unknown): never {
+  for (const line of linesOf(error)) process.stderr.write(`gw: ${line}\n`);
+  process.exit(1);
+}
+
+/**
+ * npm passes SIGTERM on to the shell that it starts this process with, and not every shell passes it on to here: it ends,
+ * and this process gets another parent.
+ */
+async function stopWithParent(parent: number, stop: () => void): Promise<void> {
+  while (process.ppid === parent) await sleep(systemClock, parentLookMs);
+  stop();
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof InvalidGatewayFile) return error.lines;
+  const shown = error instanceof Error && error.cause instanceof StoreFileRefused ? error.cause : error;
+  const [reason = ''] = (shown instanceof Error ? shown.message : String(shown)).split('\n');
+  const isUsage = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  return [isUsage ? `${reason}; ${programs.start} --help prints the options` : reason];
+}
