@@ -404,6 +404,12 @@ describe('a stage with tasks', () => {
       expect.arrayContaining(['UnhealthyTasks', 'MissingTasks', 'RefusedAtMaximum', 'BalancerErrors']),
     );
     expect(ids).not.toContain('UrlErrors');
+    // A service that never had a healthy task has no value of it, which `FILL` cannot fill.
+    const missing = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('MissingTasks'));
+    expect(missing?.Properties).toMatchObject({
+      ...{ MetricName: 'HealthyHostCount', Statistic: 'Maximum', Threshold: 2 },
+      ...{ ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' },
+    });
     // The page knows each of them, and those of functions and of the console.
     const page = readFileSync(join(projectRoot, 'infra/cdk/guides/alarms.md'), 'utf8').replaceAll('-', '');
     const ofFunctions = resourcesOf(synthesizeStage('prod', { console: true }).api, 'AWS::CloudWatch::Alarm');

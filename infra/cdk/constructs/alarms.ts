@@ -68,6 +68,8 @@ interface Rule {
   readonly description: string;
   /** The highest value without an alarm. Default: a few calls. */
   readonly threshold?: number;
+  /** In place of a threshold: a value below it, or none, is the alarm. */
+  readonly atLeast?: number;
   readonly isSustained?: boolean;
 }
 
@@ -246,12 +248,8 @@ export class Alarms extends Construct {
       description: 'a task did not answer its health check in a whole period',
     });
     this.#add('MissingTasks', {
-      metric: new MathExpression({
-        expression: `${min} - FILL(healthy, 0)`,
-        usingMetrics: { healthy: targets.metrics.healthyHostCount({ period, statistic: 'Maximum' }) },
-        period,
-      }),
-      threshold: 0,
+      metric: targets.metrics.healthyHostCount({ period, statistic: 'Maximum' }),
+      atLeast: min,
       isSustained: true,
       description: `fewer than ${min} tasks serve, the least that the settings name`,
     });
@@ -270,16 +268,27 @@ export class Alarms extends Construct {
   }
 
   #add(name: string, rule: Rule): void {
-    const { metric, description, threshold = fewCallsMax, isSustained = false } = rule;
+    const { metric, description, threshold = fewCallsMax, atLeast, isSustained = false } = rule;
     const alarm = new Alarm(this, name, {
       metric,
       alarmDescription: `${this.#prefix}${description}`,
-      threshold,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...(atLeast === undefined ? rises(threshold) : falls(atLeast)),
       ...(isSustained ? sustained : { evaluationPeriods: 1 }),
     });
     alarm.addAlarmAction(this.#action);
     this.all.push(alarm);
   }
 }
+
+const rises = (threshold: number) => ({
+  threshold,
+  comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+});
+
+/** What is never counted is below every number: a service without any task has no value. */
+const falls = (threshold: number) => ({
+  threshold,
+  comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+  treatMissingData: TreatMissingData.BREACHING,
+});
