@@ -14,7 +14,7 @@ import {
   tableNaming,
 } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
-import type { DynamoClient } from '../../shared/storage/store/index.ts';
+import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 
 /** An engine in memory is ready at once, DynamoDB itself takes some ten seconds: 300 checks of 200 ms are a minute. */
 const checksMax = 300;

@@ -19,7 +19,8 @@ import { openTrace, type Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import type { OriginCheck } from '../protocol/http/index.ts';
 import { createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../storage/dynamodb-store/index.ts';
+import type { Store } from '../storage/store/index.ts';
 import { originCheck } from './stage-origin.ts';
 import type { ExporterDependencies } from './telemetry-exporter.ts';
 

@@ -4,8 +4,7 @@ import type { Randomness } from '../foundation/ids/index.ts';
 import type { Log } from '../foundation/log/index.ts';
 import type { Clock } from '../foundation/time/index.ts';
 import { anyOrigin, createOriginCheck, type OriginCheck } from '../protocol/http/index.ts';
-import { awsAccess, secretText } from '../storage/aws-clients/index.ts';
-import { callWithAttempts } from '../storage/store/index.ts';
+import { awsAccess, callWithAttempts, secretText } from '../storage/aws-clients/index.ts';
 
 interface OriginCheckDependencies {
   readonly clock: Clock;

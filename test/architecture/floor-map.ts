@@ -44,9 +44,12 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/foundation/telemetry': 'Spans as plain values, and how they are sent: knows no request and no provider.',
   },
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
-  { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
   { 'shared/storage/store': rules },
-  { 'shared/storage/sqlite-store': 'The port to the store on a file: knows no caller.' },
+  {
+    'shared/storage/sqlite-store': 'The port to the store on a file: knows no caller.',
+    'shared/storage/aws-clients': 'Settings and attempts of AWS clients: knows no operation of any service.',
+  },
+  { 'shared/storage/dynamodb-store': 'The port to the store on DynamoDB: knows no caller.' },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   {
     'shared/protocol/conversation': 'Runs in browsers too: knows texts and nothing of the gateway.',
@@ -252,12 +255,7 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'the signer and the core of the AWS SDK',
     sign: /from '@smithy\//,
-    homes: [
-      'shared/storage/aws-clients/',
-      'shared/storage/store/',
-      'infra/build/',
-      'infra/local/simulator/formats/bedrock-converse.ts',
-    ],
+    homes: ['shared/storage/aws-clients/', 'infra/build/', 'infra/local/simulator/formats/bedrock-converse.ts'],
   },
   {
     power: 'outgoing calls',

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
 import { createTables } from '../../infra/local/create-tables.ts';
-import { createDynamoClient, type Store } from '../../shared/storage/store/index.ts';
+import { createDynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestStore } from '../support/test-store.ts';
 

@@ -9,7 +9,7 @@ import { type CallRecord, createCallRecords } from '../../shared/accounting/call
 import { writeContent } from '../../shared/accounting/content-log/index.ts';
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { createDynamoClient, createDynamoStore } from '../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
 import { callRecord } from '../support/call-record.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';

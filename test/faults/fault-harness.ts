@@ -5,7 +5,7 @@ import type { Composition } from '../../shared/composition/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import { createDynamoStore } from '../../shared/storage/store/index.ts';
+import { createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
 import type { Wrappers } from '../support/dying-process.ts';
 import { startDynamoTestStore } from '../support/dynamodb.ts';
 import { startGatewayBackends } from '../support/gateway-backends.ts';

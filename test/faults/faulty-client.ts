@@ -2,7 +2,7 @@
 
 import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
-import type { DynamoClient } from '../../shared/storage/store/index.ts';
+import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 import { aroundSend, type SentCommand } from '../support/around-send.ts';
 
 /**

@@ -4,7 +4,7 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { fetchText } from '../../shared/foundation/outgoing/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { createDynamoClient } from '../../shared/storage/store/index.ts';
+import { createDynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
   type ForwardProxy,

@@ -2,7 +2,7 @@
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
-import { createDynamoClient, createDynamoStore } from '../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
 import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 
 const variables = {

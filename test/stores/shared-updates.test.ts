@@ -1,13 +1,7 @@
 // Updates of one turn of the event loop on DynamoDB: one request for all of them, and the outcomes of single ones.
 import { afterEach, describe, expect, it } from '#jest';
-import {
-  atLeast,
-  createDynamoClient,
-  createDynamoStore,
-  type Store,
-  StoreUnavailable,
-  type Update,
-} from '../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
+import { atLeast, type Store, StoreUnavailable, type Update } from '../../shared/storage/store/index.ts';
 import {
   answer,
   awsError,

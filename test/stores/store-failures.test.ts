@@ -3,13 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';
 import { storeCallTimeoutMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
-import {
-  absent,
-  createDynamoClient,
-  createDynamoStore,
-  type Store,
-  StoreUnavailable,
-} from '../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
+import { absent, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import {
   answer,

@@ -1,5 +1,5 @@
 // A DynamoDB client with something between it and the store: to watch its commands, to fail them, to lose their answers.
-import type { DynamoClient } from '../../shared/storage/store/index.ts';
+import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 
 export interface SentCommand {
   /** `PutItem`, `UpdateItem` … */

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/index.ts';
-import type { DynamoClient } from '../../shared/storage/store/index.ts';
+import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 import { aroundSend } from './around-send.ts';
 
 /** Replacements for a process's client, clock and transport. */

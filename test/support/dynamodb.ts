@@ -8,7 +8,7 @@ import { isEngineInstalled, startDynamoEngine } from '../../infra/dynamodb-engin
 import { createTables } from '../../infra/local/create-tables.ts';
 import { physicalTableName, tableDefinitions, tableNames } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
-import { createDynamoClient, createDynamoStore, type DynamoClient } from '../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore, type DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { dumpTables, patientCallTimeoutMs, type TestStore } from './test-store.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
-import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../../shared/storage/dynamodb-store/index.ts';
 import { heapOptions, tasksDefault } from '../../cdk/constructs/task-size.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
 import type { BenchPlan } from '../bench-options.ts';

@@ -49,7 +49,7 @@ export const operatorTableActions = {
 
 /**
  * Rights of IAM that an action takes. Updates of one moment go together, as statements of PartiQL, which have a right of
- * their own (shared/storage/store/shared-updates.ts).
+ * their own (shared/storage/dynamodb-store/shared-updates.ts).
  */
 export const rightsOf = (action: string): string[] =>
   action === 'UpdateItem' ? ['dynamodb:UpdateItem', 'dynamodb:PartiQLUpdate'] : [`dynamodb:${action}`];

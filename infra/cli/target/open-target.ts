@@ -1,29 +1,16 @@
 // Opens the store that the line names. Processes started for it end with `close`.
 
 import { join } from 'node:path';
-import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { type KeyWrapper, kmsKeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
-import { type TableName, tableNames, tableNaming } from '../../../shared/foundation/constants/index.ts';
-import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { systemClock } from '../../../shared/foundation/time/index.ts';
-import { type BlobStore, folderBlobs, s3Blobs, tableBlobs } from '../../../shared/storage/blobs/index.ts';
+import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import { type BlobStore, folderBlobs } from '../../../shared/storage/blobs/index.ts';
 import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
-import {
-  createDynamoClient,
-  createDynamoStore,
-  type DynamoClient,
-  readOnly,
-  refuseWrite,
-  type Store,
-} from '../../../shared/storage/store/index.ts';
-import { connectionKeyAlias, defaultCell, spillBucketName } from '../../cdk/resource-names.ts';
-import { createTables } from '../../local/create-tables.ts';
-import { blobFolder, sharedFolderOf } from '../../local/data-folder.ts';
+import { readOnly, refuseWrite, type Store } from '../../../shared/storage/store/index.ts';
+import { blobFolder } from '../../local/data-folder.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { ShellAccess } from './shell-access.ts';
-import { commandCallTimeoutMs, localStage, noTablesIn, type StageTarget, type Target } from './target.ts';
+import { commandCallTimeoutMs, localStage, noTablesIn, type Target } from './target.ts';
 
 export interface OpenOptions {
   /**
@@ -88,58 +75,10 @@ async function open(
   writes: boolean,
   missing: OpenOptions['missing'],
 ): Promise<OpenTarget> {
-  if (target.kind === 'stage') return openStage(target, terminal, writes);
-  return target.kind === 'server' ? openServer(target, writes) : openFolder(target, writes, missing);
-}
-
-async function openStage(
-  target: StageTarget,
-  terminal: Pick<Terminal, 'writeError'>,
-  writes: boolean,
-): Promise<OpenTarget> {
-  const { stage } = target;
-  // Not at the head of the file: it brings SDK clients that no local command uses.
-  const { readAccount, readShellAccess } = await import('./shell-access.ts');
-  // Signing in may take seconds, longer than a call to the store may wait; a failure to sign in shows here.
-  const access = await readShellAccess(target);
-  if (writes) {
-    const { id } = await readAccount(access);
-    terminal.writeError(`stage ${stage}: account ${id}, region ${access.region}`);
-  }
-  const { stageSettings } = await import('../../cdk/stage-settings.ts');
-  const settings = stageSettings[stage];
-  const client = createDynamoClient(access);
-  return {
-    ...opened(client, stage, settings?.tableSuffix),
-    cell: settings?.cell ?? defaultCell,
-    access,
-    prepareTables: async () => {},
-    wrapper: stageKeyWrapper(access, stage),
-    blobs: stageBucket(access, stage),
-    close: async () => client.destroy(),
-  };
-}
-
-/** The account is asked for with the first reading: its id is part of the bucket's name. */
-const stageBucket = (access: ShellAccess, stage: string): Pick<BlobStore, 'get'> => ({
-  async get(key) {
-    const { readAccount } = await import('./shell-access.ts');
-    const bucket = spillBucketName(stage, (await readAccount(access)).id, access.region);
-    return s3Blobs({ access, randomness: systemRandomness, bucket, isBucketInPath: false }).get(key);
-  },
-});
-
-function openServer({ url, stage }: Extract<Target, { readonly kind: 'server' }>, writes: boolean): OpenTarget {
-  const client = createDynamoClient({ endpoint: url });
-  return {
-    ...opened(client, stage),
-    cell: undefined,
-    access: undefined,
-    prepareTables: () => createTables(client, stage),
-    wrapper: localWrapper(sharedFolderOf({ dynamodb: url }), writes),
-    blobs: tableBlobs(createDynamoStore({ client, stage, callTimeoutMs: commandCallTimeoutMs }), systemClock),
-    close: async () => client.destroy(),
-  };
+  if (target.kind === 'folder') return openFolder(target, writes, missing);
+  // Not at the head of the file: they bring SDK clients that no command on a folder uses.
+  const { openServer, openStage } = await import('./open-dynamodb.ts');
+  return target.kind === 'stage' ? openStage(target, terminal, writes) : openServer(target, writes);
 }
 
 async function openFolder(
@@ -167,41 +106,9 @@ async function openFolder(
   };
 }
 
-const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
+/** Encrypts the keys of BYOK connections. */
+export const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
   lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
-
-function opened(
-  client: DynamoClient,
-  stage: string,
-  tableSuffix?: string,
-): Pick<OpenTarget, 'stage' | 'store' | 'describeTables' | 'storeOf'> {
-  const nameOf = tableNaming(stage, tableSuffix);
-  const storeOf = (suffix: string | undefined) =>
-    createDynamoStore({ client, stage, tableSuffix: suffix, callTimeoutMs: commandCallTimeoutMs });
-  return {
-    stage,
-    store: storeOf(tableSuffix),
-    storeOf: (suffix) => readOnly(storeOf(suffix)),
-    describeTables: () =>
-      mapParallel(tableNames, parallelReads, (table) => describeTable(client, nameOf(table), table)),
-  };
-}
-
-async function describeTable(client: DynamoClient, name: string, table: TableName): Promise<TableStatus> {
-  try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-    return { table, name, status: Table?.TableStatus, items: Table?.ItemCount, bytes: Table?.TableSizeBytes };
-  } catch (error) {
-    if (!(error instanceof ResourceNotFoundException)) throw error;
-    return { table, name, status: undefined, items: undefined, bytes: undefined };
-  }
-}
-
-// The wrapper that encrypts the keys of BYOK connections.
-
-/** The KMS key of a stage, used with the credentials of the shell. Calls nothing yet. */
-export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper =>
-  kmsKeyWrapper({ access, randomness: systemRandomness, keyId: connectionKeyAlias(stage) });
 
 /**
  * Opens the real one on first use: most files have no BYOK connection, and opening it creates a master key on this

@@ -11,8 +11,7 @@ import {
   KMSClient,
 } from '@aws-sdk/client-kms';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
-import { callWithAttempts } from '../../storage/store/index.ts';
+import { type AwsAccess, awsClientSettings, callWithAttempts } from '../../storage/aws-clients/index.ts';
 
 const socketsMax = 64;
 /** A wrapped key, or an error. */

@@ -8,8 +8,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
-import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
-import { callWithAttempts } from '../../storage/store/index.ts';
+import { type AwsAccess, awsClientSettings, callWithAttempts } from '../../storage/aws-clients/index.ts';
 
 export type SecretReading =
   /** Credentials by name. `unusable` counts the values that are neither a key nor the JSON of a service account. */

@@ -1,3 +1,4 @@
+export { type AttemptOptions, type CallKind, callWithAttempts, ItemsUnprocessed } from './attempts.ts';
 export { type AwsAccess, type AwsCredentialProvider, awsAccess, processCredentials } from './aws-access.ts';
 export { awsClientSettings } from './client-settings.ts';
 export { clientSigner } from './client-signer.ts';

@@ -2,8 +2,7 @@
 // exist; that right is not asked for, because a blob outlives every record that names it by a day.
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type AwsAccess, awsClientSettings } from '../aws-clients/index.ts';
-import { type AttemptOptions, callWithAttempts } from '../store/index.ts';
+import { type AttemptOptions, type AwsAccess, awsClientSettings, callWithAttempts } from '../aws-clients/index.ts';
 
 /** Time for some megabytes at the pace of a small function. It delays the end of a complete answer, so not longer. */
 const putTimeoutMs = 3_000;

@@ -1,7 +1,8 @@
-export { type AttemptOptions, callWithAttempts, neverConnected, startAdmissionTime } from './attempts.ts';
+export { startAdmissionTime } from './admission-time.ts';
 export { batchRuns, coalesceRuns, type Gathering } from './batch-runs.ts';
-export { applyChanges, ChangeImpossible, type Changes } from './changes.ts';
+export { applyChanges, ChangeImpossible, type Changes, removedBy } from './changes.ts';
 export {
+  type AttributePath,
   absent,
   and,
   atLeast,
@@ -17,8 +18,6 @@ export {
   or,
   unchanged,
 } from './condition.ts';
-export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
-export { createDynamoStore } from './dynamodb-store.ts';
 export { type Item, isEqual } from './item.ts';
 export { type DocumentWrite, documentIn, writeDocument } from './json-document.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
@@ -27,8 +26,10 @@ export {
   type BatchPut,
   type CallOptions,
   type ConditionalResult,
+  neverConnected,
   type Put,
   type QueryOptions,
+  type SortedTableName,
   type Store,
   StoreUnavailable,
   type Update,

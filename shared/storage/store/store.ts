@@ -105,3 +105,9 @@ export class StoreUnavailable extends Error {
     this.exhausted = exhausted;
   }
 }
+
+/** There was no connection to any address of the host, so no byte of the request left. */
+export function neverConnected(error: unknown): boolean {
+  const errors: readonly NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [error];
+  return errors.every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
+}

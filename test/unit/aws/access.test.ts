@@ -7,7 +7,7 @@ import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { awsAccess, clientSigner } from '../../../shared/storage/aws-clients/index.ts';
-import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../../shared/storage/dynamodb-store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   answer,

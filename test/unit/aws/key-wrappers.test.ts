@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-kms';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '#jest';
-import { stageKeyWrapper } from '../../../infra/cli/target/open-target.ts';
+import { stageKeyWrapper } from '../../../infra/cli/target/open-dynamodb.ts';
 import { createKeyVault, SealBroken } from '../../../shared/configuration/byok/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';

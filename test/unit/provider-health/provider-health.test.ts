@@ -27,7 +27,7 @@ import {
   medianOf,
   totalOf,
 } from '../../../shared/accounting/provider-health/statistics.ts';
-import { renderExpressions } from '../../../shared/storage/store/expressions.ts';
+import { renderExpressions } from '../../../shared/storage/dynamodb-store/expressions.ts';
 import { type Store, StoreUnavailable, type Update } from '../../../shared/storage/store/index.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock } from '../../support/manual-clock.ts';

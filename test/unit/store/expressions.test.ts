@@ -1,5 +1,5 @@
 import { describe, expect, it } from '#jest';
-import { renderExpressions } from '../../../shared/storage/store/expressions.ts';
+import { renderExpressions } from '../../../shared/storage/dynamodb-store/expressions.ts';
 import {
   absent,
   and,

@@ -6,8 +6,8 @@ import {
   callWithAttempts,
   ItemsUnprocessed,
   maySendAgain,
-} from '../../../shared/storage/store/attempts.ts';
-import { getInput, queryInput, scanInput } from '../../../shared/storage/store/command-inputs.ts';
+} from '../../../shared/storage/aws-clients/attempts.ts';
+import { getInput, queryInput, scanInput } from '../../../shared/storage/dynamodb-store/command-inputs.ts';
 import { batchRuns, coalesceRuns } from '../../../shared/storage/store/index.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock as steppedClock } from '../../support/manual-clock.ts';

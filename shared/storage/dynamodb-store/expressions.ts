@@ -1,7 +1,6 @@
 // Typed conditions and changes as DynamoDB's expressions. Pure. Every name and value is a placeholder: any name may be a
 // reserved word. DynamoDB refuses placeholders that nothing uses, empty clauses and doubled parentheses.
-import { type Changes, removedBy } from './changes.ts';
-import type { AttributePath, Condition } from './condition.ts';
+import { type AttributePath, type Changes, type Condition, removedBy } from '../store/index.ts';
 
 export interface Expressions {
   readonly UpdateExpression?: string;

@@ -1,9 +1,8 @@
 // How often a call to AWS is sent, and when it is given up. The SDK sends each request once; this decides about the next.
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
-import { admissionTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type Clock, sleep, startTimeBudget, type TimeBudget } from '../../foundation/time/index.ts';
-import { StoreUnavailable } from './store.ts';
+import { type Clock, sleep, startTimeBudget } from '../../foundation/time/index.ts';
+import { neverConnected } from '../store/index.ts';
 
 /** One for a socket that died while the process was frozen, and one more: a service in trouble needs less load, not more. */
 const attemptsMax = 3;
@@ -102,19 +101,6 @@ const wasThrottled = (error: unknown): boolean =>
   error instanceof ItemsUnprocessed ||
   (error instanceof Error && isThrottlingError(error as Parameters<typeof isThrottlingError>[0]));
 
-/** There was no connection to any address of the host, so no byte of the request left. */
-export function neverConnected(error: unknown): boolean {
-  const errors: readonly NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [error];
-  return errors.every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
-}
-
 /** Hides the error of a JSON parser, which quotes its input: answers contain keys and credentials. */
 const withoutAnswerText = (error: unknown): unknown =>
   error instanceof SyntaxError ? new Error('the answer is not the JSON that was expected') : error;
-
-// The time that the store has before a provider is called: 2 seconds, all rounds of a call together.
-
-/** Throws StoreUnavailable when it is used up. */
-export const startAdmissionTime = (clock: Clock): TimeBudget => startTimeBudget(clock, admissionTimeoutMs, tookTooLong);
-
-const tookTooLong = (): Error => new StoreUnavailable(new Error('admission took too long'));

@@ -1,9 +1,8 @@
 // An update as a statement of PartiQL, so that several go to DynamoDB in one request. Pure. Names are quoted, values are
 // parameters in the order of their use. `if_not_exists` is in no reference of PartiQL: DynamoDB Local 2.9 takes it.
 import { type NameTable, tableDefinitions } from '../../foundation/constants/index.ts';
-import { type Changes, removedBy } from './changes.ts';
+import { type Changes, removedBy, type Update } from '../store/index.ts';
 import { type ConditionTerms, renderCondition } from './expressions.ts';
-import type { Update } from './store.ts';
 
 export interface Statement {
   readonly Statement: string;

@@ -4,10 +4,8 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { NameTable, TableName } from '../../foundation/constants/index.ts';
 import { atTurnEnd } from '../../foundation/time/index.ts';
-import { holds } from './condition.ts';
-import type { Item } from './item.ts';
+import { type ConditionalResult, holds, type Item, type Update } from '../store/index.ts';
 import { type Statement, statementOf } from './statement.ts';
-import type { ConditionalResult, Update } from './store.ts';
 
 /** DynamoDB's limit for one request. */
 const statementsMax = 25;

@@ -14,7 +14,9 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { admissionTimeoutMs, storeCallTimeoutMs, tableNaming } from '../../foundation/constants/index.ts';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
-import { type CallKind, callWithAttempts, ItemsUnprocessed } from './attempts.ts';
+import { type CallKind, callWithAttempts, ItemsUnprocessed } from '../aws-clients/index.ts';
+import { type CallOptions, type ConditionalResult, type Item, type Store, StoreUnavailable } from '../store/index.ts';
+import type { DynamoClient } from './client.ts';
 import {
   type BatchWrites,
   batchInputs,
@@ -25,11 +27,8 @@ import {
   scanInput,
   updateInput,
 } from './command-inputs.ts';
-import type { DynamoClient } from './dynamodb-client.ts';
-import type { Item } from './item.ts';
 import { createSharedUpdates, type StatementOutcome } from './shared-updates.ts';
 import type { Statement } from './statement.ts';
-import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable } from './store.ts';
 
 export interface DynamoStoreOptions {
   readonly client: DynamoClient;

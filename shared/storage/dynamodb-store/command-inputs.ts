@@ -5,9 +5,8 @@ import {
   type TableName,
   tableDefinitions,
 } from '../../foundation/constants/index.ts';
+import type { BatchPut, Item, Put, QueryOptions, SortedTableName, Update } from '../store/index.ts';
 import { renderExpressions } from './expressions.ts';
-import type { Item } from './item.ts';
-import type { BatchPut, Put, QueryOptions, SortedTableName, Update } from './store.ts';
 
 export const getInput = (nameOf: NameTable, table: TableName, key: string, sortKey?: string) => {
   const { TableName, Key } = addressOf(nameOf, table, key);
