@@ -10,7 +10,7 @@ import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/
 /** Keeps what goes to providers. */
 export interface ProviderBodies {
   /** `secrets`: its credentials. `isKept`: the body is not the client's own. */
-  sent(body: UpstreamContent & { readonly secrets: readonly string[] }, isKept: boolean): void;
+  sent(body: UpstreamContent & { readonly secrets: readonly string[] }, isLogged: boolean): void;
 }
 
 /** Work of the provider loop, with or without an answer. */
@@ -30,7 +30,7 @@ export interface ProviderRun {
 }
 
 /** Releases the memory reserved for a whole answer, all but the given bytes of it, or everything. */
-export type ReleaseMemory = (keptBytes?: number) => void;
+export type ReleaseMemory = (bytesInUse?: number) => void;
 
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {

@@ -75,7 +75,7 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
       },
       routeRules: {
         ...Object.fromEntries(listed.flatMap(({ path, rules }) => (rules === undefined ? [] : [[path, rules]]))),
-        [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion },
+        [routePaths.models]: { messagesFormatWith: headerNames.anthropicVersion },
       },
     },
     deps,

@@ -1,5 +1,5 @@
 // The values that the stages of a call hand on, each bigger than the one before. Types only.
-import type { KeptContent } from '../../shared/accounting/call-records/index.ts';
+import type { ContentPlace } from '../../shared/accounting/call-records/index.ts';
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
 import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
@@ -16,7 +16,7 @@ import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { ClientInterface, ClientRequest, KeptBody, PassedOn } from '../../shared/protocol/interfaces/index.ts';
+import type { BodyMemory, ClientInterface, ClientRequest, PassedOn } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type {
@@ -39,7 +39,7 @@ export interface ParsedCall {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
   readonly request: ClientRequest;
-  readonly keptBody: KeptBody;
+  readonly bodyMemory: BodyMemory;
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
@@ -125,7 +125,7 @@ export interface OpenedCall extends IdentifiedCall, ProviderTerms {
 /** One model call of a function, always a chat completion: what it has in place of that of the call. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
-  readonly keptBody: KeptBody;
+  readonly bodyMemory: BodyMemory;
   readonly size: CallSize;
   /** Candidates of its model, then of its fallback models. */
   readonly plan: Plan;
@@ -162,7 +162,7 @@ export interface CacheUse {
 /** The parts of a call that its guardrails need. */
 export type GuardedCall = Pick<IdentifiedCall, 'scope' | 'clientInterface' | 'request' | 'passedOn' | 'asksFunction'>;
 
-export type MaskedRequest = Pick<IdentifiedCall, 'request' | 'keptBody'>;
+export type MaskedRequest = Pick<IdentifiedCall, 'request' | 'bodyMemory'>;
 
 /** The guardrails of a call. */
 export interface CallGuard {
@@ -243,7 +243,7 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly content?: CallContent | undefined;
 }
 
-export interface SaidBodies {
+export interface ContentBodies {
   readonly request: string;
   /** Null: the client left before. */
   readonly answer: { readonly body: string } | null;
@@ -256,9 +256,9 @@ export interface CallContent extends ProviderBodies {
   /** Keeps a part of the answer that a guardrail blocked. */
   blocked(text: string): void;
   /** Request and answer as they are kept, for the spans of the call. */
-  bodies(): Promise<SaidBodies>;
+  bodies(): Promise<ContentBodies>;
   /** Called once, after the last byte. Never rejects. */
-  write(deadline: Pick<Deadline, 'remainingMs'>): Promise<KeptContent>;
+  write(deadline: Pick<Deadline, 'remainingMs'>): Promise<ContentPlace>;
 }
 
 /** The provider loop knows no other call: a plain one, or that of a function with one of its model calls. */

@@ -9,7 +9,7 @@ export const createModelsGateway = (deps: ModelListingDependencies & RouterDepen
   createRouter(
     {
       api: { [routePaths.models]: { GET: serveModels(deps) }, [routePaths.model]: { GET: serveModel(deps) } },
-      routeRules: { [routePaths.models]: { messagesFormWith: headerNames.anthropicVersion } },
+      routeRules: { [routePaths.models]: { messagesFormatWith: headerNames.anthropicVersion } },
     },
     deps,
   );

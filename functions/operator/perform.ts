@@ -39,8 +39,8 @@ export async function perform<Name extends RouteName>(
   name: Name,
   { names = {}, query = {}, body = {} }: SentRequest,
 ): Promise<Performed<Name>> {
-  const { body: form }: ManagementRoute = managementRoutes[name];
-  const checked = typeof form === 'object' ? checkMembers(form, body) : undefined;
+  const { body: schema }: ManagementRoute = managementRoutes[name];
+  const checked = typeof schema === 'object' ? checkMembers(schema, body) : undefined;
   let isChanged = false;
   const tellChange = () => {
     isChanged = true;

@@ -84,8 +84,11 @@ async function applyFile(start: Start, named: NamedFile): Promise<readonly strin
     const whole = former && (await planFile(composition, named, {}).catch(asRefusal));
     later.push(...describeDifferences({ applied: plan, whole }, { name, store: config?.storeOption }));
     if (config !== undefined) {
-      const isKept = await keepAppliedFile(composition.store, content, { path: config.path, modelIds: plan.modelIds });
-      if (!isKept) later.push(`note: ${name} is too large to be kept: the next start applies it whole`);
+      const isStored = await keepAppliedFile(composition.store, content, {
+        path: config.path,
+        modelIds: plan.modelIds,
+      });
+      if (!isStored) later.push(`note: ${name} is too large to be kept: the next start applies it whole`);
     }
     return keyTexts;
   } catch (error) {

@@ -1,7 +1,7 @@
 // One process of a local gateway: its store, its dependencies, its server.
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import {
-  readKeptBytesMax,
+  readBytesInUseMax,
   readStageLimits,
   readTelemetryEnvironment,
 } from '../../shared/foundation/environment/index.ts';
@@ -54,7 +54,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   const { log = 'off', streamBudgetSeconds, dynamodb } = options;
   const store = await openStore(options, started);
   const { telemetry } = readTelemetryEnvironment();
-  const limits = { streamBudgetSeconds, ...readStageLimits(), keptBytesMax: readKeptBytesMax() };
+  const limits = { streamBudgetSeconds, ...readStageLimits(), bytesInUseMax: readBytesInUseMax() };
   const environment = { stage: localStage, logLevel: logLevels[log], ...limits, telemetry };
   const metrics = createCallMetrics();
   const composition = createComposition({

@@ -12,7 +12,7 @@ export interface TerminalLogOptions {
 }
 
 /** The lines of its provider calls say more. */
-const saidByAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
+const codesOfAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
 /** Frames of a stack: the place of the fault and its callers. */
 const framesMax = 5;
 
@@ -33,7 +33,7 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
       else if (fields.event === 'charge_over_hold') emit([chargeLine(fields, isColoured)]);
     },
     error(fields, cause) {
-      if (!saidByAttempts.has(fields.error_code)) emit(errorLines(fields, cause).map(withoutControl));
+      if (!codesOfAttempts.has(fields.error_code)) emit(errorLines(fields, cause).map(withoutControl));
     },
   };
 }

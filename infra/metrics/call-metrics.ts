@@ -141,7 +141,7 @@ async function readGauges(series: Series, watched: WatchedProcess): Promise<void
   const { catalogue, cooldowns, callsUnderWay, memory } = watched;
   const [current] = await Promise.all([catalogue.current().catch(() => undefined), cooldowns.refresh()]);
   series.inFlight.set(callsUnderWay.all());
-  series.keptBytes.set(memory.keptBytes());
+  series.bytesInUse.set(memory.bytesInUse());
   series.cooling.reset();
   for (const labels of coolingIn(current, cooldowns)) series.cooling.set(labels, 1);
 }

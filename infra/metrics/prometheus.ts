@@ -74,7 +74,7 @@ export function createSeries() {
       ...{ buckets: gatewayBuckets, registers },
     }),
     inFlight: new Gauge({ name: 'gw_calls_in_flight', help: 'Admitted calls that have not ended', registers }),
-    keptBytes: new Gauge({ name: 'gw_kept_bytes', help: 'Memory kept for requests and answers', registers }),
+    bytesInUse: new Gauge({ name: 'gw_kept_bytes', help: 'Memory kept for requests and answers', registers }),
     cooling: new Gauge({
       ...{
         name: 'gw_provider_cooling',

@@ -79,7 +79,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     origin: originCheck(environment, { clock, log, randomness }),
-    memory: createMemoryBudget(clock, { maxBytes: environment.keptBytesMax, collect: options.collectGarbage }),
+    memory: createMemoryBudget(clock, { maxBytes: environment.bytesInUseMax, collect: options.collectGarbage }),
     settling: new Set(),
   };
 }

@@ -404,6 +404,6 @@ describe('images', () => {
       expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
     }
     expect(gateway.simulator.calls).toHaveLength(1);
-    expect(gateway.composition.memory.keptBytes()).toBe(0);
+    expect(gateway.composition.memory.bytesInUse()).toBe(0);
   });
 });

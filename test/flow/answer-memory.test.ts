@@ -35,7 +35,7 @@ describe('an answer of a provider', () => {
   let longEvent = false;
   /** At each answer of the provider, and at each write of a stored one. */
   let keptBytes: number[] = [];
-  const noteKept = () => void keptBytes.push(budget.keptBytes());
+  const noteKept = () => void keptBytes.push(budget.bytesInUse());
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing, call) => {
@@ -72,7 +72,7 @@ describe('an answer of a provider', () => {
   afterEach(async () => {
     other?.end();
     await gateway.settled();
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
   });
   afterAll(async () => {
     await expectBalancedBooks(gateway);

@@ -77,7 +77,7 @@ describe('images in the other form', () => {
   afterAll(async () => {
     await gateway.settled();
     await expectBalancedBooks(gateway);
-    expect(gateway.composition.memory.keptBytes()).toBe(0);
+    expect(gateway.composition.memory.bytesInUse()).toBe(0);
     await gateway.stop();
     await provider.stop();
   });

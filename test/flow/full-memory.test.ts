@@ -31,13 +31,13 @@ function watchedBudget(clock: ManualClock, maxBytes?: number): Watched {
   return {
     peakBytes: () => peakBytes,
     budget: {
-      keptBytes: budget.keptBytes,
+      bytesInUse: budget.bytesInUse,
       open() {
         const memory = budget.open();
         const reserve = memory.reserve.bind(memory);
         memory.reserve = (bytes) => {
           const waits = reserve(bytes);
-          peakBytes = Math.max(peakBytes, budget.keptBytes());
+          peakBytes = Math.max(peakBytes, budget.bytesInUse());
           return waits;
         };
         return memory;
@@ -93,7 +93,7 @@ describe('events that wait for a guardrail', () => {
   afterEach(async () => {
     other.end();
     await harness.settled();
-    expect([budget.keptBytes(), harness.simulator.calls.length]).toEqual([0, 0]);
+    expect([budget.bytesInUse(), harness.simulator.calls.length]).toEqual([0, 0]);
     expect(peakBytes()).toBeLessThanOrEqual(maxBytes);
   });
 
@@ -208,7 +208,7 @@ describe('a guarded stream that is alone in its process', () => {
       expect((await response.text()).match(/x{1048576}/g)).toHaveLength(count);
       await harness.settled();
       expect(peakBytes()).toBeLessThan(44 * mib);
-      expect(budget.keptBytes()).toBe(0);
+      expect(budget.bytesInUse()).toBe(0);
     },
   );
 });
@@ -250,7 +250,7 @@ describe('bodies for the content log', () => {
   const askAll = async () => {
     const ids: string[] = [];
     for (let call = 0; call < callsBeyond; call += 1) ids.push(await ask());
-    expect(budget.keptBytes()).toBeLessThanOrEqual(maxBytes / 3);
+    expect(budget.bytesInUse()).toBeLessThanOrEqual(maxBytes / 3);
     expect(peakBytes()).toBeLessThanOrEqual(maxBytes);
     return ids;
   };
@@ -270,7 +270,7 @@ describe('bodies for the content log', () => {
     expect((await owner.get(`/calls/${first}/content`)).body.data.answer.body.length).toBeGreaterThan(mib);
     const { request, answer } = (await owner.get(`/calls/${last}/content`)).body.data;
     expect([request.includes('Hello'), answer]).toEqual([true, { status: 200, body: '' }]);
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
   });
 
   it('are lost where the storage hangs: each call is answered, charged and recorded, and all memory comes back', async () => {
@@ -282,7 +282,7 @@ describe('bodies for the content log', () => {
       const { outcome, content } = (await owner.get(`/calls/${id}`)).body.data;
       expect([outcome, content]).toEqual(['ok', { state: 'failed', keep: '7d', cut: false }]);
     }
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
     expect((await harness.credit()).spent - spent).toBe(20_000_000n * BigInt(callsBeyond));
   });
 });

@@ -63,7 +63,7 @@ describe('images in parts', () => {
   afterAll(async () => {
     await gateway.settled();
     await expectBalancedBooks(gateway);
-    expect(gateway.composition.memory.keptBytes()).toBe(0);
+    expect(gateway.composition.memory.bytesInUse()).toBe(0);
     await gateway.stop();
     await provider.stop();
   });

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   await harness.settled();
-  expect(budget.keptBytes()).toBe(0);
+  expect(budget.bytesInUse()).toBe(0);
 });
 
 const cached = hello('acme/large', { cache: { ttl: 3_600 } });

@@ -48,7 +48,7 @@ describe('a long request', () => {
   });
   afterEach(async () => {
     await gateway.settled();
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
     answers = [];
   });
   afterAll(async () => {
@@ -67,14 +67,14 @@ describe('a long request', () => {
   }
   /** Texts of the request's length. Fails by the time limit of a test where it never gets so few. */
   async function keptFalls(texts: number) {
-    while (budget.keptBytes() > texts * characters) await nextTurn();
+    while (budget.bytesInUse() > texts * characters) await nextTurn();
   }
 
   it('is kept once while its provider works, and what was sent is not', async () => {
     const answer = ask('acme/own');
     const { outgoing } = await arrived(1);
     await keptFalls(1.1);
-    expect(budget.keptBytes()).toBeGreaterThan(characters);
+    expect(budget.bytesInUse()).toBeGreaterThan(characters);
     sendJson(outgoing, completionOf({ content: 'Yes.' }));
     expect((await answer).status).toBe(200);
   });
@@ -83,7 +83,7 @@ describe('a long request', () => {
     const answer = ask('acme/other');
     const { outgoing } = await arrived(1);
     await keptFalls(3.1);
-    expect(budget.keptBytes()).toBeGreaterThan(3 * characters);
+    expect(budget.bytesInUse()).toBeGreaterThan(3 * characters);
     sendJson(outgoing, message);
     expect((await answer).status).toBe(200);
   });
@@ -148,7 +148,7 @@ describe('a long request', () => {
     await reader?.read();
     const event = chunk({ content: long });
     outgoing.write(event.slice(0, -10));
-    while (budget.keptBytes() < 2 * characters) await nextTurn();
+    while (budget.bytesInUse() < 2 * characters) await nextTurn();
     outgoing.write(event.slice(-10));
     outgoing.write(chunk({ content: '.' }));
     let read = 0;
@@ -175,7 +175,7 @@ describe('a long request', () => {
     sendJson(outgoing, completionOf({ content: long.repeat(6) }));
     const response = await answer;
     await keptFalls(12.1);
-    expect(budget.keptBytes()).toBeGreaterThan(12 * characters);
+    expect(budget.bytesInUse()).toBeGreaterThan(12 * characters);
     expect(await response.text()).toContain(long);
   });
 });

@@ -87,10 +87,10 @@ it('for which there is no memory while it is written is not kept, which is no er
   expect(await read()).toBeUndefined();
   other.end();
   const writing = write(large);
-  expect(memory.keptBytes()).toBe(300_000);
+  expect(memory.bytesInUse()).toBe(300_000);
   await writing;
   expect(await read()).toEqual(large);
-  expect(memory.keptBytes()).toBe(0);
+  expect(memory.bytesInUse()).toBe(0);
   expect(errors).toEqual([]);
 });
 

@@ -73,7 +73,7 @@ export function adts(frames: number): AudioFile {
 }
 
 interface WavHead {
-  readonly form?: number;
+  readonly encoding?: number;
   readonly rate?: number;
   readonly channels?: number;
   readonly bits?: number;
@@ -85,13 +85,13 @@ interface WavHead {
 }
 
 export function wavHead(
-  { form = 1, rate = 24_000, channels = 1, bits = 16, ...more }: WavHead,
+  { encoding = 1, rate = 24_000, channels = 1, bits = 16, ...more }: WavHead,
   length: number,
 ): Buffer {
   const block = (channels * bits) / 8;
   const perSecond = more.bytesPerSecond ?? rate * block;
   return Buffer.concat([
-    ...[latin('RIFF'), u32le(36 + length), latin('WAVEfmt '), u32le(16), u16le(form), u16le(channels)],
+    ...[latin('RIFF'), u32le(36 + length), latin('WAVEfmt '), u32le(16), u16le(encoding), u16le(channels)],
     ...[u32le(rate), u32le(Math.min(perSecond, 0xffff_ffff)), u16le(block), u16le(bits), more.more ?? Buffer.alloc(0)],
     ...[latin('data'), u32le(more.says ?? length)],
   ]);
@@ -352,7 +352,12 @@ export function webm(packets: number, options: Webm = {}): AudioFile {
 
 /** Files that say less than they play, by the way in which they do. */
 export const forgeries: Readonly<Record<string, AudioFile>> = {
-  'WAV: MP3 by its form, at 24 MB/s by its head': mp3InWav(900, { form: 0x55, rate: 768_000, channels: 8, bits: 32 }),
+  'WAV: MP3 by its form, at 24 MB/s by its head': mp3InWav(900, {
+    encoding: 0x55,
+    rate: 768_000,
+    channels: 8,
+    bits: 32,
+  }),
   'WAV: PCM by its form, MP3 inside': mp3InWav(900, { rate: 768_000, channels: 8, bits: 32 }),
   'WAV: a rate that no recorder has': wav(60, { rate: 100_000_000, bits: 8 }, 1_000),
   'WAV: more bytes a second than its samples have': wav(8, { rate: 8_000, bits: 8, bytesPerSecond: 3_000_000 }, 8_000),

@@ -63,7 +63,7 @@ function blocksOf(body: Json): Block[] {
 }
 
 export async function startCachingClaude(turns: number): Promise<CachingClaude> {
-  const kept = new Set<string>();
+  const cachedKeys = new Set<string>();
   const calls: CachedPromptCall[] = [];
 
   function count(path: string, body: Json): CachedPromptCall {
@@ -78,11 +78,11 @@ export async function startCachingClaude(turns: number): Promise<CachingClaude> 
     const marked = prefixes.flatMap(({ isMarked }, at) => (isMarked ? [at] : []));
     if (marked.length > marksMax) throw new Error(`${marked.length} marks`);
     const reachable = marked.flatMap((at) => prefixes.slice(Math.max(0, at - lookBackBlocks + 1), at + 1));
-    const read = Math.max(0, ...reachable.filter(({ key }) => kept.has(key)).map((prefix) => prefix.tokens));
+    const read = Math.max(0, ...reachable.filter(({ key }) => cachedKeys.has(key)).map((prefix) => prefix.tokens));
     const ends = marked
       .map((at) => prefixes[at])
       .filter((prefix) => prefix !== undefined && prefix.tokens >= leastTokens);
-    for (const prefix of ends) kept.add(prefix?.key ?? '');
+    for (const prefix of ends) cachedKeys.add(prefix?.key ?? '');
     const written = Math.max(0, Math.max(0, ...ends.map((prefix) => prefix?.tokens ?? 0)) - read);
     return { path, body, input: tokens, read, written, marks: marked.length };
   }
@@ -105,7 +105,7 @@ export async function startCachingClaude(turns: number): Promise<CachingClaude> 
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     calls,
     forget() {
-      kept.clear();
+      cachedKeys.clear();
       calls.length = 0;
     },
     async stop() {

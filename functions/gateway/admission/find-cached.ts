@@ -1,8 +1,8 @@
 // The response cache: where an answer is stored, nothing else is needed, credit included.
 import {
+  type CacheableEvents,
   type CachedAnswer,
   type CacheKey,
-  type KeptEvents,
   openCacheKeys,
 } from '../../../shared/accounting/response-cache/index.ts';
 import type { GuardrailDocument } from '../../../shared/configuration/catalogue/index.ts';
@@ -88,5 +88,5 @@ async function readCached(
   return { kind: 'stream', events };
 }
 
-const eventTextsOf = (kept: KeptEvents): EventText[] =>
-  kept.map((event) => (typeof event === 'string' ? { text: event } : { name: event[0], text: event[1] }));
+const eventTextsOf = (events: CacheableEvents): EventText[] =>
+  events.map((event) => (typeof event === 'string' ? { text: event } : { name: event[0], text: event[1] }));

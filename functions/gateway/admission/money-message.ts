@@ -2,7 +2,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallSize } from '../../../shared/protocol/wire/index.ts';
-import { askedOutputTokens, worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { outputBoundOf, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 
 export interface Shortage {
   readonly needed: PicoUsd;
@@ -36,7 +36,7 @@ const memberBytes = 40;
 export const boundAdvice =
   ({ candidates, size, member }: BoundedCall): Advise =>
   (available) => {
-    const requestedTokens = Math.max(0, ...candidates.map(({ entry }) => askedOutputTokens(entry, size)));
+    const requestedTokens = Math.max(0, ...candidates.map(({ entry }) => outputBoundOf(entry, size)));
     if (requestedTokens <= 1) return '';
     const costOf = (tokens: number) =>
       worstCaseCost(candidates, {

@@ -47,7 +47,7 @@ export interface AnswerMemory {
   /** Keeps this many bytes from the beginning of a stream, earlier ones included. Rejects with AnswerNotKept. */
   hold(bytes: number): Promise<void>;
   /** Releases all but the given bytes, or everything: for an answer that is not sent, or has been. */
-  release(keptBytes?: number): void;
+  release(bytesInUse?: number): void;
 }
 
 export function openAnswerMemory(memory: CallMemory, isTranslated = false): AnswerMemory {
@@ -110,9 +110,9 @@ export function openAnswerMemory(memory: CallMemory, isTranslated = false): Answ
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
     hold: (bytes) => grow(bytes, bytes),
-    release(keptBytes = 0) {
-      reservedBytes = Math.min(reservedBytes, keptBytes);
-      part.keepOnly(keptBytes);
+    release(bytesInUse = 0) {
+      reservedBytes = Math.min(reservedBytes, bytesInUse);
+      part.keepOnly(bytesInUse);
     },
   };
 }

@@ -70,7 +70,7 @@ interface SentMemory {
 
 /** Returns a failure when there is no memory for the request. */
 async function openSentMemory(
-  { scope, request, keptBody }: Pick<ProviderCall, 'scope' | 'request' | 'keptBody'>,
+  { scope, request, bodyMemory }: Pick<ProviderCall, 'scope' | 'request' | 'bodyMemory'>,
   isTranslated: boolean,
 ): Promise<SentMemory | { readonly failure: AttemptFailure }> {
   const part = scope.memory.openPart();
@@ -81,8 +81,8 @@ async function openSentMemory(
   const end = () => part.keepOnly(0);
   try {
     await part.reserve((isTranslated ? translatedForms : relayedForms) * characters);
-    if (isTranslated) await keptBody.readValues();
-    else keptBody.letGoValues();
+    if (isTranslated) await bodyMemory.readValues();
+    else bodyMemory.letGoValues();
   } catch (error) {
     end();
     if (error instanceof GatewayError) return { failure: noMemory(error) };
@@ -92,7 +92,7 @@ async function openSentMemory(
     sent() {
       keepForms(awaitedForms);
       // The package has values of its own.
-      keptBody.letGoValues();
+      bodyMemory.letGoValues();
     },
     streams: () => keepForms(streamedForms),
     end,

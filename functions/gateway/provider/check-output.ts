@@ -11,7 +11,7 @@ import { chargeAnswer } from './provider-attempts.ts';
 export type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
   /** Fails the schema. `mayBeAsked`: whether another answer may be requested; false where it would end the same way. */
-  | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayBeAsked: boolean };
+  | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
 export interface OutputCheck {
   /** Charges the answer, then checks it against the schema. */
@@ -37,7 +37,7 @@ export function createOutputCheck(call: ProviderCall): OutputCheck {
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     lastMismatch = checked.mismatch;
-    return { kind: 'mismatch', mismatch: lastMismatch, mayBeAsked: misses < chargedAnswersMax && !checked.isFinal };
+    return { kind: 'mismatch', mismatch: lastMismatch, mayRetry: misses < chargedAnswersMax && !checked.isFinal };
   }
 
   return {

@@ -183,9 +183,9 @@ function openConnection(
   const watch = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
   const answerMemory = openAnswerMemory(memory, isTranslated);
-  const release: AnswerMemory['release'] = (keptBytes = 0) => {
-    answerMemory.release(parts.length === 0 ? keptBytes : 0);
-    for (const part of parts) part.release(Math.ceil(keptBytes / parts.length));
+  const release: AnswerMemory['release'] = (bytesInUse = 0) => {
+    answerMemory.release(parts.length === 0 ? bytesInUse : 0);
+    for (const part of parts) part.release(Math.ceil(bytesInUse / parts.length));
   };
   return {
     watch,

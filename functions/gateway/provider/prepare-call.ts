@@ -3,7 +3,7 @@
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import { encodeForm, type SentForm } from '../../../shared/protocol/forms/index.ts';
+import { encodeMultipart, type MultipartBody } from '../../../shared/protocol/forms/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
@@ -72,9 +72,9 @@ export async function prepareCall(
   }
 }
 
-function encoded(body: string | SentForm): Pick<UpstreamRequest, 'body'> & Pick<HeaderParts, 'contentType'> {
+function encoded(body: string | MultipartBody): Pick<UpstreamRequest, 'body'> & Pick<HeaderParts, 'contentType'> {
   if (typeof body === 'string') return { body, contentType: body === '' ? undefined : 'application/json' };
-  const { contentType, pieces } = encodeForm(body);
+  const { contentType, pieces } = encodeMultipart(body);
   return { contentType, body: pieces };
 }
 

@@ -91,7 +91,7 @@ async function accept(
 ): Promise<ProvidedAnswer | 'next' | 'end'> {
   attempts.firstOutputAtMs = outcome.answeredAtMs;
   if (outcome.kind === 'stream') {
-    call.keptBody.letGo();
+    call.bodyMemory.letGo();
     // The attempt of a stream ends with the stream.
     return { ...outcome, admitted };
   }
@@ -102,11 +102,11 @@ async function accept(
   const details = { model: answer.model, finishReasons: answer.finishReasons };
   attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
   if (verdict.kind === 'accepted') {
-    call.keptBody.letGo();
+    call.bodyMemory.letGo();
     return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
   }
   release();
-  if (!verdict.mayBeAsked) return 'end';
+  if (!verdict.mayRetry) return 'end';
   queue.again(admitted.candidate);
   return 'next';
 }

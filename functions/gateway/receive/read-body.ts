@@ -14,7 +14,7 @@ export interface BodyOfCall {
   readonly body: BodyText | FormText;
   readonly bodyBytes: number;
   /** Bytes that are kept of it. */
-  readonly keptBytes: number;
+  readonly bytesInUse: number;
 }
 
 /** Undefined where the body is no form, or the interface reads none. */
@@ -36,20 +36,20 @@ export async function readBody(
   const { formFields } = clientInterface;
   if (boundary !== undefined && formFields !== undefined) {
     const body = await readForm(bytes, { ...clientInterface, formFields, boundary });
-    if (body.kind === 'unreadable') return { body, bodyBytes, keptBytes: 0 };
+    if (body.kind === 'unreadable') return { body, bodyBytes, bytesInUse: 0 };
     if ('form' in body) await clientInterface.measureForm?.(body.form);
     const textBytes = Buffer.byteLength(body.json.text);
     await memory.reserve(formsBesideBytes * textBytes);
-    return { body, bodyBytes, keptBytes: bodyBytes + keptBytesOf(body, textBytes) };
+    return { body, bodyBytes, bytesInUse: bodyBytes + bytesInUseOf(body, textBytes) };
   }
   await memory.reserve(formsBesideBytes * bodyBytes);
   const body = readRequestBody(bytes, clientInterface);
   freeBytes(bytes);
-  return { body, bodyBytes, keptBytes: keptBytesOf(body, bodyBytes) };
+  return { body, bodyBytes, bytesInUse: bytesInUseOf(body, bodyBytes) };
 }
 
 /** Each character of a text beyond ASCII may take two bytes. */
-function keptBytesOf(body: BodyText, bytes: number): number {
+function bytesInUseOf(body: BodyText, bytes: number): number {
   if (body.kind === 'unreadable') return 0;
   const { text, tableBytes } = body.json;
   return tableBytes + (text.length === bytes ? bytes : Math.min(2 * bytes, 2 * text.length));

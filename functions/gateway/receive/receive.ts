@@ -15,7 +15,7 @@ import {
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { FormText } from '../../../shared/protocol/forms/index.ts';
 import type { GatewayRequest, HeaderValues } from '../../../shared/protocol/http/index.ts';
-import { betasIn, type ClientInterface, keepBody, readModel } from '../../../shared/protocol/interfaces/index.ts';
+import { betasIn, type ClientInterface, openBodyMemory, readModel } from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -41,14 +41,14 @@ export function receive(
   let parsed: ParsedBody | undefined;
   const read = once(async (): Promise<ParsedBody> => {
     scope.memory.nameKey(credential.publicId);
-    const { body, bodyBytes, keptBytes } = await readBody(request, scope.memory, clientInterface);
+    const { body, bodyBytes, bytesInUse } = await readBody(request, scope.memory, clientInterface);
     if (bodyBytes > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, asksFunction, bodyBytes, keptBytes, attribution, sentTags };
+    const shape = { clientInterface, asksFunction, bodyBytes, bytesInUse, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
-    scope.memory.keepOnly(keptBytes + (call instanceof GatewayError ? 0 : call.keptBody.mediaBytes));
+    scope.memory.keepOnly(bytesInUse + (call instanceof GatewayError ? 0 : call.bodyMemory.mediaBytes));
     parsed = { model, asksFunction, call };
     if (bodyBytes > longBodyBytes) await nextTurn();
     return parsed;
@@ -75,7 +75,7 @@ interface ReadParts {
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
   /** Of the text, and of the form around it. */
-  readonly keptBytes: number;
+  readonly bytesInUse: number;
   readonly attribution: ParsedCall['attribution'];
   readonly sentTags: Tags | GatewayError;
 }
@@ -85,7 +85,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText | FormText,
-  { clientInterface, asksFunction, bodyBytes, keptBytes, attribution, sentTags: tags }: ReadParts,
+  { clientInterface, asksFunction, bodyBytes, bytesInUse, attribution, sentTags: tags }: ReadParts,
 ): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -104,7 +104,7 @@ function readCall(
     clientInterface,
     scope,
     request,
-    keptBody: keepBody(scope.memory, request, keptBytes),
+    bodyMemory: openBodyMemory(scope.memory, request, bytesInUse),
     ...callHeaders,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,

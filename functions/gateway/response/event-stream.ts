@@ -109,14 +109,14 @@ async function* relay(
 ): AsyncGenerator<BodyPart, void, undefined> {
   const transcript = collectText();
   const { copies } = options;
-  let isKept = copies.count > 0;
+  let isCollecting = copies.count > 0;
   const send = async (lines: string): Promise<string> => {
-    if (!isKept) return lines;
+    if (!isCollecting) return lines;
     try {
       await copies.memory.reserve(Buffer.byteLength(lines) * copies.count);
       if (options.onComplete !== undefined) transcript.add(lines);
     } catch {
-      isKept = false;
+      isCollecting = false;
       transcript.drop();
       copies.drop();
     }

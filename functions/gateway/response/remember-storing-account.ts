@@ -15,7 +15,7 @@ const answerWaitsMaxMs = 1_000;
 /** Within the time that an adapter allows after an answer. */
 const writesMaxMs = 5_000;
 /** Ids of one answer: a response and its items. */
-const keptIdsMax = 256;
+const stateIdsMax = 256;
 
 export interface StoringAccountMemory {
   /** Called with an answer, or with each event of it. */
@@ -34,7 +34,7 @@ export function openStoringAccountMemory(
 ): StoringAccountMemory {
   const isOwn = reachedVia.format === servingApis[request.interfaceId].native;
   const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
-  const keptBy = {
+  const stateOwner = {
     provider: accountOf(candidate.provider),
     model: candidate.model.id,
     withOwnKey: payerOf(byok, candidate) === 'client',
@@ -47,7 +47,7 @@ export function openStoringAccountMemory(
     const ids = { newIds: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
     if (unwritten.length === 0) return writing;
     unwritten = [];
-    const remember = () => providerAffinity.remember(workspace.id, ids, keptBy);
+    const remember = () => providerAffinity.remember(workspace.id, ids, stateOwner);
     const deadline = startDeadline(clock, clock.nowMs(), writesMaxMs);
     const written = retryWrite(clock, remember, { deadline }).catch((error: unknown) =>
       log.error({ event: 'keeper_not_remembered', correlation_id: scope.correlationId }, error),
@@ -59,7 +59,7 @@ export function openStoringAccountMemory(
   return {
     hear({ storedIds = [], objectIds = [] }) {
       for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
-        if (heard.has(id) || heard.size === keptIdsMax) continue;
+        if (heard.has(id) || heard.size === stateIdsMax) continue;
         // Awaited, because a process may be frozen after the last byte.
         if (heard.size === 0) scope.deferred.add(async () => void (await write()));
         heard.add(id);

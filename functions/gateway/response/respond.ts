@@ -16,8 +16,8 @@ import { answerStatus, decisionOf, type Passed, passAnswer, respondWith } from '
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
 import type { AdmittedPlain, AnswerSource, CallResult, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
+import { cacheWriter, keepEvents } from './cacheable-events.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
-import { cacheWriter, keepEvents } from './kept-events.ts';
 import { leftOutHeader } from './left-out-header.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
@@ -144,7 +144,7 @@ function streamResponse(
   const answer = { headers: { ...headers, ...streamHeadersOf(contentType) } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const isCached = holdings.cache?.store !== undefined;
-  const kept = keepEvents(isCached);
+  const cacheableEvents = keepEvents(isCached);
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   let streamCharge: Charge | undefined;
   const charge = (): Charge => {
@@ -161,13 +161,13 @@ function streamResponse(
       count: [isCached, call.idempotencyKey !== undefined, schemaCheck !== undefined].filter(Boolean).length,
       memory: scope.memory,
       drop() {
-        kept.drop();
+        cacheableEvents.drop();
         schemaCheck?.drop();
       },
     },
     onEvent: (event) => {
       storingAccountMemory.hear(event.details);
-      kept.add?.(event);
+      cacheableEvents.add?.(event);
     },
     onComplete:
       call.idempotencyKey === undefined
@@ -202,7 +202,7 @@ function streamResponse(
       schemaMismatch: relayed.schemaMismatch,
       details: { model: relayed.model, finishReasons: relayed.finishReasons },
     };
-    const content = outcome === 'complete' ? kept.content() : undefined;
+    const content = outcome === 'complete' ? cacheableEvents.content() : undefined;
     const writeCache = content && cacheWriter(deps, call, provided.reachedVia, charge(), () => content);
     return { stream: { end: relayed.end, attempt }, writeCache };
   };

@@ -7,7 +7,7 @@ import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/
 import { applyPreset, type WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
-import { type ClientRequest, keptInputMax, readAgain } from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientRequest, providerStateMax, readAgain } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import {
   findMember,
@@ -42,19 +42,21 @@ export async function route(
   const { preset } = call.request;
   const merged = preset === undefined ? undefined : await mergePreset(call, workspaceOfKey, preset);
   if (merged instanceof GatewayError) return merged;
-  const { request, keptBody } = merged ?? call;
+  const { request, bodyMemory } = merged ?? call;
   const { workspace } = merged ?? { workspace: workspaceOfKey };
   const unread = deps.credentials.ready();
   if (unread !== undefined) await admissionTime.wait(unread);
-  const kept =
-    request.keptInput.length === 0 ? nothingKept : await admissionTime.wait(findKept(deps, request, workspace.id));
+  const providerState =
+    request.providerState.length === 0
+      ? noProviderState
+      : await admissionTime.wait(findProviderState(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  if (keptBody.isLong) await parseInSteps(request, { catalogue: call.catalogue, workspace, keptBody });
+  if (bodyMemory.isLong) await parseInSteps(request, { catalogue: call.catalogue, workspace, bodyMemory });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
     byok,
-    ...kept,
+    ...providerState,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     statsOf: (candidate) => statistics.of(candidate.model.id, entryOf(candidate).provider),
     session: sessionOf(call, request),
@@ -62,10 +64,11 @@ export async function route(
   });
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
-  const unmadeInput = kept.unknownInput === undefined ? [] : request.keptInput.flatMap(({ id }) => id ?? []);
+  const unmadeInput =
+    providerState.unknownInput === undefined ? [] : request.providerState.flatMap(({ id }) => id ?? []);
   const crosses = crossesFormats({ request, plan });
   const envelopes = crosses ? await admissionTime.wait(openEnvelopes(deps, workspace)) : noEnvelopes;
-  return { ...call, request, keptBody, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
+  return { ...call, request, bodyMemory, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
 /**
@@ -80,19 +83,19 @@ function forKey({ workspace, key }: IdentifiedCall): WorkspaceDocument {
 /** Looked up at a time: behind one that is not known the rest need not be. */
 const lookedAtOnce = 32;
 
-type Kept = Pick<PlanInput, 'storingAccount' | 'unknownInput' | 'ownKeyInput'>;
-const nothingKept: Kept = {};
+type ProviderState = Pick<PlanInput, 'storingAccount' | 'unknownInput' | 'ownKeyInput'>;
+const noProviderState: ProviderState = {};
 
 /** Who keeps what the request refers to, and what of it this workspace did not make, or made with a key of its client's. */
-async function findKept(
+async function findProviderState(
   { providerAffinity }: GatewayDependencies,
-  { keptInput }: ClientRequest,
+  { providerState }: ClientRequest,
   workspace: string,
-): Promise<Kept> {
+): Promise<ProviderState> {
   let storingAccount: string | undefined;
-  let ownKeyInput: Kept['ownKeyInput'];
-  for (let at = 0; at < Math.min(keptInput.length, keptInputMax); at += lookedAtOnce) {
-    const looked = keptInput.slice(at, at + lookedAtOnce);
+  let ownKeyInput: ProviderState['ownKeyInput'];
+  for (let at = 0; at < Math.min(providerState.length, providerStateMax); at += lookedAtOnce) {
+    const looked = providerState.slice(at, at + lookedAtOnce);
     const ids = looked.map(({ id = '' }) => id);
     const found = await providerAffinity.find(workspace, ids);
     storingAccount ??= found.find((one, place) => one !== undefined && looked[place]?.isCompared !== true)?.provider;
@@ -100,7 +103,7 @@ async function findKept(
     const unknown = looked.find((_input, place) => found[place]?.isMade !== true);
     if (unknown !== undefined) return { storingAccount, ownKeyInput, unknownInput: unknown };
   }
-  return { storingAccount, ownKeyInput, unknownInput: keptInput[keptInputMax] };
+  return { storingAccount, ownKeyInput, unknownInput: providerState[providerStateMax] };
 }
 
 /** Only these orders use statistics, and only they wait for them. */
@@ -123,7 +126,7 @@ async function mergePreset(
   call: IdentifiedCall,
   workspace: WorkspaceDocument,
   named: PresetOption,
-): Promise<Pick<IdentifiedCall, 'request' | 'keptBody' | 'workspace'> | GatewayError> {
+): Promise<Pick<IdentifiedCall, 'request' | 'bodyMemory' | 'workspace'> | GatewayError> {
   const { request: sent, clientInterface } = call;
   const { memory } = call.scope;
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
@@ -149,10 +152,11 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
 /** The same call with texts of its request masked. */
 export async function withMaskedRequest(
   call: RoutedCall,
-  { request, keptBody }: Pick<RoutedCall, 'request' | 'keptBody'>,
+  { request, bodyMemory }: Pick<RoutedCall, 'request' | 'bodyMemory'>,
 ): Promise<RoutedCall> {
-  if (keptBody.isLong) await parseInSteps(request, { catalogue: call.catalogue, workspace: call.workspace, keptBody });
-  return { ...call, request, keptBody, size: request.size() };
+  if (bodyMemory.isLong)
+    await parseInSteps(request, { catalogue: call.catalogue, workspace: call.workspace, bodyMemory });
+  return { ...call, request, bodyMemory, size: request.size() };
 }
 
 // Parses the values that routing reads: from a short body on first use, from a long one before, in turns of the event
@@ -161,15 +165,15 @@ export async function withMaskedRequest(
 /** Each in a turn of its own. */
 export async function parseInSteps(
   request: ClientRequest,
-  call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'keptBody'>,
+  call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'bodyMemory'>,
 ): Promise<void> {
   request.needs();
   await nextTurn();
   request.size();
-  call.keptBody.letGoMedia();
+  call.bodyMemory.letGoMedia();
   await nextTurn();
   if (!mayBeTranslated(request, call)) return;
-  await call.keptBody.readValues();
+  await call.bodyMemory.readValues();
   request.hubNeeds();
   await nextTurn();
 }

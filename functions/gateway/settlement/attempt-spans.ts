@@ -6,12 +6,12 @@ import type { Attributes, Span, Trace } from '../../../shared/foundation/telemet
 import type { TurnsOfBodies } from '../../../shared/protocol/conversation/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
-import type { AdmittedCall, SaidBodies } from '../stages.ts';
+import type { AdmittedCall, ContentBodies } from '../stages.ts';
 import { messageAttributes } from './message-attributes.ts';
 
 type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
 
-export interface SpokenBodies extends SaidBodies {
+export interface SpokenBodies extends ContentBodies {
   /** Undefined where they are no conversation. */
   readonly turns: TurnsOfBodies | undefined;
 }

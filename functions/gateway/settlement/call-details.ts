@@ -12,7 +12,7 @@ const picoPerMicro = 1_000_000n;
 const modelMaxCharacters = 160;
 
 /** Also of a call that was refused, as far as it could be read. */
-export const askedFields = (model: string | undefined, stream: boolean | undefined): LogFields => ({
+export const requestFields = (model: string | undefined, stream: boolean | undefined): LogFields => ({
   'gen_ai.request.model': model && maskKeys(model.slice(0, modelMaxCharacters)),
   stream,
 });
@@ -24,7 +24,7 @@ export const callDetails = (record: CallRecord, operation: string): CallDetails 
   attempts: record.attempts,
   tags: record.tags,
   fields: {
-    ...askedFields(record.modelAsked, record.stream),
+    ...requestFields(record.modelAsked, record.stream),
     cache: record.cacheHit ? 'HIT' : undefined,
     execution_id: record.executionId,
     function_id: record.functionId,

@@ -14,12 +14,12 @@ export function openSpace(memory: CallMemory, maxBytes: number): ContentSpace {
   let isCut = false;
   return {
     take(text) {
-      const kept = beginningOf(text, leftBytes);
-      const keptBytes = Buffer.byteLength(kept);
-      isCut ||= kept.length < text.length;
-      if (kept === '') return '';
+      const beginning = beginningOf(text, leftBytes);
+      const bytesInUse = Buffer.byteLength(beginning);
+      isCut ||= beginning.length < text.length;
+      if (beginning === '') return '';
       // Characters beyond ASCII take two bytes each, and their neighbours too.
-      const heldBytes = keptBytes === kept.length ? keptBytes : 2 * keptBytes;
+      const heldBytes = bytesInUse === beginning.length ? bytesInUse : 2 * bytesInUse;
       const waits = memory.reserve(heldBytes);
       if (waits !== undefined) {
         waits.then(
@@ -29,10 +29,10 @@ export function openSpace(memory: CallMemory, maxBytes: number): ContentSpace {
         [isCut, leftBytes] = [true, 0];
         return '';
       }
-      bytes += keptBytes;
+      bytes += bytesInUse;
       // Nothing follows a cut.
-      leftBytes = isCut ? 0 : leftBytes - keptBytes;
-      return kept;
+      leftBytes = isCut ? 0 : leftBytes - bytesInUse;
+      return beginning;
     },
     bytes: () => bytes,
     isCut: () => isCut,

@@ -70,15 +70,15 @@ export function openContent(
   }
 
   return {
-    sent({ secrets: used, ...one }, isKept) {
+    sent({ secrets: used, ...one }, isLogged) {
       for (const secret of used) secrets.add(secret);
-      const body = isKept ? ofProviders.take(one.body) : '';
+      const body = isLogged ? ofProviders.take(one.body) : '';
       if (body !== '') sent.push({ ...one, body, isCut: body.length < one.body.length });
     },
     blocked(text) {
-      const kept = ofProviders.take(text);
-      isBlockedCut ||= kept.length < text.length;
-      blocked = blocked === undefined ? kept : `${blocked}\n${kept}`;
+      const beginning = ofProviders.take(text);
+      isBlockedCut ||= beginning.length < text.length;
+      blocked = blocked === undefined ? beginning : `${blocked}\n${beginning}`;
     },
     async watch(answering) {
       try {

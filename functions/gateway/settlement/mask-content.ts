@@ -29,7 +29,7 @@ export function maskContent(text: string, secrets: Iterable<string>): string {
     .replace(userInUrl, `://${masked}@`)
     .replace(keyInUrl, `$1${masked}`);
   for (const secret of secrets) {
-    for (const form of formsOf(secret)) maskedText = maskedText.replaceAll(form, masked);
+    for (const spelling of formsOf(secret)) maskedText = maskedText.replaceAll(spelling, masked);
   }
   return maskedText;
 }

@@ -8,7 +8,7 @@ import {
   readRequestTurns,
   type TurnsOfBodies,
 } from '../../../shared/protocol/conversation/index.ts';
-import type { SaidBodies } from '../stages.ts';
+import type { ContentBodies } from '../stages.ts';
 
 /** Of one attribute: up to 4,096 spans wait to be sent. */
 const attributeMaxCharacters = 32 * 1024;
@@ -16,7 +16,10 @@ const attributeMaxCharacters = 32 * 1024;
 const textLimits = [attributeMaxCharacters, 4_096, 512];
 
 /** Nothing of a body that is no conversation. */
-export const messageAttributes = (turns: TurnsOfBodies | undefined, { request, answer }: SaidBodies): Attributes => ({
+export const messageAttributes = (
+  turns: TurnsOfBodies | undefined,
+  { request, answer }: ContentBodies,
+): Attributes => ({
   'gen_ai.input.messages': written(readRequestTurns(turns, request), messageOf),
   'gen_ai.output.messages': written(answer === null ? undefined : readAnswerTurns(turns, answer.body), outputOf),
 });

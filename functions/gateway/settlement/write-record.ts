@@ -5,7 +5,7 @@ import {
   type CallOutcome,
   type CallRecord,
   type CallShare,
-  type KeptContent,
+  type ContentPlace,
   partsOfGateway,
   type TimedPart,
 } from '../../../shared/accounting/call-records/index.ts';
@@ -19,7 +19,7 @@ import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, CallContent, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
-import { askedFields, callDetails } from './call-details.ts';
+import { callDetails, requestFields } from './call-details.ts';
 import { credentialOf, keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
 
@@ -35,7 +35,7 @@ interface CallTimes {
 interface RecordWriting {
   readonly deadline: Deadline;
   /** The record says whether the bodies of the call are kept. */
-  readonly content: Promise<KeptContent | undefined> | undefined;
+  readonly content: Promise<ContentPlace | undefined> | undefined;
   /** A process that dies before it leaves no record of a charge that was not made. */
   readonly charged: Promise<unknown> | undefined;
   readonly times: CallTimes;
@@ -49,11 +49,11 @@ export async function writeRecord(
   { deadline, content, charged, times }: RecordWriting,
 ): Promise<void> {
   const record = toRecord(deps, call, ended);
-  const kept = await content;
+  const contentLog = await content;
   // In one transaction with the charge where a turn's writes are one, else behind it.
   if (!deps.store.isTurnOneTransaction) await charged;
   const timeLine = timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
-  await write(deps, call, { ...record, timeLine, content: kept }, deadline);
+  await write(deps, call, { ...record, timeLine, content: contentLog }, deadline);
 }
 
 /** Of the second that such a call has after its answer, half is for its bodies. */
@@ -77,12 +77,12 @@ export async function writeReadyRecord(
     functionId: parseFunctionAlias(call.request.model)?.functionId,
   };
   if (ready.kind === 'cached') {
-    const kept = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
-    return write(deps, call, { ...record, cacheHit: true, content: kept });
+    const contentLog = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
+    return write(deps, call, { ...record, cacheHit: true, content: contentLog });
   }
   // Not the whole record: in the metrics its provider did nothing for this call.
   const fields = {
-    ...askedFields(record.modelAsked, record.stream),
+    ...requestFields(record.modelAsked, record.stream),
     function_id: record.functionId,
     'gen_ai.response.model': modelServed,
     idempotent_replayed: true,

@@ -8,7 +8,7 @@ import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallContent, IdentifiedCall, ReceivedCall } from '../stages.ts';
-import { askedFields } from './call-details.ts';
+import { requestFields } from './call-details.ts';
 import type { PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
 import { contentOf } from './settle.ts';
@@ -56,14 +56,14 @@ export async function writeRefusal(
     outcome: error.code,
     errorMessage: error.message,
   };
-  const fields = { ...askedFields(model, request?.stream), message: maskKeys(error.message) };
+  const fields = { ...requestFields(model, request?.stream), message: maskKeys(error.message) };
   received.scope.details.call = { tags: record.tags, fields };
   if (!refusalQuota.take(record.keyPublicId)) return;
   const content = isBlocked(received, error) ? await openContent?.(item) : undefined;
   if (content === undefined) return await retryWrite(clock, () => records.write(record));
   await content.watch(Promise.reject(error)).catch(() => {});
-  const kept = await content.write(startDeadline(clock, clock.nowMs(), contentBudgetMs));
-  await retryWrite(clock, () => records.write({ ...record, content: kept }));
+  const contentLog = await content.write(startDeadline(clock, clock.nowMs(), contentBudgetMs));
+  await retryWrite(clock, () => records.write({ ...record, content: contentLog }));
 }
 
 /** By a guardrail: the only refused requests whose bodies are kept. */

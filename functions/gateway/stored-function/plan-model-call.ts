@@ -4,7 +4,7 @@
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { KeptBody } from '../../../shared/protocol/interfaces/index.ts';
+import type { BodyMemory } from '../../../shared/protocol/interfaces/index.ts';
 import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
@@ -26,11 +26,11 @@ export function planModelCall(
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
   const plan: Plan = [candidate, ...rest];
-  return { request, keptBody: unkeptBody, size: request.size(), plan, fallbacks: new Set(only) };
+  return { request, bodyMemory: unkeptBody, size: request.size(), plan, fallbacks: new Set(only) };
 }
 
 /** Its text is short, and no part of the memory of the call. */
-const unkeptBody: KeptBody = {
+const unkeptBody: BodyMemory = {
   isLong: false,
   mediaBytes: 0,
   readValues: async () => {},

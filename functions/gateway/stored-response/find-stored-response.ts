@@ -35,16 +35,16 @@ export async function findStoredResponse(
   const callHeaders = readCallHeaders(headers, false);
   if (callHeaders instanceof GatewayError) throw callHeaders;
   const { byokKey } = callHeaders;
-  const [catalogue, workspace, stored, [kept]] = await Promise.all([
+  const [catalogue, workspace, stored, [state]] = await Promise.all([
     deps.catalogue.current(),
     deps.workspaces.read(record.workspace),
     deps.connections.connectionsOf(record.workspace),
     deps.providerAffinity.find(record.workspace, [id]),
     deps.credentials.ready(),
   ]);
-  if (kept?.isMade !== true) throw failUnknown(id);
+  if (state?.isMade !== true) throw failUnknown(id);
   const models = modelsOfKey(workspace.models, { models: readKeySetting(item, 'models') });
-  const { provider: account, model = '', withOwnKey = false } = kept;
+  const { provider: account, model = '', withOwnKey = false } = state;
   const [providerId = ''] = account.split('#');
   // Not even the name of a model that the key may not use is told.
   if (models !== 'all' && !models.includes(model)) throw failUnknown(id);

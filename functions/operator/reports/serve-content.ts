@@ -73,14 +73,14 @@ function bounded(content: Documents['ManagedContent']): Documents['ManagedConten
   let leftBytes = writtenMaxBytes;
   let cut = false;
   const take = (text: string): string => {
-    let kept = text;
+    let shortened = text;
     // Each round removes what is too much, so two are enough as a rule.
-    for (let bytes = writtenBytes(kept); bytes > leftBytes; bytes = writtenBytes(kept)) {
-      kept = kept.slice(0, Math.floor(kept.length * (leftBytes / bytes) * shorterBy));
+    for (let bytes = writtenBytes(shortened); bytes > leftBytes; bytes = writtenBytes(shortened)) {
+      shortened = shortened.slice(0, Math.floor(shortened.length * (leftBytes / bytes) * shorterBy));
       cut = true;
     }
-    leftBytes -= writtenBytes(kept);
-    return kept;
+    leftBytes -= writtenBytes(shortened);
+    return shortened;
   };
   const request = take(content.request);
   const answer = content.answer && { ...content.answer, body: take(content.answer.body) };

@@ -15,7 +15,7 @@ import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/p
 import type { ManagementDependencies, OperatorDependencies } from '../dependencies.ts';
 import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
 import { identifyOperator, type Operator } from './identify-operator.ts';
-import { type CheckedRequest, readAsked } from './read-request.ts';
+import { type CheckedRequest, readRequest } from './read-request.ts';
 
 export interface ManageRequest<Name extends RouteName> extends CheckedRequest<Name> {
   readonly operator: Operator;
@@ -52,7 +52,7 @@ export const manage =
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhilePaused(await deps.catalogues.readPointer());
     memory.nameKey(operator.id);
-    const input = await readAsked(name, pathParameters, http, memory);
+    const input = await readRequest(name, pathParameters, http, memory);
     const request = { ...input, operator, headers: http.headers, tellChange: tellChangeIn(scope) };
     const body = await work(deps, request).catch((error: unknown) => {
       throw toClientError(error);

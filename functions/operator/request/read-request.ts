@@ -24,7 +24,7 @@ export interface CheckedRequest<Name extends RouteName> {
 }
 
 /** Throws request_too_large, or invalid_request with the name of the parameter or the path of the field. */
-export async function readAsked<Name extends RouteName>(
+export async function readRequest<Name extends RouteName>(
   name: Name,
   pathParameters: readonly string[],
   http: GatewayRequest,

@@ -55,8 +55,9 @@ export async function startStoreProxy(storeUrl: string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Requests since the last time this was asked, in the order of their ends; waits until none was made for `quietMs`. */
     async takeRequests(quietMs: number): Promise<readonly StoreRequest[]> {
-      const askedAtMs = performance.now();
-      while (running > 0 || performance.now() - Math.max(lastAtMs, askedAtMs) < quietMs) await sleep(systemClock, 5);
+      const requestedAtMs = performance.now();
+      while (running > 0 || performance.now() - Math.max(lastAtMs, requestedAtMs) < quietMs)
+        await sleep(systemClock, 5);
       return requests.splice(0);
     },
     stop() {

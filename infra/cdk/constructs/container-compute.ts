@@ -41,8 +41,8 @@ export function containerCompute(stack: Construct, props: ComputeProps): Compute
   const scope = new Construct(stack, 'Container');
   const network = stageNetwork(scope, settings);
   const balancer = new LoadBalancer(scope, 'Front', { stage, settings, network });
-  const kept = settings.console === true ? operatorLogs(settings).logs : undefined;
-  const logGroup = stageLogGroup(scope, 'Logs', settings, { kept });
+  const longLogs = settings.console === true ? operatorLogs(settings).logs : undefined;
+  const logGroup = stageLogGroup(scope, 'Logs', settings, { longLogs });
   const service = createService(scope, props, network, logGroup);
   const targets = attach(service, balancer, props);
   scaleService(service, props);

@@ -10,7 +10,7 @@ import type { StageSettings } from '../settings-schema.ts';
 import type { Access } from './access.ts';
 import { encryptedWith } from './encryption-key.ts';
 
-export interface KeptLogs {
+export interface LongLogs {
   readonly retentionDays: number;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -20,12 +20,12 @@ export const stageLogGroup = (
   scope: Construct,
   id: string,
   settings: StageSettings,
-  { logGroupName, kept }: { readonly logGroupName?: string; readonly kept?: KeptLogs | undefined } = {},
+  { logGroupName, longLogs }: { readonly logGroupName?: string; readonly longLogs?: LongLogs | undefined } = {},
 ): LogGroup =>
   new LogGroup(scope, id, {
-    retention: kept?.retentionDays ?? settings.logRetentionDays,
+    retention: longLogs?.retentionDays ?? settings.logRetentionDays,
     ...encryptedWith(scope, settings),
-    removalPolicy: kept?.removalPolicy ?? RemovalPolicy.DESTROY,
+    removalPolicy: longLogs?.removalPolicy ?? RemovalPolicy.DESTROY,
     ...(logGroupName === undefined ? {} : { logGroupName }),
   });
 
@@ -45,7 +45,7 @@ export interface NodeFunctionProps {
   /** Null or absent for the account's shared concurrency. */
   readonly reservedConcurrency?: number | null;
   /** The logs of the stage by default, deleted with it. */
-  readonly logs?: KeptLogs;
+  readonly logs?: LongLogs;
   readonly overrides?: Partial<lambda.FunctionProps>;
 }
 
@@ -56,7 +56,7 @@ export class NodeFunction extends Construct {
   constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
     const { stage, settings, codeFolder, description, timeoutSeconds, reservedConcurrency, logs, overrides } = props;
-    this.logGroup = stageLogGroup(this, 'Logs', settings, { kept: logs });
+    this.logGroup = stageLogGroup(this, 'Logs', settings, { longLogs: logs });
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,

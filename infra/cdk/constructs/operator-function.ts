@@ -11,7 +11,7 @@ import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import { originOf } from './compute.ts';
 import type { OperatorOrigin } from './edge.ts';
-import { addPublicUrl, type KeptLogs, NodeFunction } from './node-function.ts';
+import { addPublicUrl, type LongLogs, NodeFunction } from './node-function.ts';
 import type { Rollout } from './rollout.ts';
 import { operatorTableActions } from './table-actions.ts';
 
@@ -19,14 +19,14 @@ import { operatorTableActions } from './table-actions.ts';
 const operatorMemoryMb = 1_769;
 
 /** Thirteen months, so that operators' changes can be looked up over a year later. */
-const changesKeptDays = 400;
+const changesRetentionDays = 400;
 
 /** Every change is a line of this function: where the stage retains, its lines outlive the stack. */
-export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly logs?: KeptLogs } =>
+export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly logs?: LongLogs } =>
   removal === 'retain'
     ? {
         logs: {
-          retentionDays: Math.max(changesKeptDays, logRetentionDays),
+          retentionDays: Math.max(changesRetentionDays, logRetentionDays),
           removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         },
       }

@@ -16,7 +16,7 @@ export interface RouteCheckSurroundings {
 }
 
 /** A new name takes a while to be known, and a right that was just given to be seen. */
-const askedForMs = 120_000;
+const questionMaxMs = 120_000;
 const askAgainMs = 5_000;
 const shownCharacters = 200;
 
@@ -79,7 +79,7 @@ export async function checkRoutes(
   const address = addressOf(baseUrl);
   const askRoute = ({ path, headers = {}, isConsole }: Route) =>
     ask((isConsole === true ? addressOf(consoleUrl) : address) + path, headers);
-  const untilMs = clock.nowMs() + askedForMs;
+  const untilMs = clock.nowMs() + questionMaxMs;
   let pending = routesOf(settings);
   for (;;) {
     const results = await askEach(pending, askRoute, () => clock.nowMs() > untilMs);

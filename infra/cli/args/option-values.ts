@@ -25,11 +25,11 @@ interface Schema {
 
 /** A value as requests write it. `form` follows the name in the message. */
 export const readValid =
-  <Value>(schema: Schema, form: string, toValue: (text: string) => Value) =>
+  <Value>(schema: Schema, description: string, toValue: (text: string) => Value) =>
   (name: string, text: string): Value => {
     const value = toValue(text);
     if (schema.safeParse(value).success) return value;
-    throw new UsageError(`${name} ${form}`);
+    throw new UsageError(`${name} ${description}`);
   };
 
 export const asText = (text: string): string => text;

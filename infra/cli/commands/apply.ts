@@ -86,8 +86,8 @@ async function keepForStart(
   read: ReadFile,
   { path, plan: { modelIds } }: { readonly path: string; readonly plan: GatewayFilePlan },
 ): Promise<void> {
-  const kept = await readAppliedFile(store);
-  if (kept === undefined || kept.path === path) await keepAppliedFile(store, read, { path, modelIds });
+  const appliedFile = await readAppliedFile(store);
+  if (appliedFile === undefined || appliedFile.path === path) await keepAppliedFile(store, read, { path, modelIds });
 }
 
 async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {

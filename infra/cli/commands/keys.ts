@@ -24,7 +24,7 @@ import { openManagement } from '../target/stores.ts';
 
 import { keyNote, readNamedKey, toNamedKey, workspaceOfName } from './named-key.ts';
 import { addReconcile } from './reconcile.ts';
-import { expiresForm, readExpires, readGrace, settingFields, settingOptions } from './setting-options.ts';
+import { expiresHint, readExpires, readGrace, settingFields, settingOptions } from './setting-options.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys with their limits and what they have spent');
@@ -198,7 +198,7 @@ const keyCommands: CallCommands<'keys'> = {
         '--expires <WHEN>',
         'body.expires_at',
         readExpires,
-        `of the new key: ${expiresForm}, or none; left out: as the former`,
+        `of the new key: ${expiresHint}, or none; left out: as the former`,
       ),
     ],
     example: 'ci --workspace team-a --grace 7d',

@@ -23,7 +23,7 @@ import {
 } from '../args/option-values.ts';
 import type { CellValue, Field } from '../output/table.ts';
 
-export const expiresForm = keySettings.expires_at.option[1];
+export const expiresHint = keySettings.expires_at.option[1];
 const instantShape = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** An instant, once the time of the command is known. */
@@ -31,7 +31,7 @@ export const readExpires = readOrNone(
   (name: string, text: string): ((session: Parameters<LaterValue>[0]) => string) => {
     const inMs = readTime(text);
     const atMs = instantShape.test(text) ? Date.parse(text) : Number.NaN;
-    if (inMs === undefined && Number.isNaN(atMs)) throw new UsageError(`${name} is ${expiresForm}`);
+    if (inMs === undefined && Number.isNaN(atMs)) throw new UsageError(`${name} is ${expiresHint}`);
     return ({ clock }) => {
       const nowMs = clock.nowMs();
       const expiresAtMs = inMs === undefined ? atMs : nowMs + inMs;

@@ -62,21 +62,21 @@ export function table(columns: readonly Column[], rows: readonly (readonly CellV
     );
     return { ...column, texts, width: Math.max(column.title.length, ...texts.map((text) => text.length)) };
   });
-  const kept = leaveOut(sized, style.columns);
-  const widths = narrow(kept, style.columns);
+  const shownColumns = leaveOut(sized, style.columns);
+  const widths = narrow(shownColumns, style.columns);
   const line = (cells: readonly string[]) =>
     cut(
       cells
-        .map((text, index) => pad(cut(text, widths[index] ?? 0), kept[index]?.align, widths[index] ?? 0))
+        .map((text, index) => pad(cut(text, widths[index] ?? 0), shownColumns[index]?.align, widths[index] ?? 0))
         .join(gap)
         .trimEnd(),
       style.columns,
     );
-  const title = line(kept.map((column) => column.title));
-  const missing = columns.filter(({ title }) => !kept.some((column) => column.title === title));
+  const title = line(shownColumns.map((column) => column.title));
+  const missing = columns.filter(({ title }) => !shownColumns.some((column) => column.title === title));
   return [
     style.isColoured ? inBold(title) : title,
-    ...rows.map((_row, index) => line(kept.map(({ texts }) => texts[index] ?? ''))),
+    ...rows.map((_row, index) => line(shownColumns.map(({ texts }) => texts[index] ?? ''))),
     ...(missing.length === 0
       ? []
       : [cut(`left out, the terminal is too narrow: ${missing.map(({ title }) => title).join(', ')}`, style.columns)]),

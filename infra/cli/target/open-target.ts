@@ -87,10 +87,13 @@ async function openFolder(
   missing: OpenOptions['missing'],
 ): Promise<OpenTarget> {
   const { folder } = target;
-  const isKept = missing === 'made' || hasStoreFile(folder);
-  if (!isKept && missing === 'refused') throw new Error(noTablesIn(target));
-  const kept = isKept ? folder : undefined;
-  const { store, countItems, close } = await openSqliteStore({ folder: kept, callTimeoutMs: commandCallTimeoutMs });
+  const hasFolder = missing === 'made' || hasStoreFile(folder);
+  if (!hasFolder && missing === 'refused') throw new Error(noTablesIn(target));
+  const storeFolder = hasFolder ? folder : undefined;
+  const { store, countItems, close } = await openSqliteStore({
+    folder: storeFolder,
+    callTimeoutMs: commandCallTimeoutMs,
+  });
   return {
     stage: localStage,
     cell: undefined,

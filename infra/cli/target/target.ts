@@ -30,10 +30,10 @@ export const localStage = 'local';
 
 /** `form`: the valid form, for a text that the pattern does not match. */
 const matching =
-  (pattern: RegExp, form: string): ParseOption =>
+  (pattern: RegExp, description: string): ParseOption =>
   (name, text) => {
     if (pattern.test(text)) return text;
-    throw new UsageError(`${name} takes ${form}`);
+    throw new UsageError(`${name} takes ${description}`);
   };
 
 export const targetUsage = '(--stage NAME [--profile NAME] [--region NAME] | --dynamodb URL | --data DIR)';

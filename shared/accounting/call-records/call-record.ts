@@ -32,7 +32,7 @@ export interface CallAttempt {
 }
 
 /** State of the bodies of a call whose workspace keeps them. */
-export interface KeptContent {
+export interface ContentPlace {
   /** `failed`: the storage did not take them. */
   readonly state: 'kept' | 'failed';
   readonly keep: ContentKeep;

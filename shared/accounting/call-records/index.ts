@@ -6,7 +6,7 @@ export {
   errorCodeOf,
   operatorCallDocument,
 } from './call-document.ts';
-export type { CallAttempt, CallOutcome, CallShare, KeptContent } from './call-record.ts';
+export type { CallAttempt, CallOutcome, CallShare, ContentPlace } from './call-record.ts';
 export { callPosition, isUtcDay, utcDayOf, utcDaysBetween } from './call-record-item.ts';
 export { type CallRecords, createCallRecords, createRefusalQuota, type RefusalQuota } from './call-records.ts';
 export { partsOfGateway, type TimedPart } from './call-time-line.ts';

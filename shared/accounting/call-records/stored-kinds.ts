@@ -5,7 +5,7 @@ import { type ContentKeep, contentKeeps } from '../../foundation/constants/index
 import { maskKeys } from '../../foundation/log/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
 import { formatTags, type JsonObject, type Tags, tagNameShape } from '../../protocol/wire/index.ts';
-import type { CallAttempt, CallShare, KeptContent } from './call-record.ts';
+import type { CallAttempt, CallShare, ContentPlace } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
 
@@ -79,10 +79,10 @@ const memberPath = /^[\w.[\]-]{1,80}$/;
 /** Paths of fields of a request, stored as one text. Other texts are dropped. */
 export const paths = (countMax: number): StoredKind<readonly string[], readonly string[]> => ({
   toScalar: (value) => {
-    const kept = (Array.isArray(value) ? value : []).filter(
+    const validWords = (Array.isArray(value) ? value : []).filter(
       (path) => typeof path === 'string' && memberPath.test(path),
     );
-    return kept.length === 0 ? undefined : kept.slice(0, countMax).join(',');
+    return validWords.length === 0 ? undefined : validWords.slice(0, countMax).join(',');
   },
   fromScalar: (stored) => (stored as string).split(','),
   toJson: asItIs,
@@ -144,8 +144,8 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
     const stored = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
       const texts = [attemptModel.toScalar(attempt?.model), attemptProviderText.toScalar(attempt?.providerText)];
       const rare = [attemptMismatch.toScalar(attempt?.schemaMismatch), attemptReason.toScalar(attempt?.reason)];
-      const kept = [...texts, ...rare.slice(0, rare.findLastIndex((text) => text !== undefined) + 1)];
-      return toAttemptText(attempt).map((attemptText) => [attemptText, ...kept.map((text) => text ?? null)]);
+      const shownTexts = [...texts, ...rare.slice(0, rare.findLastIndex((text) => text !== undefined) + 1)];
+      return toAttemptText(attempt).map((attemptText) => [attemptText, ...shownTexts.map((text) => text ?? null)]);
     });
     return JSON.stringify(stored);
   },
@@ -179,12 +179,12 @@ export const tags = (countMax: number): StoredKind<Tags, Tags> => ({
   schema: { type: 'object', additionalProperties: { type: 'string' } },
   toScalar: (value) => {
     if (typeof value !== 'object' || value === null) return undefined;
-    const kept = Object.entries(value).flatMap(([name, one]) => {
+    const validTags = Object.entries(value).flatMap(([name, one]) => {
       const text = tagText.toScalar(one);
       const isTag = typeof text === 'string' && text !== '' && !separators.test(text) && tagNameShape.test(name);
       return isTag ? [[name, text] as const] : [];
     });
-    return kept.length === 0 ? undefined : formatTags(Object.fromEntries(kept.slice(0, countMax)));
+    return validTags.length === 0 ? undefined : formatTags(Object.fromEntries(validTags.slice(0, countMax)));
   },
   fromScalar: (stored) => Object.fromEntries((stored as string).split(',').map((pair) => pair.split('='))),
 });
@@ -243,7 +243,7 @@ export const flag: StoredKind<boolean, boolean> = {
 };
 
 /** Stored as `30d`, `30d cut` or `30d failed`. */
-export const content: StoredKind<KeptContent, KeptContent> = {
+export const content: StoredKind<ContentPlace, ContentPlace> = {
   toJson: asItIs,
   schema: {
     type: 'object',
@@ -255,7 +255,7 @@ export const content: StoredKind<KeptContent, KeptContent> = {
     required: ['state', 'keep', 'cut'],
   },
   toScalar: (value) => {
-    const { state, keep, cut } = (value ?? {}) as Partial<KeptContent>;
+    const { state, keep, cut } = (value ?? {}) as Partial<ContentPlace>;
     if (!contentKeeps.some((one) => one === keep)) return undefined;
     return `${keep}${state === 'failed' ? ' failed' : cut === true ? ' cut' : ''}`;
   },

@@ -2,7 +2,7 @@
 import { contentPrefixOf, daysOf } from '../../foundation/constants/index.ts';
 import { dayMs } from '../../foundation/time/index.ts';
 import { type BlobCallOptions, type BlobStore, packText, unpackText } from '../../storage/blobs/index.ts';
-import type { CallRecord, KeptContent } from '../call-records/index.ts';
+import type { CallRecord, ContentPlace } from '../call-records/index.ts';
 
 /** All bodies of a call together; the rest is cut. */
 export const contentMaxBytes = 4 * 1024 * 1024;
@@ -29,12 +29,12 @@ export interface ContentDocument {
   readonly blocked?: string | undefined;
 }
 
-const nameOf = (keep: KeptContent['keep'], id: string): string => contentPrefixOf(keep) + id;
+const nameOf = (keep: ContentPlace['keep'], id: string): string => contentPrefixOf(keep) + id;
 
 /** Rejects where the storage does not take it. */
 export async function writeContent(
   blobs: Pick<BlobStore, 'put'>,
-  keep: KeptContent['keep'],
+  keep: ContentPlace['keep'],
   document: ContentDocument,
   options: BlobCallOptions,
 ): Promise<void> {

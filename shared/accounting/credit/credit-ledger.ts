@@ -18,7 +18,7 @@ export interface CreditLedger extends CreditPayments {
 
 type AdditionOutcome = ReturnType<typeof addCredit>;
 
-interface AskedAddition {
+interface PendingAddition {
   readonly addition: Addition;
   readonly resolve: (outcome: AdditionOutcome) => void;
 }
@@ -29,9 +29,9 @@ const addedWorkspacesMax = 1_000;
 export function createCreditLedger(options: CreditOptions): CreditLedger {
   const { store, counters, clock } = options;
   /** Additions of one workspace run in turn: each finishes the one before it if necessary. */
-  const additions = createCache<(addition: AskedAddition) => void>({ sizeMax: addedWorkspacesMax });
+  const additions = createCache<(addition: PendingAddition) => void>({ sizeMax: addedWorkspacesMax });
 
-  async function addInTurn(additions: readonly AskedAddition[]): Promise<[]> {
+  async function addInTurn(additions: readonly PendingAddition[]): Promise<[]> {
     for (const { addition, resolve } of additions) {
       const added = addCredit({ store, counters }, addition);
       resolve(added);

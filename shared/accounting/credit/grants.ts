@@ -24,7 +24,7 @@ import { creditAttributes, creditKey } from './credit-account.ts';
 import { gather, readShards, type ShardContext } from './credit-shards.ts';
 
 /** How long an addition is remembered by its id. An operator who repeats one does it within days. */
-const additionKeptMs = 30 * 86_400_000;
+const additionLifeMs = 30 * 86_400_000;
 /** Old additions one further addition forgets. */
 const forgottenPerAdditionMax = 20;
 const additionPrefix = 'addition#';
@@ -102,7 +102,7 @@ function noteAddition({ workspace, shards = 1, amount, id, nowMs }: Addition, se
   const former = Number(seen.addition_number ?? 0);
   const old = Object.entries(seen)
     .filter(([name]) => name.startsWith(additionPrefix))
-    .filter(([, addition]) => (addition as { at_ms: number }).at_ms + additionKeptMs <= nowMs)
+    .filter(([, addition]) => (addition as { at_ms: number }).at_ms + additionLifeMs <= nowMs)
     .slice(0, forgottenPerAdditionMax);
   return {
     table: 'ledger',

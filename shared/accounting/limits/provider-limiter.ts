@@ -57,7 +57,7 @@ export interface ProviderLimiterOptions {
 }
 
 /** A day's tokens still count during the next day. */
-const daysKept = 2;
+const retentionDays = 2;
 
 export function createProviderLimiter({ writer, clock, randomness }: ProviderLimiterOptions): ProviderLimiter {
   const closed = new WeakSet<Permit>();
@@ -122,4 +122,4 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   };
 }
 
-const expiryOf = (nowMs: number): number => ((Math.floor(nowMs / dayMs) + daysKept) * dayMs) / 1_000;
+const expiryOf = (nowMs: number): number => ((Math.floor(nowMs / dayMs) + retentionDays) * dayMs) / 1_000;

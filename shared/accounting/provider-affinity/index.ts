@@ -14,7 +14,7 @@ const readsAtOnce = 32;
 const knownMax = 20_000;
 
 /** Who keeps it, and by whose call. */
-export interface KeptBy {
+export interface StateOwner {
   /** Its account, where it has several. */
   readonly provider: string;
   /** Of the catalogue. */
@@ -23,12 +23,12 @@ export interface KeptBy {
   readonly withOwnKey?: boolean | undefined;
 }
 
-export interface KeptIn extends KeptBy {
+export interface StoredState extends StateOwner {
   /** The workspace has made it by a call of its own, not only referred to it. */
   readonly isMade: boolean;
 }
 
-export interface KeptIds {
+export interface StateIds {
   /** Ids of objects that the call has created. */
   readonly newIds: readonly string[];
   /** Ids that it referred to. */
@@ -38,9 +38,9 @@ export interface KeptIds {
 /** Both throw StoreUnavailable. Ids are as the provider gave them. */
 export interface ProviderAffinity {
   /** In the order of the ids; undefined for unknown ones. */
-  find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(KeptIn | undefined)[]>;
+  find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(StoredState | undefined)[]>;
   /** May be repeated. */
-  remember(workspace: string, ids: KeptIds, keptBy: KeptBy, options?: CallOptions): Promise<void>;
+  remember(workspace: string, ids: StateIds, stateOwner: StateOwner, options?: CallOptions): Promise<void>;
 }
 
 const table = 'spans' as const;
@@ -49,7 +49,7 @@ const creationMark = 'made';
 /** A created object stays marked as created, however often it is referred to. */
 const isNotMade = { kind: 'absent', at: creationMark } as const;
 
-interface Known extends KeptIn {
+interface Known extends StoredState {
   readonly untilMs: number;
 }
 
@@ -60,9 +60,9 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
     const item = await store.get('spans', key, options);
     if (item === undefined) return undefined;
     const untilMs = Number(item.expires_at_epoch_seconds) * 1_000;
-    const { model } = item as Pick<KeptBy, 'model'>;
-    const keptBy = { provider: String(item.provider), model, withOwnKey: item.own_key === true };
-    return { ...keptBy, isMade: item[creationMark] === true, untilMs };
+    const { model } = item as Pick<StateOwner, 'model'>;
+    const stateOwner = { provider: String(item.provider), model, withOwnKey: item.own_key === true };
+    return { ...stateOwner, isMade: item[creationMark] === true, untilMs };
   }
 
   return {
@@ -75,13 +75,13 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
         return found;
       }),
     async remember(workspace, { newIds, referred = [] }, { provider, model, withOwnKey }, options = {}) {
-      const kept = {
+      const attributes = {
         provider,
         ...(model === undefined ? {} : { model }),
         ...(withOwnKey === true ? { own_key: true } : {}),
         expires_at_epoch_seconds: Math.ceil(clock.nowMs() / 1_000) + lifeSeconds,
       };
-      const itemOf = (id: string) => ({ pk: keyOf(workspace, id), ...kept });
+      const itemOf = (id: string) => ({ pk: keyOf(workspace, id), ...attributes });
       const puts = [...new Set(newIds)].map((id) => ({ table, item: { ...itemOf(id), [creationMark]: true } }));
       await Promise.all([
         store.batchPut(puts, options),

@@ -112,7 +112,7 @@ function createCooldownSharing(
   /** Cooldowns that the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
-  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let requestedAtMs = Number.NEGATIVE_INFINITY;
 
   function learnAll(): void {
     for (const [name, until] of shared.coolings()) learn(name, until);
@@ -164,8 +164,8 @@ function createCooldownSharing(
       newUnreached.add(provider);
     },
     async refresh(): Promise<void> {
-      if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
-      askedAtMs = clock.nowMs();
+      if (clock.nowMs() - requestedAtMs < refreshAfterMs) return;
+      requestedAtMs = clock.nowMs();
       // This instance's own knowledge is enough until the next time.
       await shared.read().then(learnAll, () => {});
     },

@@ -41,7 +41,7 @@ export async function readCallPage({ before, nowMs, limit, matches, ...range }: 
   const bounds = { firstCallsMax: limit * windowCallsPerCall, callsMax: windowCallsMax, daysMax: windowDaysMax };
   for await (const window of readNewestFirst({ ...range, beforeMs }, keepCalls, bounds)) {
     const isAsked = (call: CallRecord) => (before === undefined || callPosition(call) < before) && matches(call);
-    const found = window.kept.calls.filter(isAsked);
+    const found = window.keeper.calls.filter(isAsked);
     calls.push(...found.sort((a, b) => (callPosition(a) < callPosition(b) ? 1 : -1)));
     const last = calls.length > limit ? calls[limit - 1] : undefined;
     if (last !== undefined) return { calls: calls.slice(0, limit), next: callPosition(last) };

@@ -21,8 +21,8 @@ export type CallOrder = (typeof callOrders)[number];
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
   if ((search.order ?? 'time') !== 'time') return findFirst(search);
   const found: CallRecord[] = [];
-  for await (const { kept } of readNewestFirst(search, keepCalls)) {
-    found.push(...kept.calls.filter(search.matches).sort(newestFirst));
+  for await (const { keeper } of readNewestFirst(search, keepCalls)) {
+    found.push(...keeper.calls.filter(search.matches).sort(newestFirst));
     if (found.length >= search.limit) break;
   }
   return found.slice(0, search.limit);

@@ -25,10 +25,10 @@ export function keepCalls() {
   return { calls, add: (call: CallRecord) => void calls.push(call) };
 }
 
-export interface CallWindow<Kept> {
+export interface CallWindow<WindowKeeper> {
   readonly sinceMs: number;
-  readonly kept: Kept;
-  readonly callsKept: number;
+  readonly keeper: WindowKeeper;
+  readonly keptCallCount: number;
   /** Days of workspaces that were looked at for it. */
   readonly daysRead: number;
   /** Includes those of truncated windows. */
@@ -55,16 +55,16 @@ interface Reading<Name extends MemberName> {
   readonly members?: readonly Name[];
 }
 
-export async function* readNewestFirst<Kept extends Keeper<Name>, Name extends MemberName = MemberName>(
+export async function* readNewestFirst<WindowKeeper extends Keeper<Name>, Name extends MemberName = MemberName>(
   range: CallRange,
-  startKeeping: () => Kept,
+  startKeeping: () => WindowKeeper,
   {
     callsMax = windowCallsMax,
     firstCallsMax = callsMax,
     daysMax = Number.POSITIVE_INFINITY,
     members,
   }: Reading<Name> = {},
-): AsyncGenerator<CallWindow<Kept>> {
+): AsyncGenerator<CallWindow<WindowKeeper>> {
   const longestMs = Math.max(1, Math.floor(daysMax / range.workspaces.length)) * dayMs;
   let windowMax = Math.min(firstCallsMax, callsMax);
   let callsRead = 0;
@@ -74,17 +74,17 @@ export async function* readNewestFirst<Kept extends Keeper<Name>, Name extends M
     const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
     const days = utcDaysBetween(sinceMs, beforeMs - 1);
     const mostCalls = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowMax;
-    const kept = startKeeping();
-    const callsKept = await keepAtMost({ ...range, sinceMs, beforeMs }, kept, mostCalls, members);
-    callsRead += callsKept ?? windowMax;
-    if (callsKept === undefined) {
+    const keeper = startKeeping();
+    const keptCallCount = await keepAtMost({ ...range, sinceMs, beforeMs }, keeper, mostCalls, members);
+    callsRead += keptCallCount ?? windowMax;
+    if (keptCallCount === undefined) {
       lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
       continue;
     }
-    yield { sinceMs, kept, callsKept, daysRead: days.length * range.workspaces.length, callsRead };
+    yield { sinceMs, keeper, keptCallCount, daysRead: days.length * range.workspaces.length, callsRead };
     callsRead = 0;
     beforeMs = sinceMs;
-    if (callsKept < windowMax / growth) lengthMs = Math.min(lengthMs * growth, longestMs);
+    if (keptCallCount < windowMax / growth) lengthMs = Math.min(lengthMs * growth, longestMs);
     windowMax = Math.min(callsMax, windowMax * growth);
   }
 }
@@ -92,7 +92,7 @@ export async function* readNewestFirst<Kept extends Keeper<Name>, Name extends M
 /** Number of calls; undefined when there are more. */
 async function keepAtMost<Name extends MemberName>(
   window: CallRange,
-  kept: Keeper<Name>,
+  keeper: Keeper<Name>,
   callsMax: number,
   members?: readonly Name[],
 ): Promise<number | undefined> {
@@ -100,7 +100,7 @@ async function keepAtMost<Name extends MemberName>(
   for await (const call of readCalls(window, { members })) {
     calls += 1;
     if (calls > callsMax) return undefined;
-    kept.add(call);
+    keeper.add(call);
     if (calls % recordsPerTurn === 0) await nextTurn();
   }
   return calls;

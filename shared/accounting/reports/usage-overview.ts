@@ -61,8 +61,8 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
   let [calls, days, countedSinceMs] = [0, 0, beforeMs];
   const members = [...countedMembers, 'keyName', 'tags'] as const;
   for await (const window of readNewestFirst(range, startCounting, { members })) {
-    addCounted(all, window.kept);
-    calls += window.callsKept;
+    addCounted(all, window.keeper);
+    calls += window.keptCallCount;
     days += window.daysRead;
     countedSinceMs = window.sinceMs;
     if (calls >= overviewCallsMax || days >= overviewDaysMax) break;

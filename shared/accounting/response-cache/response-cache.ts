@@ -59,10 +59,10 @@ export function createResponseCache({ store, memory: budget, onError }: Response
     },
     async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
       const pk = itemKey(key);
-      const kept = budget?.open();
-      const waiting = kept?.reserve(copiesOfWritten * charactersOf(answer));
+      const copyMemory = budget?.open();
+      const waiting = copyMemory?.reserve(copiesOfWritten * charactersOf(answer));
       waiting?.catch(() => {});
-      if (waiting !== undefined) return kept?.end();
+      if (waiting !== undefined) return copyMemory?.end();
       underWay.set(pk, answer);
       try {
         const { bytes, sha256 } = await packText(JSON.stringify(answer));
@@ -81,7 +81,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
         onError(error);
       } finally {
         if (underWay.get(pk) === answer) underWay.delete(pk);
-        kept?.end();
+        copyMemory?.end();
       }
     },
   };
@@ -118,7 +118,7 @@ interface CachedUsage {
 }
 
 /** The text of each event, beside its name where it has one. */
-export type KeptEvents = readonly (string | readonly [name: string, text: string])[];
+export type CacheableEvents = readonly (string | readonly [name: string, text: string])[];
 
 export interface CachedAnswer {
   readonly status: number;
@@ -126,7 +126,7 @@ export interface CachedAnswer {
   /** The JSON text of the provider, or every event of a stream that came to its end. */
   readonly content:
     | { readonly kind: 'json'; readonly text: string }
-    | { readonly kind: 'stream'; readonly chunks: KeptEvents };
+    | { readonly kind: 'stream'; readonly chunks: CacheableEvents };
   /** Who answered: ids of provider and catalogue model. */
   readonly provider: string;
   readonly model: string;

@@ -64,13 +64,13 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
 
   async function refresh(): Promise<Catalogue> {
     // The age counts from before the question: the answer may be old by the time it arrives.
-    const askedAtMs = clock.nowMs();
+    const requestedAtMs = clock.nowMs();
     try {
       const current = await readCurrent(catalogues, copy);
-      copy = { ...current, confirmedAtMs: askedAtMs, askAgainAtMs: askedAtMs + configFreshMs };
+      copy = { ...current, confirmedAtMs: requestedAtMs, askAgainAtMs: requestedAtMs + configFreshMs };
       failed = undefined;
     } catch (error) {
-      if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
+      if (copy === undefined || requestedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
         // Ignores the first failure, which may be that of the start.
         const waitMs = failed === undefined ? 0 : failedAskAgainMs;
         failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + waitMs };

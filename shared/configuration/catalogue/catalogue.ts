@@ -57,13 +57,13 @@ export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean 
 
 /** A call of this interface is relayed to it as it is. */
 export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
-  provider.apis.includes(servingApis[interfaceId].native) && formOfKind(provider, interfaceId) === undefined;
+  provider.apis.includes(servingApis[interfaceId].native) && apiOfKind(provider, interfaceId) === undefined;
 
 /** Below it these providers speak OpenAI's form. */
 const openAiPath = /\/open(ai|api)(\/|$)/;
 
 /** The interface whose package writes the form that its provider's kind has for this one; undefined for the usual form. */
-function formOfKind({ kind, base_url }: CalledProvider, interfaceId: InterfaceId): HubApi | undefined {
+function apiOfKind({ kind, base_url }: CalledProvider, interfaceId: InterfaceId): HubApi | undefined {
   const serving = servingApis[interfaceId];
   if (!('ofKinds' in serving) || kind === undefined || openAiPath.test(base_url)) return undefined;
   return (serving.ofKinds as Readonly<Partial<Record<typeof kind, HubApi>>>)[kind];
@@ -76,7 +76,7 @@ export function hubApisFor(
 ): readonly HubApi[] {
   const serving = servingApis[interfaceId];
   if (isTranslationOff === true && !('isAlwaysTranslated' in serving)) return [];
-  const ofKind = formOfKind(provider, interfaceId);
+  const ofKind = apiOfKind(provider, interfaceId);
   if (ofKind !== undefined) return provider.apis.includes(serving.native) ? [ofKind] : [];
   const throughHub: readonly HubApi[] = serving.throughHub;
   return throughHub.filter((api) => provider.apis.includes(api));

@@ -1,5 +1,5 @@
 // Reasoning options by model: one table for all formats. Thinking is output, so a budget is part of the output bound.
-import type { AskedReasoning, Effort } from '../../protocol/wire/index.ts';
+import type { Effort, ReasoningPreference } from '../../protocol/wire/index.ts';
 import { plainModelName } from './catalogue.ts';
 
 /** Reasoning options of a model. */
@@ -133,7 +133,7 @@ const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] 
 ];
 
 export function thinkingOf(
-  preference: AskedReasoning | undefined,
+  preference: ReasoningPreference | undefined,
   boundTokens: number,
   model: ModelReasoning,
 ): Thinking | undefined {
@@ -149,7 +149,7 @@ export function thinkingOf(
  * Effort for a relayed chat completion; undefined where its model gets none. A host with budgets or a switch converts
  * an effort itself.
  */
-export function relayedEffort(preference: AskedReasoning, ...names: readonly string[]): string | undefined {
+export function relayedEffort(preference: ReasoningPreference, ...names: readonly string[]): string | undefined {
   const model = reasoningOf(...names) ?? byAnyEffort;
   const scale = model.kind === 'budget' || model.kind === 'switch' ? byAnyEffort : model;
   const thinking = thinkingOf(preference, noBound, scale);
@@ -165,7 +165,11 @@ function leastOf({ kind, least, budgetMin }: ModelReasoning, boundTokens: number
   return { kind: kind === 'adaptive' ? kind : 'effort', effort: least, isLeast: true };
 }
 
-function budgetOf(preference: Exclude<AskedReasoning, 'none'>, boundTokens: number, model: ModelReasoning): Thinking {
+function budgetOf(
+  preference: Exclude<ReasoningPreference, 'none'>,
+  boundTokens: number,
+  model: ModelReasoning,
+): Thinking {
   const wanted =
     typeof preference === 'object' ? preference.budgetTokens : Math.floor(boundTokens * shares[preference]);
   // One token at least is left for the answer: a budget has to be less than the bound.

@@ -60,10 +60,10 @@ export async function keepAppliedFile(
     models: [...modelIds],
   };
   const { bytes, sha256 } = await packText(JSON.stringify(stored));
-  const isKept = bytes.byteLength <= bodyMaxBytes;
-  if (isKept) await store.put({ table: 'config', item: { pk: itemKey, body_gzip: bytes, sha256 }, repeatable: true });
+  const isStored = bytes.byteLength <= bodyMaxBytes;
+  if (isStored) await store.put({ table: 'config', item: { pk: itemKey, body_gzip: bytes, sha256 }, repeatable: true });
   else await store.delete('config', itemKey);
-  return isKept;
+  return isStored;
 }
 
 /** The file without the texts of keys that are those of the former file. */

@@ -45,9 +45,9 @@ function providerInFile({ status, ...provider }: ProviderDocument, isShort: bool
 }
 
 /** Removes the fields that are the same in the other one. */
-const without = (members: Members, same: Members, kept: readonly string[] = []): Members =>
+const without = (members: Members, same: Members, required: readonly string[] = []): Members =>
   Object.fromEntries(
-    Object.entries(members).filter(([name, value]) => kept.includes(name) || !isSame(value, same[name])),
+    Object.entries(members).filter(([name, value]) => required.includes(name) || !isSame(value, same[name])),
   );
 
 const wholeModel = ({ written: _written, providers, ...model }: ModelDocument): Members => ({
@@ -88,10 +88,10 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
       report: () => {},
     });
     // The list may have more of them by now, which an item before it makes too.
-    const kept = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
-    const names = kept.map(({ providers: [entry] }) => entry?.upstream_model);
-    const inFile = written({ from, only: kept.length === listedModels.length ? only : names, as });
-    for (const [at, { id }] of kept.entries()) itemById.set(id, { inFile, from, upstream: names[at] });
+    const storedModels = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
+    const names = storedModels.map(({ providers: [entry] }) => entry?.upstream_model);
+    const inFile = written({ from, only: storedModels.length === listedModels.length ? only : names, as });
+    for (const [at, { id }] of storedModels.entries()) itemById.set(id, { inFile, from, upstream: names[at] });
   }
   return itemById;
 }

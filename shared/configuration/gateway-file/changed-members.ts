@@ -59,10 +59,10 @@ function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> 
 
 /** Order counts: of equal prices, the provider listed first is called first. */
 function compareOrder(before: readonly string[], after: readonly string[], path: string): MemberChange[] {
-  const kept = before.filter((name) => after.includes(name));
+  const commonNames = before.filter((name) => after.includes(name));
   const reordered = after.filter((name) => before.includes(name));
-  const isSame = kept.every((name, index) => name === reordered[index]);
-  return isSame ? [] : [{ path: `${path} (order)`, from: kept, to: reordered }];
+  const isSame = commonNames.every((name, index) => name === reordered[index]);
+  return isSame ? [] : [{ path: `${path} (order)`, from: commonNames, to: reordered }];
 }
 
 const namesOfBoth = (before: readonly string[], after: readonly string[]): string[] => [

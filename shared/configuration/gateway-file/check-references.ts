@@ -109,7 +109,7 @@ function checkProvider(provider: Node, report: Report): void {
   if (baseUrl.value === undefined && known?.baseUrl === undefined) {
     report(baseUrl, known === undefined ? 'is required' : `is required at kind ${kind}, such as ${known.example}`);
   }
-  if (auth.value === undefined && known?.auth?.form === 'written' && !hasPool) {
+  if (auth.value === undefined && known?.auth?.scheme === 'written' && !hasPool) {
     report(auth, `is required at kind ${kind}, such as ${known.auth.example}`);
   }
 }

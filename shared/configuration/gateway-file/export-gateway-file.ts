@@ -82,9 +82,9 @@ function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument,
   const byName = Map.groupBy(active, ({ name }) => name);
   const names = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
   return names.flatMap(([name, namesakes]) => {
-    const kept = namesakes.flatMap(({ contentLog }) => narrowingLost(workspace, contentLog) ?? []);
-    if (kept.length > 0) {
-      notes.push(`key ${name} of ${workspace.id} is left out, and stays as it is stored: its ${kept[0]}`);
+    const lostNames = namesakes.flatMap(({ contentLog }) => narrowingLost(workspace, contentLog) ?? []);
+    if (lostNames.length > 0) {
+      notes.push(`key ${name} of ${workspace.id} is left out, and stays as it is stored: its ${lostNames[0]}`);
       return [];
     }
     const entries = namesakes.map((record) =>
@@ -112,9 +112,9 @@ const withEffect = (record: KeyRecord, { content_log }: WorkspaceDocument): KeyR
   contentLogFault(content_log, record.contentLog) === undefined ? record : { ...record, contentLog: null };
 
 /** Fields that are always written; others only where they differ from their default. */
-const alwaysTold: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];
+const alwaysExported: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];
 const isTold = ([member, value]: readonly [string, unknown]): boolean =>
-  alwaysTold.includes(member) || canonicalJson(initialKey[member as keyof WrittenKey]) !== canonicalJson(value);
+  alwaysExported.includes(member) || canonicalJson(initialKey[member as keyof WrittenKey]) !== canonicalJson(value);
 
 async function functionInFile(record: FunctionRecord, { functionStore }: ExportStores): Promise<unknown> {
   const { id, kind, status, active, revisions } = record;

@@ -75,8 +75,8 @@ export const chosenBy = <Output>(choose: (input: unknown) => z.core.$ZodType<Out
     return z.NEVER;
   });
 
-const matching = (pattern: RegExp, form: string) =>
-  z.string().regex(pattern, { error: ({ input }) => `must be ${form}${notThis(input)}` });
+const matching = (pattern: RegExp, description: string) =>
+  z.string().regex(pattern, { error: ({ input }) => `must be ${description}${notThis(input)}` });
 
 export const providerId = matching(
   /^[a-z0-9][a-z0-9._-]{0,63}$/,
@@ -92,8 +92,8 @@ export const presetName = z
   .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
 export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
 /** For places where people write the secret itself: no part of it is repeated. */
-const unquoted = (pattern: RegExp, form: string) => {
-  const error = `must be ${form}, not the credential itself: write ${credentialAdvice}`;
+const unquoted = (pattern: RegExp, description: string) => {
+  const error = `must be ${description}, not the credential itself: write ${credentialAdvice}`;
   return z
     .string()
     .regex(pattern, { error })
@@ -103,16 +103,16 @@ const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of 
 const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
 /** Reference to a secret; the secret itself is never in the file. */
-export const referenceForm = <Shape extends z.ZodRawShape>(more: Shape) => {
-  const secretForm = mapping('', { ...more, secret: secretName });
-  const environmentForm = mapping('', { ...more, env: environmentName });
-  return chosenBy<z.infer<typeof secretForm> | z.infer<typeof environmentForm>>((input) => {
+export const referenceSchema = <Shape extends z.ZodRawShape>(more: Shape) => {
+  const secretSchema = mapping('', { ...more, secret: secretName });
+  const environmentSchema = mapping('', { ...more, env: environmentName });
+  return chosenBy<z.infer<typeof secretSchema> | z.infer<typeof environmentSchema>>((input) => {
     if (typeof input !== 'object' || input === null) return noReference;
-    return 'secret' in input ? secretForm : environmentForm;
+    return 'secret' in input ? secretSchema : environmentSchema;
   });
 };
 const noReference = z.never({ error: `must not be the credential itself: write ${credentialAdvice}` });
-export const secretReference = referenceForm({});
+export const secretReference = referenceSchema({});
 
 const wholeNumber = (least: number, most: number, message: string) =>
   z

@@ -38,12 +38,12 @@ const wholeFields: readonly string[] = ['auth', 'alerts'];
 type FieldMerge = <Part extends object>(versions: CatalogueVersions<Part>) => Part;
 
 const mergeFields: FieldMerge = ({ former, next, stored }) => {
-  const [before, after, kept] = [former, next, stored] as unknown as [JsonObject, JsonObject, JsonObject];
+  const [before, after, current] = [former, next, stored] as unknown as [JsonObject, JsonObject, JsonObject];
   // The fields of one kind are none of another.
-  if (before.kind !== after.kind || kept.kind !== after.kind) return isSame(before, after) ? stored : next;
-  const names = new Set([...Object.keys(kept), ...Object.keys(after)]);
+  if (before.kind !== after.kind || current.kind !== after.kind) return isSame(before, after) ? stored : next;
+  const names = new Set([...Object.keys(current), ...Object.keys(after)]);
   const fields = [...names].flatMap((name): [string, unknown][] => {
-    const versions = { former: before[name], next: after[name], stored: kept[name] };
+    const versions = { former: before[name], next: after[name], stored: current[name] };
     const value = mergeValue(name, versions);
     return value === undefined ? [] : [[name, value]];
   });
@@ -68,11 +68,11 @@ function mergeItems<Name extends string, Item extends { readonly [name in Name]:
   merge: (versions: CatalogueVersions<Item>) => Item,
 ): Item[] {
   const byName = (items: readonly Item[]) => new Map(items.map((item) => [item[name], item]));
-  const [before, after, kept] = [byName(former), byName(next), byName(stored)];
+  const [before, after, current] = [byName(former), byName(next), byName(stored)];
   const isOrderSame = isSame([...before.keys()], [...after.keys()]);
-  const [first, second] = isOrderSame ? [kept, after] : [after, kept];
+  const [first, second] = isOrderSame ? [current, after] : [after, current];
   return [...new Set([...first.keys(), ...second.keys()])].flatMap((key) => {
-    const versions = { former: before.get(key), next: after.get(key), stored: kept.get(key) };
+    const versions = { former: before.get(key), next: after.get(key), stored: current.get(key) };
     const item = mergeItem(versions, merge);
     return item === undefined ? [] : [item];
   });

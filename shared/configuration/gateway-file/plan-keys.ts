@@ -70,7 +70,7 @@ export async function planKeys({
     const found =
       key.key === undefined
         ? planNamed(key, { workspace, path }, stored, () => newApiKey(randomness, cell))
-        : await planGiven(key, key.key, workspace, { keys, stored, nowMs }, path);
+        : await planWritten(key, key.key, workspace, { keys, stored, nowMs }, path);
     if ('message' in found) {
       issues.push(found);
       continue;
@@ -94,7 +94,7 @@ export async function planKeys({
   return { keys: planned, issues, notes, revokedKeys };
 }
 
-async function planGiven(
+async function planWritten(
   key: KeyInFile,
   text: string,
   workspace: string,

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
-import { keptMemberShapes, surchargeFields } from '../../protocol/interfaces/index.ts';
+import { stateMemberShapes, surchargeFields } from '../../protocol/interfaces/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
 import { text } from '../value-forms/index.ts';
 import { mapping } from './fields.ts';
@@ -38,7 +38,7 @@ const boundPaths: readonly string[] = [
 /** Fields that determine a price, a policy, or access to data: they are read under their own name alone. */
 const readNames: readonly string[] = [
   ...surchargeFields,
-  ...Object.keys(keptMemberShapes),
+  ...Object.keys(stateMemberShapes),
   ...['tools', 'functions', 'n', 'store', 'background', 'prompt_cache_retention'],
 ];
 

@@ -24,7 +24,7 @@ import {
   faultyFields,
   mapping,
   providerId,
-  referenceForm,
+  referenceSchema,
   region,
   secretReference,
   timeoutMs,
@@ -45,7 +45,7 @@ const noAuth = z.literal('none', {
 });
 const bearer = mapping('providers[].auth', { bearer: secretReference });
 const ownHeader = mapping('providers[].auth', {
-  header: referenceForm({ name: credentialHeader }),
+  header: referenceSchema({ name: credentialHeader }),
 });
 const serviceAccount = mapping('providers[].auth', { gcp: secretReference });
 const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
@@ -182,10 +182,10 @@ function faultsOf(written: WrittenProvider): Fault[] {
   const faults: Fault[] = [...changeFaults(written, written.apis ?? apisOfKind(kind))];
   const fault = (path: readonly string[], message: string) => void faults.push({ path, message });
   const known = kind && providerKinds[kind];
-  if (region !== undefined && known?.auth?.form !== 'sigv4') {
+  if (region !== undefined && known?.auth?.scheme !== 'sigv4') {
     fault(['region'], 'belongs to a provider of kind bedrock; elsewhere write it into base_url');
   }
-  const isSigned = auth === undefined ? known?.auth?.form === 'sigv4' : typeof auth === 'object' && 'sigv4' in auth;
+  const isSigned = auth === undefined ? known?.auth?.scheme === 'sigv4' : typeof auth === 'object' && 'sigv4' in auth;
   if (isSigned && accepts_byok_header) {
     fault(['accepts_byok_header'], 'must be false beside sigv4: a call that is signed carries no key');
   }
@@ -200,7 +200,7 @@ function faultsOf(written: WrittenProvider): Fault[] {
 /** `auth` then says how a credential is sent, and names one of them. */
 function credentialFaults({ kind, auth, credentials }: WrittenProvider): Fault[] {
   if (credentials === undefined || credentials.length === 0) return [];
-  const isSigned = auth === undefined && kind !== undefined && providerKinds[kind].auth?.form === 'sigv4';
+  const isSigned = auth === undefined && kind !== undefined && providerKinds[kind].auth?.scheme === 'sigv4';
   const reference = auth && secretReferenceOf(auth);
   if (isSigned || (auth !== undefined && reference === undefined))
     return [{ path: ['credentials'], message: 'belong to an auth with a secret: bearer, header, gcp or entra' }];
@@ -221,8 +221,8 @@ const headerOfKey = (auth: ProviderAuth | undefined): string | undefined =>
 function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   const known = kind && providerKinds[kind].auth;
   if (known === undefined) return 'none';
-  if (known.form === 'bearer') return { bearer: { env: known.env } };
-  return known.form === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
+  if (known.scheme === 'bearer') return { bearer: { env: known.env } };
+  return known.scheme === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
 }
 
 /** The written or usual form, with the first of the credentials; undefined when there are none. */
@@ -230,10 +230,10 @@ function authOfCredentials({ kind, auth, credentials }: WrittenProvider): Provid
   const first = credentials?.[0];
   if (first === undefined) return undefined;
   const usual = authOf(kind);
-  const isWritten = kind !== undefined && providerKinds[kind].auth?.form === 'written';
-  const form =
+  const isWritten = kind !== undefined && providerKinds[kind].auth?.scheme === 'written';
+  const schema =
     auth ?? (isWritten ? { gcp: first } : usual === 'none' || usual === undefined ? { bearer: first } : usual);
-  return withReference(form, first);
+  return withReference(schema, first);
 }
 
 /** Written values win. */
@@ -242,7 +242,7 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
   const headers = known?.headers === undefined ? written.headers : { ...known.headers, ...written.headers };
   const auth = authOfCredentials(written) ?? written.auth ?? authOf(written.kind);
   const signedFor = typeof auth === 'object' && 'sigv4' in auth ? auth.sigv4.region : undefined;
-  const isRegional = known?.auth?.form === 'sigv4';
+  const isRegional = known?.auth?.scheme === 'sigv4';
   return {
     ...written,
     display_name: display_name ?? written.id,
@@ -269,7 +269,7 @@ export function inRegion(
   if (base_url !== undefined && auth !== undefined) return { ...rest, kind, base_url, auth };
   const known = kind && providerKinds[kind];
   const region = provider.region ?? processRegion ?? former?.region;
-  if (known?.auth?.form !== 'sigv4' || region === undefined) return undefined;
+  if (known?.auth?.scheme !== 'sigv4' || region === undefined) return undefined;
   const ownUrl = typeof known.baseUrl === 'function' ? known.baseUrl(region) : undefined;
   return {
     ...rest,
@@ -287,7 +287,7 @@ export function bareProvider({
   region,
   credentials,
 }: Pick<ProviderDocument, 'id' | 'kind' | 'region' | 'credentials'>) {
-  const isSigned = kind !== undefined && providerKinds[kind].auth?.form === 'sigv4';
+  const isSigned = kind !== undefined && providerKinds[kind].auth?.scheme === 'sigv4';
   const bare = provider.parse({
     id,
     kind,

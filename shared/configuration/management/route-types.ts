@@ -34,19 +34,19 @@ type MemberOf<Name extends RouteName, Member extends string> = Member extends ke
   ? Routes[Name][Member]
   : undefined;
 
-type Written<Form> = Form extends z.ZodMiniObject ? z.input<Form> : Form extends GatewayFileText ? string : undefined;
+type Written<Body> = Body extends z.ZodMiniObject ? z.input<Body> : Body extends GatewayFileText ? string : undefined;
 /** As a client sends them. */
 export type WrittenBody<Name extends RouteName> = Written<MemberOf<Name, 'body'>>;
 export type WrittenQuery<Name extends RouteName> = Written<MemberOf<Name, 'query'>>;
 
 /** A file is read on demand: it is not read when its headers are refused. */
-type ReadForm<Form> = Form extends z.ZodMiniObject
-  ? z.output<Form>
-  : Form extends GatewayFileText
+type ReadBodyOf<Body> = Body extends z.ZodMiniObject
+  ? z.output<Body>
+  : Body extends GatewayFileText
     ? () => Promise<string>
     : undefined;
-export type ReadBody<Name extends RouteName> = ReadForm<MemberOf<Name, 'body'>>;
-export type ReadQuery<Name extends RouteName> = ReadForm<MemberOf<Name, 'query'>>;
+export type ReadBody<Name extends RouteName> = ReadBodyOf<MemberOf<Name, 'body'>>;
+export type ReadQuery<Name extends RouteName> = ReadBodyOf<MemberOf<Name, 'query'>>;
 
 export type AnswerOf<Name extends RouteName> = Routes[Name]['answer'] extends { readonly one: infer One }
   ? { readonly data: Documents[One & DocumentName] }

@@ -29,12 +29,12 @@ export interface KindDefaults {
   readonly apis: readonly ProviderApi[];
   /** How its key is sent, and the name that its variable or secret usually has. Absent: it takes none. */
   readonly auth?:
-    | { readonly form: 'bearer'; readonly env: string }
-    | { readonly form: 'header'; readonly name: string; readonly env: string }
+    | { readonly scheme: 'bearer'; readonly env: string }
+    | { readonly scheme: 'header'; readonly name: string; readonly env: string }
     /** Signed with the role of the process. */
-    | { readonly form: 'sigv4'; readonly service: string }
+    | { readonly scheme: 'sigv4'; readonly service: string }
     /** Has no usual name. */
-    | { readonly form: 'written'; readonly example: string };
+    | { readonly scheme: 'written'; readonly example: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly reasoningStyle?: 'effort' | 'object' | 'none';
   /** False: it refuses `stream_options`, and reports usage without. */
@@ -60,86 +60,86 @@ export const providerKinds: Readonly<Record<ProviderKind, KindDefaults>> = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',
     apis: [...openaiApis, 'moderations'],
-    auth: { form: 'bearer', env: 'OPENAI_API_KEY' },
+    auth: { scheme: 'bearer', env: 'OPENAI_API_KEY' },
   },
   azure: {
     example: 'https://RESOURCE.openai.azure.com/openai/v1',
     apis: openaiApis,
-    auth: { form: 'header', name: 'api-key', env: 'AZURE_OPENAI_API_KEY' },
+    auth: { scheme: 'header', name: 'api-key', env: 'AZURE_OPENAI_API_KEY' },
     namesDeployments: true,
   },
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
     apis: ['messages'],
-    auth: { form: 'header', name: 'x-api-key', env: 'ANTHROPIC_API_KEY' },
+    auth: { scheme: 'header', name: 'x-api-key', env: 'ANTHROPIC_API_KEY' },
     headers: { 'anthropic-version': '2023-06-01' },
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     apis: ['generate-content', 'embeddings', 'images'],
-    auth: { form: 'header', name: 'x-goog-api-key', env: 'GEMINI_API_KEY' },
+    auth: { scheme: 'header', name: 'x-goog-api-key', env: 'GEMINI_API_KEY' },
   },
   vertex: {
     example: 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global/publishers/google',
     apis: ['generate-content', 'embeddings', 'images'],
     furtherApis: ['messages'],
     auth: {
-      form: 'written',
+      scheme: 'written',
       example: '{ gcp: { env: NAME } }, with the JSON of a service account in the variable NAME',
     },
   },
   bedrock: {
     baseUrl: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
     apis: ['converse', 'embeddings', 'rerank', 'images'],
-    auth: { form: 'sigv4', service: 'bedrock' },
+    auth: { scheme: 'sigv4', service: 'bedrock' },
   },
   cohere: {
     baseUrl: 'https://api.cohere.com',
     apis: [...chatAndEmbeddings, 'rerank'],
     furtherApis: [],
-    auth: { form: 'bearer', env: 'COHERE_API_KEY' },
+    auth: { scheme: 'bearer', env: 'COHERE_API_KEY' },
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     apis: [...chat, 'speech', 'transcriptions'],
-    auth: { form: 'bearer', env: 'GROQ_API_KEY' },
+    auth: { scheme: 'bearer', env: 'GROQ_API_KEY' },
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
     apis: [...chatAndEmbeddings, 'moderations', 'transcriptions'],
-    auth: { form: 'bearer', env: 'MISTRAL_API_KEY' },
+    auth: { scheme: 'bearer', env: 'MISTRAL_API_KEY' },
     streamUsage: false,
   },
   deepseek: {
     baseUrl: 'https://api.deepseek.com/v1',
     apis: chat,
-    auth: { form: 'bearer', env: 'DEEPSEEK_API_KEY' },
+    auth: { scheme: 'bearer', env: 'DEEPSEEK_API_KEY' },
   },
   xai: {
     baseUrl: 'https://api.x.ai/v1',
     apis: ['chat-completions', 'responses'],
-    auth: { form: 'bearer', env: 'XAI_API_KEY' },
+    auth: { scheme: 'bearer', env: 'XAI_API_KEY' },
   },
   openrouter: {
     baseUrl: 'https://openrouter.ai/api/v1',
     apis: chatAndEmbeddings,
-    auth: { form: 'bearer', env: 'OPENROUTER_API_KEY' },
+    auth: { scheme: 'bearer', env: 'OPENROUTER_API_KEY' },
     reasoningStyle: 'object',
   },
   together: {
     baseUrl: 'https://api.together.xyz/v1',
     apis: [...chatAndEmbeddings, 'rerank', 'speech', 'transcriptions'],
-    auth: { form: 'bearer', env: 'TOGETHER_API_KEY' },
+    auth: { scheme: 'bearer', env: 'TOGETHER_API_KEY' },
   },
   fireworks: {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     apis: [...chatAndEmbeddings, 'rerank'],
-    auth: { form: 'bearer', env: 'FIREWORKS_API_KEY' },
+    auth: { scheme: 'bearer', env: 'FIREWORKS_API_KEY' },
   },
   cerebras: {
     baseUrl: 'https://api.cerebras.ai/v1',
     apis: chat,
-    auth: { form: 'bearer', env: 'CEREBRAS_API_KEY' },
+    auth: { scheme: 'bearer', env: 'CEREBRAS_API_KEY' },
   },
   ollama: {
     example: 'http://127.0.0.1:11434/v1',

@@ -6,8 +6,8 @@ import { parseUsd } from '../../foundation/money/index.ts';
 import { dayMs, readDuration } from '../../foundation/time/index.ts';
 import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
 
-export const matching = (shape: RegExp, form: string) =>
-  z.string({ error: `must be ${form}` }).check(z.regex(shape, { error: `must be ${form}` }));
+export const matching = (shape: RegExp, description: string) =>
+  z.string({ error: `must be ${description}` }).check(z.regex(shape, { error: `must be ${description}` }));
 
 export const text = (lengthMax: number) =>
   z

@@ -131,14 +131,14 @@ function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, un
 const isAbsent = (value: unknown): boolean => value === null || value === undefined;
 
 function withoutOverridden(preset: JsonObject, request: JsonObject): JsonObject {
-  const kept = { ...preset };
+  const defaults = { ...preset };
   for (const names of sameSetting) {
     if (names.every((name) => isAbsent(request[name]))) continue;
-    for (const name of names) delete kept[name];
+    for (const name of names) delete defaults[name];
   }
   // A list alone names all models of a request: the preset's would be asked before them.
-  if (isAbsent(request.model) && !isAbsent(request.models)) delete kept.model;
-  return kept;
+  if (isAbsent(request.model) && !isAbsent(request.models)) delete defaults.model;
+  return defaults;
 }
 
 function mergeProvider(preset: unknown, request: unknown): unknown {

@@ -29,7 +29,7 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
   return {
     ...base,
     ...written(settings),
-    ...keptCredit(former, changes),
+    ...creditOf(former, changes),
     data_policy: withoutNulls({ ...base.data_policy, ...written(data_policy ?? {}) }),
     ...mergeIdempotency(idempotency),
     features: { ...base.features, ...written(features ?? {}) },
@@ -55,7 +55,7 @@ const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes:
   );
 
 /** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */
-function keptCredit(former: WorkspaceDocument | undefined, { id, credit_shards }: WorkspaceChanges) {
+function creditOf(former: WorkspaceDocument | undefined, { id, credit_shards }: WorkspaceChanges) {
   if (former === undefined) return {};
   const [stored, wanted] = [former.credit_shards ?? 1, credit_shards ?? former.credit_shards ?? 1];
   if (wanted < stored) {

@@ -15,7 +15,7 @@ export const environmentNames = {
   /** Requests a minute of keys that have no `rpm` of their own. Not set: any number. */
   keyRequestsPerMinute: 'GW_KEY_REQUESTS_PER_MINUTE',
   /** Absent: the default. */
-  keptBytesMax: 'GW_KEPT_BYTES_MAX',
+  bytesInUseMax: 'GW_KEPT_BYTES_MAX',
   /** The bucket for results that are too large for an item. */
   spillBucket: 'GW_SPILL_BUCKET',
   /** Id, ARN or alias of the KMS key that wraps the data keys of stored BYOK connections. */

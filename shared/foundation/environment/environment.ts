@@ -20,7 +20,7 @@ export interface Environment {
   /** Limit of keys without one of their own; if absent, none. */
   readonly keyRequestsPerMinute?: number | undefined;
   /** Bound of the requests and answers that the process keeps; if absent, the default. */
-  readonly keptBytesMax?: number | undefined;
+  readonly bytesInUseMax?: number | undefined;
   /** Absent: no traces are sent. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** Telemetry variables without effect. */
@@ -50,13 +50,13 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
-  const keptBytesMax = readKeptBytesMax(variables);
+  const bytesInUseMax = readBytesInUseMax(variables);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
   const tableSuffix = variables[environmentNames.tableSuffix];
   const cell = readCell(variables[environmentNames.cell]);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  const limits = { streamBudgetSeconds, ...readStageLimits(variables), keptBytesMax };
+  const limits = { streamBudgetSeconds, ...readStageLimits(variables), bytesInUseMax };
   const version = variables.AWS_LAMBDA_FUNCTION_VERSION ?? variables[environmentNames.version];
   return {
     stage,
@@ -89,14 +89,14 @@ function readCount(variables: Variables, name: string, least = 1): number | unde
 }
 
 /** Least bound: a body of the largest size and its parsed form must fit. */
-const keptBytesLeast = 32 * 1024 * 1024;
+const bytesInUseLeast = 32 * 1024 * 1024;
 
 /**
  * Bound of the requests and answers that a process keeps in memory. Returns undefined for the default; throws on a
  * malformed value.
  */
-export const readKeptBytesMax = (variables: Variables = process.env): number | undefined =>
-  readCount(variables, environmentNames.keptBytesMax, keptBytesLeast);
+export const readBytesInUseMax = (variables: Variables = process.env): number | undefined =>
+  readCount(variables, environmentNames.bytesInUseMax, bytesInUseLeast);
 
 function readCell(text: string | undefined): string | undefined {
   if (text === undefined || cellShape.test(text)) return text;

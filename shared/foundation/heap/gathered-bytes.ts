@@ -14,32 +14,32 @@ const startMinBytes = 1_024;
 
 /** `expectedBytes`: at most so many, as far as that is known; 0: it is not. */
 export function gatherBytes(expectedBytes: number): GatheredBytes {
-  let kept: ArrayBuffer = new ArrayBuffer(0);
+  let buffer: ArrayBuffer = new ArrayBuffer(0);
   let length = 0;
   /** The unfilled part is at most as long as the filled one. */
   const grow = (neededBytes: number) => {
-    const doubled = Math.max(neededBytes, 2 * kept.byteLength, startMinBytes);
+    const doubled = Math.max(neededBytes, 2 * buffer.byteLength, startMinBytes);
     const isEnough = expectedBytes >= neededBytes && expectedBytes <= 2 * doubled;
-    kept = kept.transfer(isEnough ? expectedBytes : doubled);
+    buffer = buffer.transfer(isEnough ? expectedBytes : doubled);
   };
   return {
     get length() {
       return length;
     },
     add(piece) {
-      if (length + piece.length > kept.byteLength) grow(length + piece.length);
-      new Uint8Array(kept, length).set(piece);
+      if (length + piece.length > buffer.byteLength) grow(length + piece.length);
+      new Uint8Array(buffer, length).set(piece);
       length += piece.length;
     },
     take() {
-      const taken = kept.byteLength === length ? kept : kept.transfer(length);
-      kept = new ArrayBuffer(0);
+      const taken = buffer.byteLength === length ? buffer : buffer.transfer(length);
+      buffer = new ArrayBuffer(0);
       length = 0;
       return Buffer.from(taken);
     },
     drop() {
-      freeBytes(new Uint8Array(kept));
-      kept = new ArrayBuffer(0);
+      freeBytes(new Uint8Array(buffer));
+      buffer = new ArrayBuffer(0);
       length = 0;
     },
   };

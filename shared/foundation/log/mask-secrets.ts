@@ -111,14 +111,14 @@ function characterOf([, unicode, byte, percent, hexadecimal, decimal, name, quot
  * secret.
  */
 function lettersAndDigits({ text, starts, ends }: DecodedText): DecodedText {
-  const kept = [...text.matchAll(/[a-z\d]/gi)].map(({ index }) => index);
+  const letterPlaces = [...text.matchAll(/[a-z\d]/gi)].map(({ index }) => index);
   return {
-    text: kept
+    text: letterPlaces
       .map((at) => text[at])
       .join('')
       .toLowerCase(),
-    starts: kept.map((at) => starts[at] as number),
-    ends: kept.map((at) => ends[at] as number),
+    starts: letterPlaces.map((at) => starts[at] as number),
+    ends: letterPlaces.map((at) => ends[at] as number),
   };
 }
 

@@ -10,7 +10,7 @@ export interface FormPart {
 }
 
 /** The form that a provider gets. */
-export interface SentForm {
+export interface MultipartBody {
   readonly parts: readonly FormPart[];
   readonly boundary: string;
 }
@@ -61,7 +61,7 @@ export class FormBody {
   }
 
   /** The same parts without those of these fields, and with other texts in the places of some, added where there is none. */
-  rewritten(texts: ReadonlyMap<string, string>, without: ReadonlySet<string>): SentForm {
+  rewritten(texts: ReadonlyMap<string, string>, without: ReadonlySet<string>): MultipartBody {
     const written = new Set<string>();
     const parts = this.#parts.flatMap((part): FormPart[] => {
       const text = texts.get(part.name);
@@ -87,7 +87,7 @@ export const plainName = (name: string): string => (name.endsWith('[]') ? name.s
 export const fieldOf = (name: string): string => name.replace(/\[.*$/s, '');
 
 /** The body in pieces, which are not copied, and its type. */
-export function encodeForm({ parts, boundary }: SentForm): {
+export function encodeMultipart({ parts, boundary }: MultipartBody): {
   readonly contentType: string;
   readonly pieces: readonly Uint8Array[];
 } {

@@ -26,13 +26,13 @@ export function headPiece(bytes: Buffer): { readonly length: number; readonly is
 }
 
 /** Bytes that Node's parser keeps for a line of an unfinished head beside its text: two strings and their places. */
-const keptForLineBytes = 112;
+const lineOverheadBytes = 112;
 const lineFeed = 0x0a;
 
 /** Bytes of memory that a piece of an unfinished head takes. */
-export function keptBytes(piece: Buffer): number {
+export function bytesInUse(piece: Buffer): number {
   let bytes = piece.length;
-  for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) bytes += keptForLineBytes;
+  for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) bytes += lineOverheadBytes;
   return bytes;
 }
 

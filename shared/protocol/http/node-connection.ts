@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
 import { type Phase, type PhaseEvent, phaseRules } from './connection-phases.ts';
-import { emptyLinesBytes, headPiece, keptBytes, pieceOfUnknownBytes } from './head-piece.ts';
+import { bytesInUse, emptyLinesBytes, headPiece, pieceOfUnknownBytes } from './head-piece.ts';
 import { endBody } from './node-refusals.ts';
 import type { OpenConnections } from './open-connections.ts';
 
@@ -300,7 +300,7 @@ export class NodeConnection extends Duplex {
     const piece = this.#waiting.subarray(0, length);
     const copy = piece.toString('latin1', 0, Math.max(0, refusalHeadBytes - this.#head.length));
     if (copy !== '') this.#head += copy;
-    if (!isWhole) this.#shared.open.headCame(this, keptBytes(piece) + copy.length);
+    if (!isWhole) this.#shared.open.headCame(this, bytesInUse(piece) + copy.length);
     return length;
   }
 

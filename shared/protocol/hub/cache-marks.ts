@@ -74,8 +74,8 @@ export function withCacheMarksMax(call: HubCall): HubCall {
   const isLasting = (one: Marked) => markedTools.has(one) || ('role' in one && one.role === 'system');
   const lasting = marked.filter(isLasting);
   const later = marked.filter((one) => !isLasting(one)).slice(-(cacheMarksMax - Math.min(lasting.length, 1)));
-  const kept = new Set([...lasting.slice(-(cacheMarksMax - later.length)), ...later]);
-  return mapMarked(call, (part) => (kept.has(part) ? part : withoutMark(part)));
+  const markedParts = new Set([...lasting.slice(-(cacheMarksMax - later.length)), ...later]);
+  return mapMarked(call, (part) => (markedParts.has(part) ? part : withoutMark(part)));
 }
 
 /** Removes all marks, for a target that refuses them. */

@@ -1,7 +1,7 @@
 // Translation of the fields inside the messages, parts and tools of a request to a provider of another format.
 import { isJsonObject, type JsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
-import { otherMembers, toldPathsMax } from './other-members.ts';
+import { otherMembers, reportedPathsMax } from './other-members.ts';
 
 export interface FieldUses {
   /** The call says them, they make the candidate be passed over, or they say nothing to another model. */
@@ -62,7 +62,7 @@ export async function fieldsInside(
   let lookedInto = 0;
   async function lookInto(place: string, listed: readonly unknown[]): Promise<void> {
     for (const [at, one] of listed.entries()) {
-      if (unusedFields.length >= toldPathsMax) return;
+      if (unusedFields.length >= reportedPathsMax) return;
       if (!isJsonObject(one)) continue;
       lookedInto += 1;
       if (lookedInto % lookedIntoAtOnce === 0) await nextStep();

@@ -6,9 +6,9 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import type { AskedReasoning } from '../wire/index.ts';
+import type { ReasoningPreference } from '../wire/index.ts';
 
-export type { AskedReasoning };
+export type { ReasoningPreference };
 
 /** Options that only some targets support. */
 export type OptionalName =
@@ -67,7 +67,7 @@ type CallOptions = Pick<
  */
 export interface HubCall extends CallOptions {
   /** Undefined when the client does not ask. */
-  readonly reasoning: AskedReasoning | undefined;
+  readonly reasoning: ReasoningPreference | undefined;
   readonly parallelToolCalls: boolean | undefined;
   readonly optional: readonly OptionalMember[];
 }

@@ -14,7 +14,7 @@ export interface AnswerHead {
   readonly createdSeconds: number;
   /** The provider's name, and the client's. */
   readonly model: string;
-  readonly askedModel: string;
+  readonly clientModel: string;
   /** Used by an interface that reports it before the provider does. */
   readonly estimatedInputTokens: () => number;
   /** Readers of the model's signatures. */

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 
 /** Number of dropped paths that are reported, the same as a record keeps. */
-export const toldPathsMax = 32;
+export const reportedPathsMax = 32;
 
 export interface MembersRead {
   /** Fields that the call carries, that the gateway reads itself, or that it needs. */
@@ -26,7 +26,7 @@ export function otherMembers(object: unknown, { read, names, isSent, path = '' }
   // Entries of a large object take three times as long as its keys.
   for (const member of isJsonObject(object) ? Object.keys(object) : []) {
     const name = names?.get(member) ?? 'other';
-    const isTold = name !== 'other' || unnamed < toldPathsMax;
+    const isTold = name !== 'other' || unnamed < reportedPathsMax;
     if (!isTold || read.has(member)) continue;
     const value = (object as Record<string, unknown>)[member];
     if (!isSent(value)) continue;

@@ -19,8 +19,8 @@ export function createToolNames(): ToolNames {
     short(name) {
       if (commonName.test(name)) return name;
       const plain = name.replaceAll(/[^\w-]/g, '_').replace(/^(?![a-zA-Z_])/, '_');
-      const kept = plain.slice(0, nameMaxCharacters - digestCharacters - 1);
-      const short = `${kept}_${sha256Hex(name).slice(0, digestCharacters)}`;
+      const beginning = plain.slice(0, nameMaxCharacters - digestCharacters - 1);
+      const short = `${beginning}_${sha256Hex(name).slice(0, digestCharacters)}`;
       longByShort.set(short, name);
       return short;
     },

@@ -3,7 +3,7 @@
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { InterfaceOperation } from '../description/index.ts';
-import type { FormBody, FormFields, SentForm } from '../forms/index.ts';
+import type { FormBody, FormFields, MultipartBody } from '../forms/index.ts';
 import type { HubSource } from '../hub/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
 import type { PlaygroundInterface } from '../playground/index.ts';
@@ -148,7 +148,7 @@ export interface BytesAnswer {
 export interface UpstreamBody {
   readonly text: string;
   /** In its place, where the client sent a form. */
-  readonly form?: SentForm | undefined;
+  readonly form?: MultipartBody | undefined;
   /** Paths of parts of the client's body that were dropped: thinking of other models, the first of each field. */
   readonly leftOut: readonly string[];
 }

@@ -3,13 +3,13 @@
 // type counts as dearer.
 import type { Extra } from '../../foundation/constants/index.ts';
 import { type Feature, isJsonObject, type JsonObject, type Shape } from '../wire/index.ts';
-import { keptToolShapes } from './kept-input.ts';
+import { stateToolShapes } from './provider-state.ts';
 import { membersOf } from './read-members.ts';
 
 type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 
 /** Fields of a tool that are read. A namespace contains tools of its own. */
-export const toolShape: Shape = membersOf({ ...keptToolShapes, type: {}, name: {}, max_uses: {} });
+export const toolShape: Shape = membersOf({ ...stateToolShapes, type: {}, name: {}, max_uses: {} });
 (toolShape.members as Map<string, Shape>).set('function', membersOf({ name: {} })).set('tools', { items: toolShape });
 
 /** Tools that run at the client, or search among the tools of the request. Each may have versions: `bash_20250124`. */

@@ -7,8 +7,8 @@ export function withFields(
   object: number,
   texts: Readonly<Record<string, string | undefined>>,
 ): string {
-  const kept = rewriteMembers(json, new Map(Object.keys(texts).map((name) => [name, undefined])), object);
-  const pieces = [kept.slice(1, -1)];
+  const objectText = rewriteMembers(json, new Map(Object.keys(texts).map((name) => [name, undefined])), object);
+  const pieces = [objectText.slice(1, -1)];
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) pieces.push(`"${name}":${text}`);
   return `{${pieces.filter((piece) => piece !== '').join(',')}}`;
 }

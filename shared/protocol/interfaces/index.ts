@@ -1,4 +1,5 @@
 export * from './answer-json.ts';
+export { type BodyMemory, openBodyMemory } from './body-memory.ts';
 export { BytesEvent, isBytesType } from './bytes-event.ts';
 export type * from './client-interface.ts';
 export {
@@ -12,8 +13,6 @@ export {
 export * from './fields-of-json.ts';
 export type * from './grammar.ts';
 export { firstOfEachNeed, hubMembers, isWebUrl, neededStops, preparesCache } from './hub-members.ts';
-export { type KeptBody, keepBody } from './kept-body.ts';
-export * from './kept-input.ts';
 export { answerMaxBytes } from './large-answer.ts';
 export { countValues, type LongValues, putBackValues, takeOutValues } from './long-values.ts';
 export { boundedByContext, type Media, openImageMeasure, sumOfMedia } from './media-tokens.ts';
@@ -21,6 +20,7 @@ export * from './model-texts.ts';
 export { endMarkerEvent, ParsedEvent, parseEvent } from './parsed-event.ts';
 export { type PartUse, unknownPart } from './part-use.ts';
 export * from './plain-members.ts';
+export * from './provider-state.ts';
 export { readAgain } from './read-again.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';

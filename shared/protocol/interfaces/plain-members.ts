@@ -33,7 +33,7 @@ const fallbackModelsMax = 8;
 /** Of a request that leaves its model to its preset. */
 export const unnamedModel = '';
 
-export function readAskedModels({
+export function readModels({
   model: requestedModel,
   models,
   preset,
@@ -88,8 +88,8 @@ export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic
  * The field that asks for a prompt cache which outlives the memory of the provider's machines; undefined when none
  * does.
  */
-export const keptCacheMember = ({ prompt_cache_retention: kept }: JsonObject): string | undefined =>
-  (kept ?? null) === null || inMemory.includes(kept) ? undefined : 'prompt_cache_retention';
+export const retentionMember = ({ prompt_cache_retention: retention }: JsonObject): string | undefined =>
+  (retention ?? null) === null || inMemory.includes(retention) ? undefined : 'prompt_cache_retention';
 
 const inMemory: readonly unknown[] = ['in_memory', 'in-memory'];
 

@@ -3,8 +3,8 @@ import { GatewayError } from '../../errors/index.ts';
 import type { FormBody } from '../forms/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import { readRequestBody } from '../wire/index.ts';
+import { type BodyMemory, openBodyMemory } from './body-memory.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
-import { type KeptBody, keepBody } from './kept-body.ts';
 import { betasIn } from './plain-members.ts';
 
 export interface ReadingAgain {
@@ -20,7 +20,7 @@ export async function readAgain(
   clientInterface: ClientInterface,
   text: string,
   { memory, dropsIdleMembers, passedOn, form }: ReadingAgain,
-): Promise<{ readonly request: ClientRequest; readonly keptBody: KeptBody } | GatewayError> {
+): Promise<{ readonly request: ClientRequest; readonly bodyMemory: BodyMemory } | GatewayError> {
   const bytes = Buffer.from(text);
   await memory.reserve(bytes.length);
   const body = readRequestBody(bytes, clientInterface);
@@ -28,7 +28,7 @@ export async function readAgain(
   const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn), form };
   const request = clientInterface.readRequest(body.json, reading);
   if (request instanceof GatewayError) return request;
-  const keptBody = keepBody(memory, request, bytes.length);
-  await memory.reserve(keptBody.mediaBytes);
-  return { request, keptBody };
+  const bodyMemory = openBodyMemory(memory, request, bytes.length);
+  await memory.reserve(bodyMemory.mediaBytes);
+  return { request, bodyMemory };
 }

@@ -20,15 +20,15 @@ import {
 import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
 import type { BytesAnswer, ClientInterface, ClientRequest } from './client-interface.ts';
 import { hubMembers } from './hub-members.ts';
-import { keptInputOfRelayed } from './kept-input.ts';
 import {
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
   type plainMembers,
-  readAskedModels,
+  readModels,
   vendorHeaders,
   withoutGatewayMembers,
 } from './plain-members.ts';
+import { providerStateOfRelayed } from './provider-state.ts';
 import { membersOf } from './read-members.ts';
 import { orFault, otherCaseCheck, readPlainBody } from './read-plain-body.ts';
 
@@ -141,7 +141,7 @@ function requestReader<Schema extends PlainSchema>(
       interfaceId: id,
       raw,
       text: () => json,
-      ...readAskedModels({ model, models: plain.models }),
+      ...readModels({ model, models: plain.models }),
       stream: answer.stream ?? asksForEvents,
       bytes: answer.bytes,
       isOutputOpen: size?.isOutputOpen ?? false,
@@ -149,7 +149,7 @@ function requestReader<Schema extends PlainSchema>(
       cache: plain.cache ?? undefined,
       preset: undefined,
       responseSchema: undefined,
-      keptInput: keptInputOfRelayed(json),
+      providerState: providerStateOfRelayed(json),
       answerIs: 'unnamed',
       promptMember,
       outputBoundMember: undefined,

@@ -4,13 +4,13 @@
 // ones, which leave it a share.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import { BytesInUse, isLarge, type Owner } from './bytes-in-use.ts';
 import { createCollections } from './collections.ts';
-import { isLarge, KeptBytes, type Owner } from './kept-bytes.ts';
 import { createUnreadAnswers, standingMinMs, type UnreadAnswers } from './unread-answers.ts';
 import { createWaitingLine, type Space, type WaitingLine } from './waiting-line.ts';
 
 /** Default of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
-const keptDefaultMaxBytes = 192 * 1024 * 1024;
+const bytesInUseDefaultMax = 192 * 1024 * 1024;
 
 /** Within the two seconds after which a call is admitted or refused. */
 const waitMaxMs = 1_500;
@@ -21,7 +21,7 @@ export interface MemoryBudget {
   /** Opens the memory of one call, or of another request. */
   open(): CallMemory;
   /** Bytes that are kept now. */
-  keptBytes(): number;
+  bytesInUse(): number;
 }
 
 /** Memory of one call, which reserves bytes before it keeps them, and releases those that it drops. */
@@ -64,14 +64,14 @@ export interface MemoryBudgetOptions {
 
 export function createMemoryBudget(
   clock: Clock,
-  { maxBytes = keptDefaultMaxBytes, collect = () => {} }: MemoryBudgetOptions = {},
+  { maxBytes = bytesInUseDefaultMax, collect = () => {} }: MemoryBudgetOptions = {},
 ): MemoryBudget {
   const collections = createCollections(clock, collect);
-  const kept = new KeptBytes(maxBytes);
+  const bytesInUse = new BytesInUse(maxBytes);
   const unread = createUnreadAnswers<Owner>(clock, Math.floor(maxBytes / 3));
 
   function count(owner: Owner): void {
-    const addedBytes = kept.count(owner);
+    const addedBytes = bytesInUse.count(owner);
     if (addedBytes >= 0) return;
     if (isLarge(owner.bytes - addedBytes)) collections.released(-addedBytes);
     line.serve();
@@ -79,9 +79,9 @@ export function createMemoryBudget(
 
   const line = createWaitingLine<Owner>(clock, {
     ...{ waitMaxMs, waitingMax, refusal: noSpaceLeft },
-    space: (owner, addedBytes) => kept.space(owner, addedBytes),
+    space: (owner, addedBytes) => bytesInUse.space(owner, addedBytes),
     count(owner, addedBytes) {
-      owner.keptBytes += addedBytes;
+      owner.bytesInUse += addedBytes;
       count(owner);
     },
   });
@@ -90,7 +90,7 @@ export function createMemoryBudget(
   function endUnreadFor(owner: Owner, addedBytes: number): void {
     const ended = new Set<Owner>();
     unread.endLongest((one) => {
-      const found = kept.space(owner, addedBytes, ended);
+      const found = bytesInUse.space(owner, addedBytes, ended);
       if (found === 'free') return 'enough';
       const isOfUse = found === 'none_for_key' ? one.keyId === owner.keyId : one !== owner;
       if (!isOfUse || (isLarge(owner.bytes + addedBytes) && !isLarge(one.bytes))) return 'not_this';
@@ -109,22 +109,22 @@ export function createMemoryBudget(
     return waits;
   }
 
-  const budget: Budget = { reserve, count, kept, line, unread };
-  return { keptBytes: () => kept.bytes, open: () => new KeptByCall(budget) };
+  const budget: Budget = { reserve, count, bytesInUse, line, unread };
+  return { bytesInUse: () => bytesInUse.bytes, open: () => new CallBytes(budget) };
 }
 
 interface Budget {
   reserve(owner: Owner, bytes: number): Promise<void> | undefined;
   /** Called after a change of kept or unread bytes. */
   count(owner: Owner): void;
-  readonly kept: KeptBytes;
+  readonly bytesInUse: BytesInUse;
   readonly line: WaitingLine<Owner>;
   readonly unread: UnreadAnswers<Owner>;
 }
 
-class KeptByCall implements CallMemory, Owner {
+class CallBytes implements CallMemory, Owner {
   keyId: string | undefined;
-  keptBytes = 0;
+  bytesInUse = 0;
   unreadBytes = 0;
   bytes = 0;
   readonly #budget: Budget;
@@ -135,7 +135,7 @@ class KeptByCall implements CallMemory, Owner {
   }
 
   nameKey(keyId: string): void {
-    if (this.keyId === undefined) this.#budget.kept.nameKey(this, keyId);
+    if (this.keyId === undefined) this.#budget.bytesInUse.nameKey(this, keyId);
   }
 
   reserve(bytes: number): Promise<void> | undefined {
@@ -143,16 +143,16 @@ class KeptByCall implements CallMemory, Owner {
   }
 
   release(bytes: number): void {
-    this.keptBytes = Math.max(0, this.keptBytes - bytes);
+    this.bytesInUse = Math.max(0, this.bytesInUse - bytes);
     this.#budget.count(this);
   }
 
   keepOnly(bytes: number): void {
-    this.release(Math.max(0, this.keptBytes - bytes));
+    this.release(Math.max(0, this.bytesInUse - bytes));
   }
 
   openPart(): MemoryPart {
-    return new KeptPart(this);
+    return new CountedPart(this);
   }
 
   standStill(bytes: number, end: () => void): void {
@@ -170,11 +170,11 @@ class KeptByCall implements CallMemory, Owner {
   end(): void {
     this.#hasEnded = true;
     this.#budget.line.leave(this);
-    this.release(this.keptBytes);
+    this.release(this.bytesInUse);
   }
 }
 
-class KeptPart implements MemoryPart {
+class CountedPart implements MemoryPart {
   readonly #call: CallMemory;
   #keptBytes = 0;
 

@@ -88,7 +88,7 @@ export function formFields(body: Readonly<Record<string, unknown>>): (readonly [
 }
 
 /** The text of the last question. */
-export function askedText({ turns }: Pick<Draft, 'turns'>): string {
+export function exampleText({ turns }: Pick<Draft, 'turns'>): string {
   const last = turns.findLast(({ role }) => role === 'user');
   return last?.role === 'user' ? last.text : '';
 }

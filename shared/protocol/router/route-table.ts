@@ -15,7 +15,7 @@ export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>
 export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
   /** Header that switches errors to the form of Messages. */
-  readonly messagesFormWith?: string | undefined;
+  readonly messagesFormatWith?: string | undefined;
   /** A header that names the session where none of the gateway does. */
   readonly foreignSessionId?: string | undefined;
   /** A second name for the header with the id of the request. */

@@ -135,10 +135,10 @@ function openScope(
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
   const isMisplaced = !isBelowBase && methods === undefined;
   const isOpenAi = isMisplaced || baseUrlRules.errorFormat === 'openai';
-  const { messagesFormWith } = ofPath;
-  const asksMessagesForm = messagesFormWith !== undefined && request.headers[messagesFormWith] !== undefined;
+  const { messagesFormatWith } = ofPath;
+  const asksMessagesFormat = messagesFormatWith !== undefined && request.headers[messagesFormatWith] !== undefined;
   const ofClient = isOpenAi ? 'openai' : readErrorFormat(request.headers);
-  const errorFormat = ofPath.errorFormat ?? (asksMessagesForm ? 'messages' : ofClient);
+  const errorFormat = ofPath.errorFormat ?? (asksMessagesFormat ? 'messages' : ofClient);
   const { correlation, fault } = readCorrelation(request.headers, randomness, {
     ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
     foreignSessionId: ofPath.foreignSessionId,

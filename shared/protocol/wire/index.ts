@@ -22,7 +22,7 @@ export { parseInTurns } from './parse-in-turns.ts';
 export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export * from './read-to-end.ts';
-export { type AskedReasoning, type Effort, isEffort } from './reasoning-preference.ts';
+export { type Effort, isEffort, type ReasoningPreference } from './reasoning-preference.ts';
 export type * from './routed-request.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './routed-request.ts';
 export { scanJson } from './scan-json.ts';

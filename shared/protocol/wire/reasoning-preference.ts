@@ -6,4 +6,4 @@ export type Effort = (typeof efforts)[number];
 export const isEffort = (name: unknown): name is Effort => efforts.some((effort) => effort === name);
 
 /** How hard a model is to think, or with how many tokens. */
-export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number };
+export type ReasoningPreference = 'none' | Effort | { readonly budgetTokens: number };

@@ -25,7 +25,7 @@ export interface RoutedRequest {
   /** The schema that an answer must satisfy. */
   readonly responseSchema: unknown;
   /** References to input that one provider keeps, so that no other can serve it. */
-  readonly keptInput: readonly KeptInput[];
+  readonly providerState: readonly StateReference[];
   /** Whether later calls may name the answer: where its provider stores it (`stored`), or of any provider (`compared`). */
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
   /** The field that contains the prompt. */
@@ -51,7 +51,7 @@ export interface RoutedRequest {
 }
 
 /** Input that is kept at a provider. */
-export interface KeptInput {
+export interface StateReference {
   /** The field that refers to it, as a path. */
   readonly member: string;
   /** Id as the provider issued it; absent where the client's reference has none that can be read. */
@@ -200,14 +200,14 @@ export interface CallSize extends InputSize, OutputSize {
 
 /** Properties of the target, besides the request, that determine a provider's body. */
 /** Effort in the words of chat completions. */
-export type AskedEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+export type EffortPreference = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 export interface UpstreamTarget {
   /** The provider's name of the model. */
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
   /** Effort in the word of the target model; undefined where it gets none. */
-  readonly effortOf: (preference: AskedEffort | { readonly budgetTokens: number }) => string | undefined;
+  readonly effortOf: (preference: EffortPreference | { readonly budgetTokens: number }) => string | undefined;
   /** Set for Google, which reads the signatures of its calls again. */
   readonly readsGoogleSignatures: boolean;
   /** Set for a model that thinks by default, refuses tools then, and can be asked not to think. */

@@ -4,4 +4,4 @@ export { type CallPrices, callPrices, comparedPrice, worstCaseCost } from './cal
 export { costOf, noCost } from './cost.ts';
 export { recordedUsage } from './recorded-usage.ts';
 export { mergeUsage } from './usage-members.ts';
-export { askedOutputTokens, estimateInputTokens, withUnknownInput } from './worst-case.ts';
+export { estimateInputTokens, outputBoundOf, withUnknownInput } from './worst-case.ts';

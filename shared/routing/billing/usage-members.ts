@@ -5,7 +5,7 @@ import type { BilledUsage } from './billed-usage.ts';
 import type { Cost } from './cost.ts';
 
 /** Counts reported where the provider gave none. */
-type ToldTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
+type ReportedTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
 
 export interface ServedBy {
   readonly provider: string;
@@ -29,7 +29,7 @@ export interface Charged {
  */
 export function mergeUsage(
   reported: UsageReport['members'] | undefined,
-  billed: ToldTokens,
+  billed: ReportedTokens,
   charged: Charged,
   served: ServedBy,
 ): Record<string, unknown> {
@@ -51,7 +51,7 @@ export function mergeUsage(
 }
 
 /** Standard fields where the provider gave no usable count, marked as estimates. */
-const tokenMembers = (billed: ToldTokens): Record<string, unknown> => ({
+const tokenMembers = (billed: ReportedTokens): Record<string, unknown> => ({
   prompt_tokens: billed.promptTokens,
   completion_tokens: billed.completionTokens,
   total_tokens: billed.promptTokens + billed.completionTokens,

@@ -38,9 +38,9 @@ export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'co
   entry.context_length * contexts;
 
 /** Output tokens of one answer. */
-export const askedOutputTokens = (
+export const outputBoundOf = (
   entry: BoundedEntry,
-  { maxOutputTokens = 0, isOutputOpen, namesNoBound = false }: AskedOutput,
+  { maxOutputTokens = 0, isOutputOpen, namesNoBound = false }: OutputBounds,
 ): number => {
   if (!isOutputOpen) return maxOutputTokens;
   const openTokens = (namesNoBound ? entry.default_output_tokens : undefined) ?? entry.max_output_tokens;
@@ -48,10 +48,10 @@ export const askedOutputTokens = (
 };
 
 type BoundedEntry = Pick<Candidate['entry'], 'max_output_tokens' | 'default_output_tokens'>;
-type AskedOutput = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'>;
+type OutputBounds = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'>;
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
-  const bound = askedOutputTokens(entry, size);
+  const bound = outputBoundOf(entry, size);
   const outputBound = size.keepsBound === true ? bound : raised(bound, provider);
   // Additive reasoning comes on top of the requested output, within the provider's own limit. A call without output has
   // none.

@@ -1,7 +1,7 @@
 // Applies the operator's knowledge of a provider beyond its format: betas and fields that it refuses, and other names
 // of them.
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
-import { plainName, type SentForm } from '../../protocol/forms/index.ts';
+import { type MultipartBody, plainName } from '../../protocol/forms/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
 import type { CandidateRequest, Send } from '../providers/index.ts';
@@ -23,7 +23,7 @@ export function adaptedSend({ drops, renames }: Adapting): AdaptedSend {
     body() {
       const changes = { members: drops?.members ?? [], renames: renames ?? {} };
       const body = request.body();
-      return typeof body === 'string' ? adaptedBody(body, changes, dropped) : adaptedForm(body, changes, dropped);
+      return typeof body === 'string' ? adaptedBody(body, changes, dropped) : adaptedMultipart(body, changes, dropped);
     },
   });
   return { adapt: (send) => (request) => send(adapt(request)), dropped: () => [...dropped] };
@@ -40,8 +40,8 @@ function withoutBetas(
   if (sent === undefined) return headers;
   const requestBetas = sent.split(',').map((beta) => beta.trim());
   for (const beta of requestBetas) if (betas.includes(beta)) dropped.add(`${betaHeader}.${beta}`);
-  const kept = requestBetas.filter((beta) => !betas.includes(beta));
-  return kept.length === 0 ? others : { ...others, [betaHeader]: kept.join(',') };
+  const remainingBetas = requestBetas.filter((beta) => !betas.includes(beta));
+  return remainingBetas.length === 0 ? others : { ...others, [betaHeader]: remainingBetas.join(',') };
 }
 
 interface BodyChanges {
@@ -49,13 +49,17 @@ interface BodyChanges {
   readonly renames: Readonly<Record<string, string>>;
 }
 
-function adaptedForm({ parts, boundary }: SentForm, { members, renames }: BodyChanges, dropped: Set<string>): SentForm {
-  const kept = parts.filter(({ name }) => {
+function adaptedMultipart(
+  { parts, boundary }: MultipartBody,
+  { members, renames }: BodyChanges,
+  dropped: Set<string>,
+): MultipartBody {
+  const remainingParts = parts.filter(({ name }) => {
     const isDropped = members.includes(plainName(name));
     if (isDropped) dropped.add(plainName(name));
     return !isDropped;
   });
-  const renamed = kept.map((part) => {
+  const renamed = remainingParts.map((part) => {
     const other = renames[plainName(part.name)];
     return other === undefined ? part : { ...part, name: part.name.replace(plainName(part.name), () => other) };
   });

@@ -38,7 +38,7 @@ import { adaptedSend } from './adapted-send.ts';
 import { canBeForced, chooseFormat } from './capabilities.ts';
 import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 import { addressedSend } from './kind-address.ts';
-import type { InAskedDelivery } from './other-delivery.ts';
+import type { InClientDelivery } from './other-delivery.ts';
 import { receivingSend } from './received-answer.ts';
 import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
@@ -88,7 +88,7 @@ async function callWith(
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
-  const { model: askedModel, stream } = request;
+  const { model: clientModel, stream } = request;
   const { clientInterface } = call;
   const size = request.size();
   const { envelopes } = call;
@@ -101,7 +101,7 @@ async function callWith(
       body: request.wholeBody(),
       form,
       size,
-      askedModel,
+      clientModel,
       id,
       createdSeconds,
       readAnswer,
@@ -115,7 +115,7 @@ async function callWith(
     {
       source,
       api: way.api,
-      askedModel,
+      clientModel,
       stream,
       size,
       characters: request.text().text.length,
@@ -183,9 +183,9 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   if (received.kind === 'failure') return received;
   const { native } = servingApis[request.interfaceId];
   const { choices } = request.size();
-  const sent = isAsAsked(received, request)
+  const sent = isInClientDelivery(received, request)
     ? received
-    : await inAskedDelivery(received, clientInterface, { stream: request.stream, choices });
+    : await inClientDelivery(received, clientInterface, { stream: request.stream, choices });
   if (sent.kind === 'failure') return sent;
   const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
@@ -195,7 +195,7 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
 }
 
 /** Under the type of bytes a stream may be of events: its interface knows. */
-const isAsAsked = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>
+const isInClientDelivery = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>
   isStream === stream && !bytesType.test(contentType);
 
 const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
@@ -203,8 +203,8 @@ const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
 /** Loaded with the first answer that comes in the other delivery. */
 const loadOtherDelivery = () => import('./other-delivery.ts');
 
-const inAskedDelivery: InAskedDelivery = async (...received) =>
-  (await loadOtherDelivery()).inAskedDelivery(...received);
+const inClientDelivery: InClientDelivery = async (...received) =>
+  (await loadOtherDelivery()).inClientDelivery(...received);
 
 /** The same for an answer that is no text: its pieces are handed on as they come. */
 async function relayBytes(

@@ -13,10 +13,10 @@ import {
 } from '../providers/index.ts';
 import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 
-export type InAskedDelivery = typeof inAskedDelivery;
+export type InClientDelivery = typeof inClientDelivery;
 
 /** Called with an answer in another delivery than was asked for, or under the type of bytes. `choices`: of the request. */
-export async function inAskedDelivery(
+export async function inClientDelivery(
   received: ReceivedAnswer,
   clientInterface: ClientInterface,
   { stream, choices }: { readonly stream: boolean; readonly choices: number },
@@ -28,8 +28,8 @@ export async function inAskedDelivery(
   }
   if (received.isStream === stream) return received;
   if (otherDelivery === undefined) return unreadableAnswer;
-  const form = { ...otherDelivery, ...clientInterface };
-  return received.isStream ? asWhole(received, form, choices) : asStream(received, form);
+  const delivery = { ...otherDelivery, ...clientInterface };
+  return received.isStream ? asWhole(received, delivery, choices) : asStream(received, delivery);
 }
 
 /** The bytes in the events of a stream, under the type that the client asked for. It ends where its provider says so. */
@@ -46,14 +46,14 @@ export async function* inBytes(
   }
 }
 
-type Form = OtherDelivery & Pick<ClientInterface, 'openEventReader' | 'readAnswer'>;
+type DeliveryInterface = OtherDelivery & Pick<ClientInterface, 'openEventReader' | 'readAnswer'>;
 
-async function asStream(sent: ReceivedAnswer, form: Form): Promise<ReceivedAnswer | NoAnswer> {
+async function asStream(sent: ReceivedAnswer, delivery: DeliveryInterface): Promise<ReceivedAnswer | NoAnswer> {
   const text = await sent.readText();
   if (text === undefined) return unreadableAnswer;
-  const read = await form.readAnswer(text);
+  const read = await delivery.readAnswer(text);
   if (read.kind !== 'answer') return failureOfAnswer(read, sent.describe);
-  return { ...sent, isStream: true, body: linesOf(form.toEvents(read.answer)), endCame: () => {} };
+  return { ...sent, isStream: true, body: linesOf(delivery.toEvents(read.answer)), endCame: () => {} };
 }
 
 async function* linesOf(
@@ -69,10 +69,14 @@ async function* linesOf(
   }
 }
 
-async function asWhole(sent: ReceivedAnswer, form: Form, choices: number): Promise<ReceivedAnswer | NoAnswer> {
-  const fold = form.openFold();
+async function asWhole(
+  sent: ReceivedAnswer,
+  delivery: DeliveryInterface,
+  choices: number,
+): Promise<ReceivedAnswer | NoAnswer> {
+  const fold = delivery.openFold();
   const source = { describe: sent.describe, eventCame: () => {}, endCame: () => {} };
-  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), form.openEventReader(choices), source);
+  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), delivery.openEventReader(choices), source);
   for await (const { events, failure } of batches) {
     if (failure !== undefined) return { kind: 'failure', failure };
     for (const event of events) fold.add(event.text);

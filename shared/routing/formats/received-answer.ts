@@ -3,7 +3,7 @@ import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../..
 import { readText } from '../../foundation/outgoing/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../providers/index.ts';
 
-export interface AskedForm {
+export interface AnswerDelivery {
   /** Format of the provider. */
   readonly api: ProviderApi;
   readonly stream: boolean;
@@ -11,7 +11,7 @@ export interface AskedForm {
 
 type Sent = CandidateAnswer & { readonly kind: 'answer' };
 
-export function receivingSend(send: Send, { api, stream }: AskedForm): ReceivingSend {
+export function receivingSend(send: Send, { api, stream }: AnswerDelivery): ReceivingSend {
   return async (request) => {
     const sent = await send(request);
     if (sent.kind === 'failure') return sent;

@@ -8,7 +8,7 @@ import {
   thinksUnasked,
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
-import type { AskedReasoning, UpstreamTarget } from '../../protocol/wire/index.ts';
+import type { ReasoningPreference, UpstreamTarget } from '../../protocol/wire/index.ts';
 
 export const upstreamTarget = (candidate: Candidate, zdr: boolean): UpstreamTarget =>
   targetNamed(candidate, zdr, openAiNames(candidate));
@@ -22,7 +22,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
   takesNewerBound:
     provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
   reasoningStyle: provider.reasoning_style ?? 'effort',
-  effortOf: (preference: AskedReasoning) => relayedEffort(preference, entry.upstream_model, model.id),
+  effortOf: (preference: ReasoningPreference) => relayedEffort(preference, entry.upstream_model, model.id),
   readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
   defaultBound:

@@ -64,7 +64,7 @@ function readCards(text: string, { start, end }: TextSpan): MatchReading {
       const [group] = groups[last] as RegExpExecArray;
       digits += group;
       if (digits.length > cardDigits.max) break;
-      if (digits.length < cardDigits.min || !hasCardForm(digits)) continue;
+      if (digits.length < cardDigits.min || !isCardNumber(digits)) continue;
       const from = start + (groups[first]?.index ?? 0);
       best = { last, span: { start: from, end: start + (groups[last]?.index ?? 0) + group.length } };
     }
@@ -77,7 +77,7 @@ function readCards(text: string, { start, end }: TextSpan): MatchReading {
 }
 
 /** Of the issuers of cards, with the check digit of Luhn. */
-function hasCardForm(digits: string): boolean {
+function isCardNumber(digits: string): boolean {
   if (!/^[2-6]/.test(digits)) return false;
   let sum = 0;
   for (const [at, digit] of [...digits].reverse().entries()) {
@@ -136,7 +136,7 @@ function readIp(text: string, { start, end }: TextSpan): MatchReading {
   const written = text.slice(start, end).replace(/[.:]+$/, '');
   // The end of an address may be two colons.
   const address = [text.slice(start, end), `${written}::`, written].find(
-    (form) => text.startsWith(form, start) && isIP(form) !== 0 && /[\da-f]/i.test(form),
+    (spelling) => text.startsWith(spelling, start) && isIP(spelling) !== 0 && /[\da-f]/i.test(spelling),
   );
   const isPart = isAlphanumeric(text[start - 1]) || isAlphanumeric(text[end]);
   return address === undefined || isPart ? nothing(end) : one(start, start + address.length);

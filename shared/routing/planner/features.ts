@@ -5,7 +5,7 @@ import { accountOf, type Candidate, speaksOwn } from '../../configuration/catalo
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { AbilityName, CallSize, Feature, HubNeed } from '../../protocol/wire/index.ts';
-import { askedOutputTokens, estimateInputTokens } from '../billing/index.ts';
+import { estimateInputTokens, outputBoundOf } from '../billing/index.ts';
 
 const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>> = {
   tools: ({ entry }) => entry.supported_params.tools,
@@ -100,7 +100,7 @@ export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): Gate
  */
 export function estimateTokens(size: CallSize, candidate: Candidate): number {
   const { entry } = candidate;
-  const outputTokens = Math.min(askedOutputTokens(entry, size), entry.max_output_tokens);
+  const outputTokens = Math.min(outputBoundOf(entry, size), entry.max_output_tokens);
   return estimateInputTokens(candidate, size) + outputTokens * size.choices;
 }
 

@@ -6,7 +6,7 @@ import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { once } from '../../foundation/cache/index.ts';
 import { autoModelId, listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
-import type { HubNeed, KeptInput, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
+import type { HubNeed, PolicyOptions, RoutedRequest, StateReference } from '../../protocol/wire/index.ts';
 import { type CallPrices, callPrices, comparedPrice } from '../billing/index.ts';
 import { chooseFormat, marksCache, marksItsCache } from '../formats/index.ts';
 import { madeFor } from './auto-models.ts';
@@ -28,9 +28,9 @@ export interface PlanInput extends OrderInput, VisibilityInput {
   /** The account that keeps the referenced input, if known. */
   readonly storingAccount?: string | undefined;
   /** A reference that this workspace did not create, if any. */
-  readonly unknownInput?: KeptInput | undefined;
+  readonly unknownInput?: StateReference | undefined;
   /** A reference to what this workspace made with a key of the client's own, if any. */
-  readonly ownKeyInput?: KeptInput | undefined;
+  readonly ownKeyInput?: StateReference | undefined;
 }
 
 /** Never empty. In the order of trying. */
@@ -46,7 +46,7 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
   const plans = models.map((model) => planModel({ ...request, model }, input));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
-  if (first !== undefined) return bringsInput(request.keptInput) ? [first] : [first, ...rest];
+  if (first !== undefined) return bringsInput(request.providerState) ? [first] : [first, ...rest];
   if (error === undefined) throw new Error('a plan without candidates gave no error');
   return error;
 }
@@ -59,9 +59,9 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
   let remaining = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
   const pricesOf = pricesOfCall(request);
   for (const { refuse, keeps } of readConditions(request, input, pricesOf)) {
-    const kept = remaining.filter(keeps);
-    if (kept.length === 0) return refuse(remaining);
-    remaining = kept;
+    const admitted = remaining.filter(keeps);
+    if (admitted.length === 0) return refuse(remaining);
+    remaining = admitted;
   }
   if (remaining.length < 2) return remaining;
   const { promptBytes } = request.needs();
@@ -111,7 +111,7 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
     isAccount(candidate.provider, storingAccount) ||
     (bringsKey(candidate) && candidate.provider.id === storingAccount?.split('#')[0]);
   const mayReach = (candidate: Candidate) => bringsKey(candidate) || candidate.provider.shared_state === true;
-  const mayCarry = (reference: KeptInput | undefined, candidate: Candidate) =>
+  const mayCarry = (reference: StateReference | undefined, candidate: Candidate) =>
     reference === undefined ||
     mayReach(candidate) ||
     (reference.isCompared && (chooseFormat(candidate, request)?.kind ?? 'relay') !== 'relay');
@@ -228,7 +228,7 @@ function failUnkept(storingAccount = '', remaining: readonly Candidate[]): Gatew
   return fail('model_not_routable', { message });
 }
 
-const failUnknownInput = (input: KeptInput | undefined): GatewayError =>
+const failUnknownInput = (input: StateReference | undefined): GatewayError =>
   fail('invalid_request', {
     message: `${input?.member}: names nothing that this workspace has made through this gateway in the last 30 days. Send the content itself, or call with a key of your own.`,
     param: input?.member,
@@ -236,7 +236,7 @@ const failUnknownInput = (input: KeptInput | undefined): GatewayError =>
     ...(input?.member === 'thread' ? { providerCode: 'thread_not_found' } : {}),
   });
 
-const failWithoutOwnKey = (input: KeptInput | undefined): GatewayError =>
+const failWithoutOwnKey = (input: StateReference | undefined): GatewayError =>
   fail('byok_no_eligible_connection', {
     message: `${input?.member}: was made with a key of your own: send it in x-byok-key.`,
     param: input?.member,

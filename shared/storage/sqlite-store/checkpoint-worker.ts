@@ -11,7 +11,7 @@ const passesMax = 4;
 /** Pages of the log that may remain for its end, for which writers wait. */
 const lastPagesMax = 32;
 
-const { path, formVersion } = workerData as CheckpointFile;
+const { path, formatVersion } = workerData as CheckpointFile;
 const database = new DatabaseSync(path, { timeout: lockWaitMs });
 database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
 const passive = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
@@ -28,7 +28,7 @@ parentPort?.on('message', () => {
     copyLog();
     database.exec('PRAGMA wal_checkpoint(RESTART)');
     // The first writer syncs the head of the log: this thread is the first. The value stays as it is.
-    database.exec(`PRAGMA user_version = ${formVersion}`);
+    database.exec(`PRAGMA user_version = ${formatVersion}`);
   } catch {
     // The disk is full, or others read and write all the time: the next checkpoint takes this part too.
   }

@@ -14,7 +14,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2
 /** A thread that imports nothing of ours is small. */
 export interface CheckpointFile {
   readonly path: string;
-  readonly formVersion: number;
+  readonly formatVersion: number;
 }
 
 export interface Checkpoints {

@@ -51,7 +51,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     const text = rows[address.table].read(address);
     if (text === undefined) return undefined;
     const item = snapshotOf(readItem(text));
-    if (isKept(address)) hot.set(id, item, text.length);
+    if (isCached(address)) hot.set(id, item, text.length);
     return item;
   }
 
@@ -104,7 +104,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
       let pages = removed.length * pagesPerRow;
       for (const [id, { address, item, text }] of written) {
         if (item === undefined) hot.delete(id);
-        else if (isKept(address)) hot.set(id, item, text.length);
+        else if (isCached(address)) hot.set(id, item, text.length);
         pages += pagesPerRow + Math.floor(text.length / pageBytes);
       }
       for (const address of removed) hot.delete(addressText(address));
@@ -136,7 +136,7 @@ function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock
  * A partition of many items is a list that calls append to and hardly read: it would displace items that every call
  * reads.
  */
-const isKept = ({ sortKey }: RowAddress): boolean => sortKey === '';
+const isCached = ({ sortKey }: RowAddress): boolean => sortKey === '';
 
 function frozen<Value>(value: Value): Value {
   // Bytes cannot be frozen, nor the contents of a set.

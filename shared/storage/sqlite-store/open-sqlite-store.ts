@@ -6,7 +6,7 @@ import { createCheckpoints } from './checkpoints.ts';
 import { createItems } from './items.ts';
 import { createLogSync } from './log-sync.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import { damagedText, databasePath, formVersion, isDamaged, openStoreFile, StoreFileRefused } from './store-file.ts';
+import { damagedText, databasePath, formatVersion, isDamaged, openStoreFile, StoreFileRefused } from './store-file.ts';
 import { createTransactions } from './transactions.ts';
 
 export interface SqliteStoreOptions {
@@ -35,7 +35,7 @@ export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise
   const database = await openStoreFile(folder, { clock, limitMs });
   const isShared = folder !== undefined;
   const items = createItems({ database, isShared, clock, freezes: options.freezesItems === true });
-  const checkpoints = isShared ? createCheckpoints({ path: databasePath(folder), formVersion }) : undefined;
+  const checkpoints = isShared ? createCheckpoints({ path: databasePath(folder), formatVersion }) : undefined;
   const logSync = isShared && isDurable ? createLogSync(databasePath(folder)) : undefined;
   const transactions = createTransactions({
     database,

@@ -17,7 +17,7 @@ import {
 } from '../store/index.ts';
 import { type BusyWait, whileBusy } from './busy.ts';
 import type { Items } from './items.ts';
-import { mapForm, readItem, storedForm } from './stored-item.ts';
+import { readItem, toStored, toStoredMap } from './stored-item.ts';
 import { addressOf, checkedAddress, type Row } from './table-rows.ts';
 import type { Transactions } from './transactions.ts';
 
@@ -96,7 +96,7 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
 }
 
 function preparePut(items: Items, { table, item, condition, returnOld = false }: Put): () => ConditionalResult {
-  const stored = mapForm(item);
+  const stored = toStoredMap(item);
   const address = addressOf(table, stored);
   const write = items.writeOf(address, stored);
   return () => {
@@ -117,7 +117,7 @@ function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
     if (condition !== undefined && !holds(condition, before)) return { kind: 'refused', item: before };
     const after = applyChanges(before ?? { [partitionKey]: key }, stored);
     // A sum may have more digits than its parts.
-    for (const attribute of Object.keys(changes.add ?? {})) storedForm(after[attribute]);
+    for (const attribute of Object.keys(changes.add ?? {})) toStored(after[attribute]);
     items.write(items.writeOf(address, after));
     return { kind: 'written', item: returnsNoItem ? undefined : returnOld ? before : after };
   };
@@ -126,13 +126,13 @@ function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
 /** Nothing of the caller's becomes a part of the item. */
 const storedChanges = (changes: Changes): Changes => ({
   ...changes,
-  ...(changes.set === undefined ? {} : { set: mapForm(changes.set) }),
-  ...(changes.setIfAbsent === undefined ? {} : { setIfAbsent: mapForm(changes.setIfAbsent) }),
+  ...(changes.set === undefined ? {} : { set: toStoredMap(changes.set) }),
+  ...(changes.setIfAbsent === undefined ? {} : { setIfAbsent: toStoredMap(changes.setIfAbsent) }),
 });
 
 function prepareBatch(items: Items, puts: readonly BatchPut[]): () => void {
   const writes = puts.map(({ table, item }) => {
-    const stored = mapForm(item);
+    const stored = toStoredMap(item);
     return items.writeOf(addressOf(table, stored), stored);
   });
   return () => {

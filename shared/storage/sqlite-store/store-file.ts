@@ -9,11 +9,11 @@ const databaseFile = 'gw.sqlite';
 /** "gw" and an arbitrary number: SQLite keeps it in the head of the file, by which programs recognize their files. */
 const applicationId = 0x67_77_00_01;
 /** Version of the tables' form. A file of another one is refused. */
-export const formVersion = 1;
+export const formatVersion = 1;
 const folderMode = 0o700;
 const fileMode = 0o600;
 /** After a checkpoint the log is cut to this size, where a burst made it longer. */
-const logKeptBytes = 16 * 1024 * 1024;
+const logMaxBytes = 16 * 1024 * 1024;
 
 /** One line for the person at the terminal. Nothing was changed. */
 export class StoreFileRefused extends Error {
@@ -92,7 +92,7 @@ function checkOurs(database: DatabaseSync, folder: string): void {
     );
   }
   const version = numberOf(database, 'user_version');
-  if (version > formVersion)
+  if (version > formatVersion)
     throw new StoreFileRefused(`${databasePath(folder)} was made by a newer release of gw: start that one`);
 }
 
@@ -104,7 +104,7 @@ function useLog(database: DatabaseSync): void {
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
   if (mode !== 'wal') throw new Error(`its file system has no shared memory: SQLite stays in mode ${mode}`);
-  database.exec(`PRAGMA journal_size_limit = ${logKeptBytes}`);
+  database.exec(`PRAGMA journal_size_limit = ${logMaxBytes}`);
 }
 
 /** Several processes may do it at the same time. */
@@ -118,7 +118,7 @@ function withTables(database: DatabaseSync): DatabaseSync {
   database.exec('BEGIN IMMEDIATE');
   try {
     for (const table of tableNames) database.exec(createTable(table, tableDefinitions[table]));
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formVersion}; COMMIT`);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}; COMMIT`);
     return database;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');

@@ -12,7 +12,7 @@ const itemMaxBytes = 400 * 1024;
 const bytesPerCharacterMax = 4;
 
 /** A copy that shares nothing with the value. Throws a TypeError where DynamoDB refuses it. */
-export function storedForm(value: unknown): unknown {
+export function toStored(value: unknown): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -21,27 +21,27 @@ export function storedForm(value: unknown): unknown {
       if (Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
       throw new TypeError(`the number ${value} is not exact`);
     case 'bigint':
-      return integerForm(value);
+      return toStoredInteger(value);
     case 'object':
-      return value === null ? null : objectForm(value);
+      return value === null ? null : toStoredObject(value);
     default:
       throw new TypeError(`a ${typeof value} cannot be stored`);
   }
 }
 
-function integerForm(value: bigint): number | bigint {
+function toStoredInteger(value: bigint): number | bigint {
   if (value > integerMax || value < -integerMax) throw new TypeError('an integer has 38 digits at most');
   return value <= safeMax && value >= -safeMax ? Number(value) : value;
 }
 
-function objectForm(value: object): unknown {
-  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(storedForm);
+function toStoredObject(value: object): unknown {
+  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(toStored);
   if (value instanceof Uint8Array) return new Uint8Array(value);
   if (value instanceof Set) return setForm(value);
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
     throw new TypeError(`an instance of ${prototype.constructor?.name} cannot be stored`);
-  return mapForm(value as Item);
+  return toStoredMap(value as Item);
 }
 
 function setForm(value: ReadonlySet<unknown>): ReadonlySet<unknown> {
@@ -50,16 +50,16 @@ function setForm(value: ReadonlySet<unknown>): ReadonlySet<unknown> {
   return new Set(value);
 }
 
-export function mapForm(map: Item): Item {
-  const form: Item = {};
+export function toStoredMap(map: Item): Item {
+  const stored: Item = {};
   for (const name of Object.keys(map)) {
     const value = map[name];
     if (value === undefined) continue;
     // An assignment to this name would make no attribute.
-    if (name === '__proto__') Object.defineProperty(form, name, { value: storedForm(value), enumerable: true });
-    else form[name] = storedForm(value);
+    if (name === '__proto__') Object.defineProperty(stored, name, { value: toStored(value), enumerable: true });
+    else stored[name] = toStored(value);
   }
-  return form;
+  return stored;
 }
 
 /** Serializes an item. Throws a TypeError beyond the size of DynamoDB's items. */

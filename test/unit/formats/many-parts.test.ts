@@ -17,9 +17,9 @@ import {
 } from '../../../shared/protocol/hub/index.ts';
 import { chatSource } from '../../../shared/protocol/interfaces/chat-completions/translation/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
-import { keptInputIn } from '../../../shared/protocol/interfaces/kept-input.ts';
 import { messagesSource } from '../../../shared/protocol/interfaces/messages/translation/index.ts';
 import { useInMessages } from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
+import { providerStateIn } from '../../../shared/protocol/interfaces/provider-state.ts';
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
@@ -203,10 +203,10 @@ it('objects without a reference to kept input are asked for their few fields, no
     });
   const parts = each(() => counted({ type: 'text', text: 'a' }));
   const messages = [...each(() => counted({ role: 'user' })), { role: 'user', content: parts }];
-  expect(keptInputIn({ messages, tools: each(() => counted({})) })).toEqual([]);
+  expect(providerStateIn({ messages, tools: each(() => counted({})) })).toEqual([]);
   expect(reads).toBeLessThanOrEqual(3 * 2 * count);
   const kept = { type: 'item_reference', id: 'i' };
-  expect(keptInputIn({ messages: [{ role: 'user', content: [...parts, kept] }] })).toEqual([
+  expect(providerStateIn({ messages: [{ role: 'user', content: [...parts, kept] }] })).toEqual([
     { member: `messages[0].content[${count}]`, id: 'i', isCompared: false },
   ]);
 });

@@ -20,7 +20,7 @@ const head: AnswerHead = {
   id: '0a1b-2c3d',
   createdSeconds: 1,
   model: 'model',
-  askedModel: 'asked',
+  clientModel: 'asked',
   estimatedInputTokens: () => 7,
   origin: 'messages',
   readSigned: (metadata) => ({ ...metadata?.test }) as ReturnType<AnswerHead['readSigned']>,

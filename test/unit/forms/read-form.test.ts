@@ -1,7 +1,7 @@
 // Forms as clients write them: their parts in any order, their fields as JSON, and the body that a provider gets.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { encodeForm, type FormBody, formBoundary } from '../../../shared/protocol/forms/index.ts';
+import { encodeMultipart, type FormBody, formBoundary } from '../../../shared/protocol/forms/index.ts';
 import { readForm } from '../../../shared/protocol/forms/read-form.ts';
 import { inTurns } from '../../support/in-turns.ts';
 
@@ -142,7 +142,7 @@ describe('a form', () => {
         const sent = formOf([['provider[zdr]', 'true'], ...entries, ['model', 'ours']]);
         const { form } = await readWell(sent);
         const upstream = form.rewritten(new Map([['model', 'theirs']]), reading.gatewayMembers);
-        const { contentType, pieces } = encodeForm(upstream);
+        const { contentType, pieces } = encodeMultipart(upstream);
         const arrived = await new Response(Buffer.concat(pieces), {
           headers: { 'content-type': contentType },
         }).formData();

@@ -338,7 +338,7 @@ describe('the stream budget', () => {
 const stage = { GW_STAGE: 'dev' };
 
 describe('what a process may keep', () => {
-  const read = (text?: string) => readEnvironment({ ...stage, GW_KEPT_BYTES_MAX: text }).keptBytesMax;
+  const read = (text?: string) => readEnvironment({ ...stage, GW_KEPT_BYTES_MAX: text }).bytesInUseMax;
 
   it('is what its variable says, at least the largest body in its forms', () => {
     expect([read(), read('33554432')]).toEqual([undefined, 33_554_432]);

@@ -107,7 +107,7 @@ describe('a function URL event', () => {
     const memory = budget.open();
     const event = chatEvent({ body: Buffer.alloc(100_000, 0xff).toString('base64'), isBase64Encoded: true });
     await read(event).readBody(memory);
-    expect(budget.keptBytes()).toBe(100_000);
+    expect(budget.bytesInUse()).toBe(100_000);
   });
 
   it.each([
@@ -279,19 +279,19 @@ describe('an answer that is not read', () => {
 
   it('is counted as it lies in memory, what is written and what is left, while it stands still and no longer', () => {
     const { budget, outgoing, write } = openAnswer('x'.repeat(50));
-    expect([write(), budget.keptBytes()]).toEqual([false, 50]);
+    expect([write(), budget.bytesInUse()]).toEqual([false, 50]);
     outgoing.drain();
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
     const wide = openAnswer('й'.repeat(50));
-    expect([wide.write(), wide.budget.keptBytes()]).toEqual([false, 10 + 2 * 40]);
+    expect([wide.write(), wide.budget.bytesInUse()]).toEqual([false, 10 + 2 * 40]);
     wide.outgoing.destroy();
-    expect(wide.budget.keptBytes()).toBe(0);
+    expect(wide.budget.bytesInUse()).toBe(0);
   });
 
   it('is not counted while its client reads', () => {
     const { budget, outgoing, write } = openAnswer('x'.repeat(50));
     outgoing.reads = true;
-    for (let piece = 0; piece < 20; piece += 1) expect([write(), budget.keptBytes()]).toEqual([true, 0]);
+    for (let piece = 0; piece < 20; piece += 1) expect([write(), budget.bytesInUse()]).toEqual([true, 0]);
     expect(outgoing.destroyed).toBe(false);
   });
 });

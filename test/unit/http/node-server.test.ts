@@ -139,7 +139,7 @@ describe('a request', () => {
     });
     const send = (length: number) => call(port, { method: 'POST', body: Buffer.alloc(length) });
     const full = async () => {
-      while (budget.keptBytes() < 3.9 * 1024 * 1024) await nextTurn();
+      while (budget.bytesInUse() < 3.9 * 1024 * 1024) await nextTurn();
     };
     await other.reserve(2 * 1024 * 1024);
     const waits = send(hardSize);
@@ -159,7 +159,7 @@ describe('a request', () => {
       await nextTurn();
     }
     expect(await refused).toMatchObject({ status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' });
-    expect(budget.keptBytes()).toBe(2 * 1024 * 1024);
+    expect(budget.bytesInUse()).toBe(2 * 1024 * 1024);
   });
 
   it.each([
@@ -420,7 +420,7 @@ describe('a request', () => {
       const socket = await connected(port);
       socket.on('error', () => {}).pause();
       socket.write('GET /large HTTP/1.1\r\n\r\n');
-      while (budget.keptBytes() < length / 2) await nextTurn();
+      while (budget.bytesInUse() < length / 2) await nextTurn();
       clock.advance(5_000);
       for (let others = 0; others < 20; others += 1) expect((await call(port)).status).toBe(200);
       expect(hasEnded).toBe(false);
@@ -433,7 +433,7 @@ describe('a request', () => {
         waiting.end();
         await nextTurn();
       }
-      expect(budget.keptBytes()).toBe(0);
+      expect(budget.bytesInUse()).toBe(0);
       socket.destroy();
     },
   );

@@ -23,7 +23,7 @@ const bytesPerSecond = 1_000;
 describe('the length of a file', () => {
   it.each<[string, AudioFile]>([
     ['WAV', wav(3)],
-    ['WAV of floats in four channels', wav(3, { form: 3, bits: 32, channels: 4 }, 384_000)],
+    ['WAV of floats in four channels', wav(3, { encoding: 3, bits: 32, channels: 4 }, 384_000)],
     ['MP3', mp3(200)],
     ['MP3 that counts its frames', mp3Counted(200, 200)],
     ['AAC in ADTS', adts(200)],
@@ -82,7 +82,7 @@ describe('is not known', () => {
     ['DSDIFF', name('FRM8')],
     ['WAV without samples', wav(0).bytes],
     ['WAV of no bytes a second', wav(1, { rate: 0 }).bytes],
-    ['WAV of another codec', wav(1, { form: 0x11 }).bytes],
+    ['WAV of another codec', wav(1, { encoding: 0x11 }).bytes],
     ['MP4 of another codec', mp4(10, { format: 'ac-3' }).bytes],
     ['WebM of another codec', webm(10, { codec: 'A_MPEG/L3' }).bytes],
     ['WebM with Opus in laces', webm(10, { lacing: 4, packet: longPacket }).bytes],

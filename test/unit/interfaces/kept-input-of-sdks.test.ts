@@ -71,8 +71,8 @@ describe.each(Object.keys(types) as Name[])('%s', (name) => {
     const missed = (ways[name] ?? []).flatMap((way) => {
       const path = pathOf(way);
       if (otherIds.some((other) => other.test(path))) return [];
-      const { keptInput } = requestOf(interfaces[name], bodyOf(way, 'kept_1'));
-      return keptInput?.some(({ id }) => id === 'kept_1') === true ? [] : [path];
+      const { providerState } = requestOf(interfaces[name], bodyOf(way, 'kept_1'));
+      return providerState?.some(({ id }) => id === 'kept_1') === true ? [] : [path];
     });
     expect(missed).toEqual([]);
   });

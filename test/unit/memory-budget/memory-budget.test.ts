@@ -38,14 +38,14 @@ describe('what a call keeps', () => {
     const memory = budget.open();
     expect(memory.reserve(100)).toBe(undefined);
     memory.release(30);
-    expect(budget.keptBytes()).toBe(70);
+    expect(budget.bytesInUse()).toBe(70);
     memory.release(1_000);
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
     void memory.reserve(100);
     memory.end();
     void memory.reserve(50);
     memory.release(10);
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
   });
 
   it('that does not fit waits for what others release, in its turn', async () => {
@@ -74,7 +74,7 @@ describe('what a call keeps', () => {
     await settled();
     expect(refused.value).toBe('RATE_LIMITER_UNAVAILABLE');
     first.end();
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
   });
 
   it('waits in a bounded line', async () => {
@@ -138,14 +138,14 @@ describe('what a call keeps', () => {
           else if (kind === 'end') memory.end();
           else clock.advance(bytes / 100);
           await settled();
-          expect(budget.keptBytes()).toBeGreaterThanOrEqual(0);
-          expect(budget.keptBytes()).toBeLessThanOrEqual(maxBytes);
+          expect(budget.bytesInUse()).toBeGreaterThanOrEqual(0);
+          expect(budget.bytesInUse()).toBeLessThanOrEqual(maxBytes);
         }
         clock.advance(2_000);
         await settled();
         expect(outcomes.filter(({ value }) => value === 'waits')).toEqual([]);
         for (const memory of calls) memory.end();
-        expect(budget.keptBytes()).toBe(0);
+        expect(budget.bytesInUse()).toBe(0);
         // All of it is free again.
         expect(reserve(callOf('key 1'), largeMaxBytes).value).toBe('at once');
       }),
@@ -195,13 +195,13 @@ describe('an answer that stands unread', () => {
     const memory = callOf('a');
     void memory.reserve(40 * kib);
     stand('a', 30 * kib, memory);
-    expect(budget.keptBytes()).toBe(40 * kib);
+    expect(budget.bytesInUse()).toBe(40 * kib);
     memory.keepOnly(10 * kib);
-    expect(budget.keptBytes()).toBe(30 * kib);
+    expect(budget.bytesInUse()).toBe(30 * kib);
     memory.end();
-    expect(budget.keptBytes()).toBe(30 * kib);
+    expect(budget.bytesInUse()).toBe(30 * kib);
     memory.moveOn();
-    expect(budget.keptBytes()).toBe(0);
+    expect(budget.bytesInUse()).toBe(0);
   });
 
   it('ends where all that stand are more than a third, the one that stood longest; one that is read does not, nor one alone', () => {
@@ -284,7 +284,7 @@ describe('an answer that stands unread', () => {
             memory.end();
             [kept, hasEnded] = [0, true];
           }
-          expect(budget.keptBytes()).toBe(Math.max(kept, unread));
+          expect(budget.bytesInUse()).toBe(Math.max(kept, unread));
         }
       }),
     );

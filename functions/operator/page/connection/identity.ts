@@ -18,7 +18,7 @@ interface Claims {
   readonly exp?: unknown;
 }
 
-const askedName = 'gw-sign-in';
+const pendingSignInName = 'gw-sign-in';
 const secretBytes = 32;
 const tokenTimeoutMs = 10_000;
 
@@ -53,7 +53,7 @@ export async function goToIdentityProvider({ client_id, authorization_endpoint, 
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-  sessionStorage.setItem(askedName, JSON.stringify(pendingSignIn));
+  sessionStorage.setItem(pendingSignInName, JSON.stringify(pendingSignIn));
   location.assign(address);
 }
 
@@ -63,8 +63,8 @@ export async function goToIdentityProvider({ client_id, authorization_endpoint, 
 export async function takeCodeFromAddress(): Promise<void> {
   const answer = new URLSearchParams(location.search);
   if (!answer.has('state') || !(answer.has('code') || answer.has('error'))) return;
-  const stored = sessionStorage.getItem(askedName);
-  sessionStorage.removeItem(askedName);
+  const stored = sessionStorage.getItem(pendingSignInName);
+  sessionStorage.removeItem(pendingSignInName);
   const pendingSignIn = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
   // A code is good once: it is not left to the history of the browser.
   history.replaceState(null, '', location.pathname + (pendingSignIn?.search ?? ''));

@@ -24,7 +24,7 @@ interface TextFieldProperties {
   readonly initial?: number | string | null | undefined;
   /** Valid form, and its description. */
   readonly pattern?: string;
-  readonly form?: string;
+  readonly hint?: string;
   readonly placeholder?: string;
   readonly required?: boolean;
   readonly type?: 'number' | 'datetime-local';
@@ -37,12 +37,12 @@ interface TextFieldProperties {
   readonly change?: () => void;
 }
 
-export const TextField = ({ title, initial, form, change, ...input }: TextFieldProperties) => (
+export const TextField = ({ title, initial, hint, change, ...input }: TextFieldProperties) => (
   <Field title={title}>
     <input
       spellcheck={false}
       autocapitalize="none"
-      title={form}
+      title={hint}
       defaultValue={initial ?? ''}
       onInput={change}
       {...input}
@@ -55,7 +55,7 @@ export const CountField = (field: TextFieldProperties) => <TextField type="numbe
 
 /** Exact, so a text. */
 export const AmountField = (field: TextFieldProperties) => (
-  <TextField inputMode="decimal" pattern="\d+(\.\d+)?" form="An amount such as 5 or 12.50" {...field} />
+  <TextField inputMode="decimal" pattern="\d+(\.\d+)?" hint="An amount such as 5 or 12.50" {...field} />
 );
 
 interface ListFieldProperties extends TextFieldProperties {

@@ -1,7 +1,7 @@
 // Amounts for people. All of a column have one number of decimals, so that points align and `24.952` is no thousand.
 import { none } from './shown-values.ts';
 
-export type UsdForm = (text: string | null) => string;
+export type UsdFormat = (text: string | null) => string;
 
 const centDecimals = 2;
 const columnDecimalsMax = 4;
@@ -30,29 +30,29 @@ function decimalsFor(amounts: readonly string[], isExact: boolean): number {
 }
 
 /** The form of these amounts. `isExact`: with all their decimals, as prices and limits are. */
-export function usdAlike(amounts: readonly (string | null)[], isExact = false): UsdForm {
+export function usdAlike(amounts: readonly (string | null)[], isExact = false): UsdFormat {
   const decimals = decimalsFor(
     amounts.filter((text) => text !== null),
     isExact,
   );
-  const form = new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const format = new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   const smallest = 10 ** -decimals;
   return (text) => {
     if (text === null) return none;
     const amount = Number(text);
     const size = Math.abs(amount);
     const sign = amount < 0 ? '−' : '';
-    return size > 0 && size < smallest / 2 ? `<${sign}$${form.format(smallest)}` : `${sign}$${form.format(size)}`;
+    return size > 0 && size < smallest / 2 ? `<${sign}$${format.format(smallest)}` : `${sign}$${format.format(size)}`;
   };
 }
 
 /** A calculated amount as the text that an answer would have. */
 export const amountText = (amount: number): string => amount.toFixed(picoDecimals).replace(/\.?0+$/, '');
 
-export const usd: UsdForm = (text) => usdAlike([text])(text);
+export const usd: UsdFormat = (text) => usdAlike([text])(text);
 
 /** Of a price or a limit. */
-export const exactUsd: UsdForm = (text) => usdAlike([text], true)(text);
+export const exactUsd: UsdFormat = (text) => usdAlike([text], true)(text);
 
 /** With all digits behind it, where it has more. */
 export function usdWithDigits(text: string): string {

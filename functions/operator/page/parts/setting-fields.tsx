@@ -37,7 +37,7 @@ const contentLog =
           title="Of this share of the calls"
           name={`${name}.share`}
           pattern="0(\.\d+)?|1(\.0+)?"
-          form="A number from 0 to 1, such as 0.1"
+          hint="A number from 0 to 1, such as 0.1"
           initial={share}
           placeholder={shareOfNone}
         />
@@ -59,7 +59,7 @@ const controls: { readonly [Kind in SettingKind]: Control } = {
     />
   ),
   validity: (field) => (
-    <TextField pattern="[1-9]\d{0,4}[hdw]" form="A length of time such as 12h, 30d or 8w" {...field} />
+    <TextField pattern="[1-9]\d{0,4}[hdw]" hint="A length of time such as 12h, 30d or 8w" {...field} />
   ),
   models: (field, _value, { models }) => <ListField options={models} {...field} />,
   ids: (field, _value, { guardrails }) => <ListField options={guardrails} {...field} />,
@@ -67,7 +67,7 @@ const controls: { readonly [Kind in SettingKind]: Control } = {
     <ListField
       options={names.map((name) => `${name}=`)}
       pattern={tagsPattern}
-      form="Pairs such as team=search, feature=rerank, each name once"
+      hint="Pairs such as team=search, feature=rerank, each name once"
       {...field}
     />
   ),
@@ -81,13 +81,13 @@ const controls: { readonly [Kind in SettingKind]: Control } = {
 };
 
 /** An instant in the field's form: `2026-11-22T20:15`, in the time zone of the reader. */
-const localForm = (instant: string): string => new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);
+const localTime = (instant: string): string => new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);
 
 /** Empty where the setting does not apply. */
 function textOf(kind: SettingKind, value: unknown): string {
   if (value === null || value === undefined || value === 'all' || value === 'allow' || value === false) return '';
   if (kind === 'tags') return tagPairs(value as Readonly<Record<string, string>>);
-  if (kind === 'instant') return localForm(String(value));
+  if (kind === 'instant') return localTime(String(value));
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

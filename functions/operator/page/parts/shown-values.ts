@@ -36,7 +36,7 @@ export const milliseconds = (ms: number | null): string => (ms === null ? none :
 export const share = (part: number, whole: number): string =>
   whole === 0 ? none : `${((100 * part) / whole).toFixed(part === 0 || part === whole ? 0 : 1)} %`;
 
-const timeForm: Intl.DateTimeFormatOptions = {
+const timeFormat: Intl.DateTimeFormatOptions = {
   year: 'numeric',
   month: '2-digit',
   day: '2-digit',
@@ -48,7 +48,7 @@ const timeForm: Intl.DateTimeFormatOptions = {
 
 /** In the time zone of the reader. */
 export const time = (instant: string | null): string =>
-  instant === null ? none : new Intl.DateTimeFormat('sv', timeForm).format(new Date(instant));
+  instant === null ? none : new Intl.DateTimeFormat('sv', timeFormat).format(new Date(instant));
 
 /** `18:04:07` of the last day, `Nov 22 18:04` of another one. */
 export function shortTime(instant: string, nowMs: number): string {

@@ -13,10 +13,10 @@ interface FailureProperties {
 /** Shows the failure and offers to try again. After a button or a form, it is scrolled into view. */
 export const Failure = ({ failure, retry }: FailureProperties) => {
   const shown = useRef<HTMLDivElement>(null);
-  const wasAskedFor = retry === undefined;
+  const wasRequested = retry === undefined;
   useLayoutEffect(() => {
-    if (failure !== undefined && wasAskedFor) shown.current?.scrollIntoView({ block: 'nearest' });
-  }, [failure, wasAskedFor]);
+    if (failure !== undefined && wasRequested) shown.current?.scrollIntoView({ block: 'nearest' });
+  }, [failure, wasRequested]);
   return (
     failure && (
       <div ref={shown} class="failure" role="alert">

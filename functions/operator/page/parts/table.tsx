@@ -2,7 +2,7 @@
 // are written out because a browser forgets them with the change of the layout.
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { type UsdForm, usdAlike } from './money.ts';
+import { type UsdFormat, usdAlike } from './money.ts';
 import { count, none } from './shown-values.ts';
 
 export interface TableColumn<Row> {
@@ -15,7 +15,7 @@ export interface TableColumn<Row> {
   /** Whether these show all their decimals. */
   readonly isExact?: boolean;
   /** `usd`: the form of the amounts of the column. */
-  readonly show: (row: Row, usd: UsdForm) => ComponentChildren;
+  readonly show: (row: Row, usd: UsdFormat) => ComponentChildren;
 }
 
 export const textColumn = <Row,>(title: string, value: (row: Row) => string | null): TableColumn<Row> => ({

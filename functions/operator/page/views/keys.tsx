@@ -27,7 +27,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const costOf = useMemo(() => new Map(lately?.by_key.map(({ key, cost_usd }) => [key, cost_usd])), [lately]);
   const latelyOf = ({ public_id }: Key) => (lately === undefined ? undefined : (costOf.get(public_id) ?? '0'));
   const [task, setTask] = useState<KeyTask>();
-  const [newKey, setMade] = useState<NewKey>();
+  const [newKey, setNewKey] = useState<NewKey>();
   const done = () => {
     setTask(undefined);
     loaded.reload();
@@ -44,7 +44,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
         <Search address={address} />
       </div>
       {newKey && (
-        <SecretOnce secret={newKey.key} hide={() => setMade(undefined)}>
+        <SecretOnce secret={newKey.key} hide={() => setNewKey(undefined)}>
           Key {keyTitle(newKey)}.
         </SecretOnce>
       )}
@@ -65,7 +65,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
         <KeyForm
           close={() => setTask(undefined)}
           saved={(key) => {
-            setMade(key as NewKey);
+            setNewKey(key as NewKey);
             done();
           }}
         />
@@ -76,7 +76,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
           apiKey={task.key}
           close={() => setTask(undefined)}
           done={(key) => {
-            setMade(key);
+            setNewKey(key);
             done();
           }}
         />

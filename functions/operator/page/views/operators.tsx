@@ -21,10 +21,10 @@ type Task = { readonly kind: 'make' } | { readonly kind: 'revoke'; readonly oper
 export const OperatorsView = ({ address }: { readonly address: ViewAddress }) => {
   const loaded = useManaged('GET /operators', { query: { search: searchOf(address) } });
   const [task, setTask] = useState<Task>();
-  const [newOperator, setMade] = useState<NewOperator>();
+  const [newOperator, setNewKey] = useState<NewOperator>();
   const close = () => setTask(undefined);
   const done = (operator?: NewOperator) => {
-    if (operator !== undefined) setMade(operator);
+    if (operator !== undefined) setNewKey(operator);
     close();
     loaded.reload();
   };
@@ -35,7 +35,7 @@ export const OperatorsView = ({ address }: { readonly address: ViewAddress }) =>
         <Search address={address} />
       </div>
       {newOperator && (
-        <SecretOnce secret={newOperator.key} hide={() => setMade(undefined)}>
+        <SecretOnce secret={newOperator.key} hide={() => setNewKey(undefined)}>
           Operator key {newOperator.name}.
         </SecretOnce>
       )}

@@ -26,7 +26,7 @@ interface ProviderTableProperties {
 export const ProviderTable = ({ providers, search, reload, empty }: ProviderTableProperties) => {
   const maySwitch = useRights().holdsInAll('editor');
   const { isRunning, failure, run } = useRequests();
-  const [selection, setAsked] = useState<Provider>();
+  const [selection, setSelection] = useState<Provider>();
   const enable = async ({ id }: Provider) => {
     if ((await run(() => manage('POST /providers/{id}/enable', { names: { id } }))) !== undefined) reload();
   };
@@ -38,7 +38,7 @@ export const ProviderTable = ({ providers, search, reload, empty }: ProviderTabl
         kind={isOn ? 'danger' : undefined}
         disabled={isRunning}
         label={`${isOn ? 'Disable' : 'Enable'} provider ${provider.id}`}
-        onClick={() => (isOn ? setAsked(provider) : enable(provider))}
+        onClick={() => (isOn ? setSelection(provider) : enable(provider))}
       />
     );
   };
@@ -60,9 +60,9 @@ export const ProviderTable = ({ providers, search, reload, empty }: ProviderTabl
       {selection && (
         <DisableProvider
           provider={selection}
-          close={() => setAsked(undefined)}
+          close={() => setSelection(undefined)}
           done={() => {
-            setAsked(undefined);
+            setSelection(undefined);
             reload();
           }}
         />

@@ -18,7 +18,7 @@ interface PublishRevisionProperties {
 }
 
 const firstText = 'model: auto\nmessages:\n  - role: user\n    content: "{{input}}"\n';
-const idForm = { pattern: '[A-Za-z0-9_\\-]{1,64}', form: 'Letters, digits, - and _' };
+const idHint = { pattern: '[A-Za-z0-9_\\-]{1,64}', hint: 'Letters, digits, - and _' };
 
 export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties) => {
   const workspaces = useWorkspaceNames('editor');
@@ -60,11 +60,11 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
       {of === undefined && (
         <>
           <Choice title="Workspace" name="workspace" required options={workspaces} />
-          <TextField title="Function" name="function" required {...idForm} />
+          <TextField title="Function" name="function" required {...idHint} />
           <Choice title="Kind" name="kind" options={['prompt', 'workflow']} />
         </>
       )}
-      <TextField title="Revision" name="revision" required {...idForm} />
+      <TextField title="Revision" name="revision" required {...idHint} />
       <TextEditor
         title="What it holds, as in the gateway file (YAML)"
         name="content"

@@ -82,7 +82,7 @@ const AddCredit = ({ workspace, added }: { readonly workspace: Workspace; readon
         name="amount_usd"
         required
         pattern="-?\d+(\.\d+)?"
-        form="An amount such as 25 or 12.50; below 0 takes away"
+        hint="An amount such as 25 or 12.50; below 0 takes away"
         change={() => setRemoval(undefined)}
       />
       <label>

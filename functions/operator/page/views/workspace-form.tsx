@@ -39,7 +39,7 @@ export const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties
     >
       {changed === undefined && (
         <>
-          <TextField title="Id" name="id" required pattern="[A-Za-z0-9_\-]{1,64}" form="Letters, digits, _ and -" />
+          <TextField title="Id" name="id" required pattern="[A-Za-z0-9_\-]{1,64}" hint="Letters, digits, _ and -" />
           <AmountField title="Credit in USD" name="credit_usd" placeholder="0" />
         </>
       )}

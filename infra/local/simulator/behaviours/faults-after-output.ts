@@ -58,7 +58,7 @@ const errorAfter = (outputs: (call: SimulatorCall) => number) =>
     json: failedJson,
   });
 
-const keptOutputs = (call: SimulatorCall) => numberParameter(call, 0, 3);
+const outputsBefore = (call: SimulatorCall) => numberParameter(call, 0, 3);
 
 function withoutMembers(value: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
@@ -66,14 +66,14 @@ function withoutMembers(value: object, names: readonly string[]): object {
 
 export const faultsAfterOutput: Behaviours = {
   'error-after-role': errorAfter(() => 0),
-  'error-after-chunks': errorAfter(keptOutputs),
+  'error-after-chunks': errorAfter(outputsBefore),
   cut: late({
-    stream: (frames, call) => throughOutput(frames, keptOutputs(call)),
+    stream: (frames, call) => throughOutput(frames, outputsBefore(call)),
     ending: cut,
     json: half(cut),
   }),
   'cut-clean': late({
-    stream: (frames, call) => throughOutput(frames, keptOutputs(call)),
+    stream: (frames, call) => throughOutput(frames, outputsBefore(call)),
     json: half(end),
   }),
   'no-done': late({ stream: (frames) => without(frames, 'done'), json: whole }),
@@ -85,7 +85,7 @@ export const faultsAfterOutput: Behaviours = {
   }),
   garbage: late({
     stream: (frames, call) => {
-      const before = throughOutput(frames, keptOutputs(call));
+      const before = throughOutput(frames, outputsBefore(call));
       const broken: Frame = { ...(before.at(-1) ?? {}), carries: 'other', text: '{"id":"chatcmpl-1","choices":[{' };
       return [...before, broken, ...frames.slice(before.length)];
     },

@@ -34,7 +34,7 @@ interface EmbeddingRequest {
 const textsMax = 96;
 const inputTypes = ['search_document', 'search_query', 'classification', 'clustering'];
 
-function askedOf(body: InvokeModelBody): EmbeddingRequest | undefined {
+function inputOf(body: InvokeModelBody): EmbeddingRequest | undefined {
   if ('inputText' in body) {
     return { texts: [body.inputText], dimensions: body.dimensions ?? 1_024, lengths: [256, 512, 1_024] };
   }
@@ -49,7 +49,7 @@ function askedOf(body: InvokeModelBody): EmbeddingRequest | undefined {
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
   if (isCanvas(body)) return readCanvas(model, body);
-  const input = askedOf((body ?? {}) as InvokeModelBody);
+  const input = inputOf((body ?? {}) as InvokeModelBody);
   if (input === undefined || input.texts.length === 0 || input.texts.includes('')) {
     return 'Malformed input request, please reformat your input and try again.';
   }
@@ -60,7 +60,7 @@ function read({ body, fromPath: { model = '' } }: Received): ModelRequest | stri
 
 function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
   if (isCanvas(body)) return canvasJson(body, completion);
-  const { texts, dimensions } = askedOf(body as InvokeModelBody) as EmbeddingRequest;
+  const { texts, dimensions } = inputOf(body as InvokeModelBody) as EmbeddingRequest;
   const vectors = texts.map((text) => vectorOf(text, dimensions));
   if ('inputText' in (body as InvokeModelBody)) {
     return { embedding: vectors[0], ...usageMember('inputTextTokenCount', completion, ({ input }) => input) };

@@ -41,7 +41,7 @@ interface RerankInput {
 const isBedrock = (body: unknown): body is BedrockBody =>
   typeof body === 'object' && body !== null && 'queries' in body;
 
-function askedOf(body: unknown): RerankInput {
+function inputOf(body: unknown): RerankInput {
   if (!isBedrock(body)) {
     const { model = 'rerank', query, documents, top_n: count } = (body ?? {}) as CohereBody;
     return { model, query, documents, count: count ?? undefined };
@@ -60,7 +60,7 @@ const documentsPerUnit = 100;
 const pageMax = 100;
 
 function read({ body }: Received): ModelRequest | string {
-  const { model, query, documents } = askedOf(body);
+  const { model, query, documents } = inputOf(body);
   if (typeof query !== 'string' || query === '') return 'invalid request: query must not be empty';
   if (!Array.isArray(documents) || documents.length === 0)
     return 'invalid request: list of documents must not be empty';
@@ -92,7 +92,7 @@ function rankOf(query: string, documents: readonly unknown[], count = documents.
 }
 
 function json(call: SimulatorCall, completion: SimulatedCompletion): object {
-  const { query, documents, count } = askedOf(call.body) as RerankInput & {
+  const { query, documents, count } = inputOf(call.body) as RerankInput & {
     readonly query: string;
     readonly documents: unknown[];
   };

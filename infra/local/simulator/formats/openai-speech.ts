@@ -63,7 +63,7 @@ export function spokenPieces(input: string, format?: string | null): readonly Bu
   return format === 'pcm' ? tones : [wavHeader(dataBytes), ...tones];
 }
 
-const asEvents = ({ stream_format: form }: SpeechBody): boolean => form === 'sse';
+const asEvents = ({ stream_format: delivery }: SpeechBody): boolean => delivery === 'sse';
 
 function frames({ body }: SimulatorCall, completion: SimulatedCompletion) {
   const request = body as SpeechBody;

@@ -5,7 +5,7 @@ import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageM
 import type { ChatMembers } from './chat-request.ts';
 
 export function callSizeOf(request: ChatMembers): CallSize {
-  const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema, keptInput } = request;
+  const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema, providerState } = request;
   const json = request.text();
   const { tokens, dataCharacters, isElsewhere } = mediaOf(request);
   return {
@@ -16,7 +16,7 @@ export function callSizeOf(request: ChatMembers): CallSize {
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,
     // Input that the provider stores counts too, and only the context bounds it.
-    mediaTokens: bringsInput(keptInput) ? undefined : tokens,
+    mediaTokens: bringsInput(providerState) ? undefined : tokens,
     claudeToolTokens: claudeToolTokens(raw.tools ?? raw.functions, asksForJson(raw.response_format)),
     hasMediaElsewhere: isElsewhere,
     contexts: 1,

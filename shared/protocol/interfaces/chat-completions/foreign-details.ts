@@ -48,8 +48,8 @@ function withoutDetails(message: JsonObject, target: Target): JsonObject {
   // Pieces of a stream have one index, and the first of them says the format.
   const foreign = new Set(details.flatMap((one) => (isJsonObject(one) && isForeign(one, target) ? [one.index] : [])));
   if (foreign.size === 0) return message;
-  const kept = details.filter((one) => !isJsonObject(one) || !foreign.has(one.index));
-  if (kept.length > 0) return { ...rest, reasoning_details: kept };
+  const nativeDetails = details.filter((one) => !isJsonObject(one) || !foreign.has(one.index));
+  if (nativeDetails.length > 0) return { ...rest, reasoning_details: nativeDetails };
   const { reasoning: _shown, ...plain } = rest;
   return plain;
 }

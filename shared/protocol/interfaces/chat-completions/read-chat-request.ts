@@ -12,16 +12,16 @@ import {
 } from '../../wire/index.ts';
 import {
   hubMembers,
-  keptInputIn,
-  keptMemberShapes,
-  keptMessageShapes,
-  keptPartShapes,
   membersOf,
   orFault,
   otherCaseCheck,
-  readAskedModels,
+  providerStateIn,
   readMembers,
+  readModels,
   refuseDoubles,
+  stateMemberShapes,
+  stateMessageShapes,
+  statePartShapes,
   surchargeFields,
   toolShape,
 } from '../index.ts';
@@ -50,7 +50,7 @@ const otherUsedNames = [
   'reasoning_effort',
   'prediction',
   ...surchargeFields,
-  ...Object.keys(keptMemberShapes),
+  ...Object.keys(stateMemberShapes),
 ];
 
 /** `user` is recorded. */
@@ -59,13 +59,13 @@ const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema
 const refuseOtherCase = otherCaseCheck(readNames);
 const restricting = ['provider', 'cache', 'preset', 'usage', 'reasoning', 'response_format', 'stream_options'];
 
-const part = membersOf({ ...keptPartShapes, text: {} });
-const message = membersOf({ ...keptMessageShapes, role: {}, content: { items: part } });
+const part = membersOf({ ...statePartShapes, text: {} });
+const message = membersOf({ ...stateMessageShapes, role: {}, content: { items: part } });
 
 const reading = {
   names: readNames,
   shapes: {
-    ...keptMemberShapes,
+    ...stateMemberShapes,
     messages: { items: message },
     tools: { items: toolShape },
     functions: { items: {} },
@@ -100,7 +100,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
     interfaceId: 'chat-completions',
     raw,
     text,
-    ...readAskedModels(body),
+    ...readModels(body),
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     includeMergedUsage: body.usage?.include ?? false,
@@ -111,7 +111,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
     ...readOutputBound(body),
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
-    keptInput: keptInputIn(raw),
+    providerState: providerStateIn(raw),
     answerIs: 'unnamed',
     promptMember: 'messages',
     outputBoundMember: 'max_tokens',

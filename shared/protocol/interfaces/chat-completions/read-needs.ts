@@ -1,6 +1,6 @@
 // Features that a chat completion needs, and the fields that ask for them.
 import { type AbilityName, type Feature, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
-import { dearerFeatures, dearerTools, keptCacheMember, openAiUsualTiers } from '../index.ts';
+import { dearerFeatures, dearerTools, openAiUsualTiers, retentionMember } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 /** Only a real use counts: an empty list of tools or a `tool_choice` alone reaches the provider unchanged. */
@@ -22,7 +22,7 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
     ...(isBestOf ? [{ extra: 'best_of', member: 'best_of' } as const] : []),
     ...dearerTools(raw.tools, (index) => `tools[${index}]`),
   ];
-  const storingMember = (raw.store ?? false) === false ? keptCacheMember(raw) : 'store';
+  const storingMember = (raw.store ?? false) === false ? retentionMember(raw) : 'store';
   const schemaMember = format === 'json_schema' ? 'response_format' : undefined;
   return { features, schemaMember, storingMember, promptBytes: promptBytesOf(raw.messages) };
 }

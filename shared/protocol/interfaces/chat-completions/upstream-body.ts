@@ -49,13 +49,13 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
 function effortMembers({ raw, reasoning }: ChatMembers, target: UpstreamTarget): Record<string, unknown> | undefined {
   if (reasoning === undefined) return {};
   if (target.reasoningStyle === 'object') return { reasoning: raw.reasoning };
-  const preference = askedOf(reasoning);
+  const preference = inputOf(reasoning);
   if (preference === undefined) return {};
   const effort = target.reasoningStyle === 'none' ? undefined : target.effortOf(preference);
   return effort === undefined ? undefined : { [effortName]: effort };
 }
 
-function askedOf({ effort, enabled, max_tokens: budget }: ReasoningOptions) {
+function inputOf({ effort, enabled, max_tokens: budget }: ReasoningOptions) {
   if (enabled === false || budget === 0) return 'none';
   if (typeof effort === 'string') return effort;
   if (typeof budget === 'number') return { budgetTokens: budget };

@@ -1,4 +1,4 @@
-import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
+import { type Draft, exampleText, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
 const shownNumbers = 8;
 
@@ -14,7 +14,7 @@ export const playground: PlaygroundInterface = {
   path: '/embeddings',
   hasStreams: false,
   hasTurns: false,
-  body: ({ model, more, ...draft }: Draft) => ({ model, input: askedText(draft), encoding_format: 'float', ...more }),
+  body: ({ model, more, ...draft }: Draft) => ({ model, input: exampleText(draft), encoding_format: 'float', ...more }),
   readAnswer: ({ data = [] }) => {
     const vector = (data[0]?.embedding ?? []) as readonly number[];
     return { text: `${vector.length} numbers: ${vector.slice(0, shownNumbers).join(', ')} …` };

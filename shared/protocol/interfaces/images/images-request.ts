@@ -55,14 +55,14 @@ export function readEdit(json: JsonText, body: ImagesBody, raw: JsonObject, form
   return inputOf({ body, raw, mediaTokens: (files.length + more.length) * tokensPerInputImage, needs });
 }
 
-interface ImagesAsked {
+interface ImageCounts {
   readonly body: ImagesBody;
   readonly raw: JsonObject;
   readonly mediaTokens: number | undefined;
   readonly needs: readonly HubNeed[];
 }
 
-function inputOf({ body, raw, mediaTokens, needs }: ImagesAsked): RelayedInput {
+function inputOf({ body, raw, mediaTokens, needs }: ImageCounts): RelayedInput {
   const { prompt, n, size, quality, partial_images: partialImages } = body;
   const count = n ?? 1;
   const images = { count, size: size ?? undefined, quality: quality ?? undefined };
@@ -78,7 +78,7 @@ function inputOf({ body, raw, mediaTokens, needs }: ImagesAsked): RelayedInput {
       units: { images },
     },
     promptBytes: Buffer.byteLength(prompt),
-    hubNeeds: [{ kind: 'image_model', member: 'model' }, ...needs, ...askedNeeds(raw)],
+    hubNeeds: [{ kind: 'image_model', member: 'model' }, ...needs, ...imageNeeds(raw)],
     features: dearerFormats(raw),
   };
 }
@@ -101,7 +101,7 @@ const plainValues: Readonly<Record<string, readonly unknown[]>> = {
 /** Those that are read as they were sent. */
 export const imageOptions = Object.keys(plainValues);
 
-function askedNeeds(raw: JsonObject): readonly HubNeed[] {
+function imageNeeds(raw: JsonObject): readonly HubNeed[] {
   const options = imageOptions.flatMap((member): HubNeed[] => {
     const value = raw[member] ?? undefined;
     if (value === undefined || plainValues[member]?.includes(value)) return [];

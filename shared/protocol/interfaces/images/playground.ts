@@ -1,4 +1,4 @@
-import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
+import { type Draft, exampleText, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
 interface PlaygroundImage {
   readonly b64_json?: string;
@@ -21,7 +21,7 @@ export const playground: PlaygroundInterface = {
   path: '/images/generations',
   hasStreams: false,
   hasTurns: false,
-  body: ({ model, more, ...draft }: Draft) => ({ model, prompt: askedText(draft), ...more }),
+  body: ({ model, more, ...draft }: Draft) => ({ model, prompt: exampleText(draft), ...more }),
   readAnswer: ({ data = [], output_format: format = 'png' }) => ({
     text: `${data.length} ${data.length === 1 ? 'image' : 'images'}`,
     images: data.map(({ b64_json: base64, url = '' }: PlaygroundImage) =>

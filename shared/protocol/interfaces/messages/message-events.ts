@@ -33,7 +33,7 @@ export function openEventReader(): EventReader {
     if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
     const broken = brokenEndIn(event);
     if (broken !== undefined) return { kind: 'error', error: broken };
-    const output = saidIn(event);
+    const output = outputIn(event);
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);
     const details = { ...output, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
@@ -48,7 +48,7 @@ export function openEventReader(): EventReader {
  */
 export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: UsageReport): AnswerEvent {
   const details = {
-    ...saidIn(event),
+    ...outputIn(event),
     ...tellsOfMessage(event),
     isLast: event.type === 'message_stop',
     usage,
@@ -81,8 +81,8 @@ type EventOutput = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBy
  * Output is a block with something in it, thinking that has begun, or why the message ended. Another block that has only begun
  * may still be answered by another provider.
  */
-function saidIn({ type, content_block: block, delta }: JsonObject): EventOutput {
-  if (type === 'content_block_start' && isJsonObject(block)) return saidInBlock(block);
+function outputIn({ type, content_block: block, delta }: JsonObject): EventOutput {
+  if (type === 'content_block_start' && isJsonObject(block)) return outputInBlock(block);
   if (type === 'message_delta') return { hasOutput: hasEnded({ type, delta }), outputBytes: 0 };
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return nothing;
   const { type: kind, ...content } = delta;
@@ -98,7 +98,7 @@ function saidIn({ type, content_block: block, delta }: JsonObject): EventOutput 
 const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 
-function saidInBlock(block: JsonObject): EventOutput {
+function outputInBlock(block: JsonObject): EventOutput {
   const { type, ...content } = block;
   if (typeof type === 'string' && toolResult.test(type)) return { hasOutput: true, outputBytes: 0 };
   const isOnlyThinking = thinkingBlocks.has(type);

@@ -65,7 +65,7 @@ function neededBlock(block: JsonObject, member: string): HubNeed[] {
 }
 
 /** A text that is no URL may be the name of something that its provider keeps. */
-const keptSources: readonly unknown[] = ['file', 'url', undefined];
+const storedSources: readonly unknown[] = ['file', 'url', undefined];
 
 function neededSource(source: unknown, block: 'image' | 'document', member: string): HubNeed[] {
   const { type, url, media_type: mediaType, content } = isJsonObject(source) ? source : {};
@@ -75,7 +75,7 @@ function neededSource(source: unknown, block: 'image' | 'document', member: stri
     return [{ kind: block === 'image' ? 'image_url' : 'file_url', member }];
   }
   if (type === 'base64' && block === 'image') return [];
-  if (type !== 'base64') return [{ kind: keptSources.includes(type) ? 'file_id' : 'content_part', member }];
+  if (type !== 'base64') return [{ kind: storedSources.includes(type) ? 'file_id' : 'content_part', member }];
   return [{ kind: 'file', member, mediaType: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
 }
 

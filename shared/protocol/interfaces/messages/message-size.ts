@@ -5,7 +5,7 @@ import type { MessagesMembers } from './messages-request.ts';
 import { declaredTools } from './offered-tools.ts';
 
 export function callSizeOf(
-  { raw, text, maxOutputTokens, keptInput }: MessagesMembers,
+  { raw, text, maxOutputTokens, providerState }: MessagesMembers,
   { tokens, dataCharacters, isElsewhere }: Media,
 ): CallSize {
   // The provider reads all of it, writes a summary, and only then the message: two answers on one bill.
@@ -22,7 +22,7 @@ export function callSizeOf(
     ...(advices > 0 && { answersBeside: advices }),
     textBytes: (text().compactBytes - dataCharacters) * samplings,
     // Input that a provider stores counts too, and only the context bounds it.
-    mediaTokens: tokens === undefined || bringsInput(keptInput) ? undefined : tokens * samplings,
+    mediaTokens: tokens === undefined || bringsInput(providerState) ? undefined : tokens * samplings,
     claudeToolTokens: toolTokensOf(raw) * samplings,
     hasMediaElsewhere: isElsewhere,
     contexts: samplings,

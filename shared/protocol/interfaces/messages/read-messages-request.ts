@@ -15,18 +15,18 @@ import {
   type ClientRequest,
   estimateCount,
   hubMembers,
-  keptInputIn,
-  keptMemberShapes,
-  keptPartShapes,
   membersOf,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
+  providerStateIn,
   type RequestReading,
-  readAskedModels,
+  readModels,
   readPlainBody,
   type StreamWriter,
   sizeOfCount,
+  stateMemberShapes,
+  statePartShapes,
   surchargeFields,
   toolShape,
   withCostHeader,
@@ -43,7 +43,7 @@ const usedNames = [
     ...Object.keys(messagesSchema.shape),
     ...plainGatewayMembers,
     ...surchargeFields,
-    ...Object.keys(keptMemberShapes),
+    ...Object.keys(stateMemberShapes),
   ]),
 ];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
@@ -52,7 +52,7 @@ const toolChange = membersOf({ name: {}, definition: toolShape });
 /** An image may be in a document, and that in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
   membersOf({
-    ...keptPartShapes,
+    ...statePartShapes,
     source: membersOf({ type: {}, data: {}, content: inner, file_id: {}, url: {} }),
     content: inner,
     tool: toolChange,
@@ -63,7 +63,7 @@ const reading = {
   // `metadata.user_id` is recorded, and no provider takes another name for it.
   names: new Set([...usedNames, 'metadata', 'system', 'output_config', 'output_format']),
   shapes: {
-    ...keptMemberShapes,
+    ...stateMemberShapes,
     system: { items: part },
     output_config: membersOf({ format: membersOf({ type: {} }) }),
     output_format: membersOf({ type: {} }),
@@ -110,7 +110,7 @@ function check(
     interfaceId: isCounted ? 'count-tokens' : 'messages',
     raw,
     text: () => json,
-    ...readAskedModels(body),
+    ...readModels(body),
     stream: !isCounted && stream === true,
     maxOutputTokens: isCounted ? 0 : (maxTokens as number),
     isOutputOpen: false,
@@ -119,7 +119,7 @@ function check(
     cache: body.cache && isThreaded ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
-    keptInput: keptInputIn(raw),
+    providerState: providerStateIn(raw),
     answerIs: isJsonObject(raw.diagnostics) ? 'compared' : isThreaded ? 'stored' : 'unnamed',
     promptMember: 'messages',
     outputBoundMember: 'max_tokens',

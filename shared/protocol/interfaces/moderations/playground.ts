@@ -1,4 +1,4 @@
-import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
+import { type Draft, exampleText, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
 const python = pythonOf(openAi, {
   name: 'moderations',
@@ -12,7 +12,7 @@ export const playground: PlaygroundInterface = {
   path: '/moderations',
   hasStreams: false,
   hasTurns: false,
-  body: ({ model, more, ...draft }: Draft) => ({ model, input: askedText(draft), ...more }),
+  body: ({ model, more, ...draft }: Draft) => ({ model, input: exampleText(draft), ...more }),
   readAnswer: ({ results = [] }) => ({ text: verdictOf(results[0]?.categories ?? {}) }),
   openFold: undefined,
   python,

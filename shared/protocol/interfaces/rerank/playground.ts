@@ -1,4 +1,4 @@
-import { askedText, cohere, type Draft, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
+import { cohere, type Draft, exampleText, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
 const shownResults = 10;
 
@@ -17,7 +17,7 @@ export const playground: PlaygroundInterface = {
   hasStreams: false,
   hasTurns: false,
   body({ model, more, ...draft }: Draft) {
-    const query = askedText(draft);
+    const query = exampleText(draft);
     return { model, query, documents: query.split('\n'), ...more };
   },
   readAnswer: ({ results = [] }) => ({ text: results.slice(0, shownResults).map(lineOf).join('\n') }),

@@ -36,7 +36,7 @@ export function withoutOwnItems(json: JsonText): RelayedChanges {
   const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);
   const input = mayHoldSome ? findMember(json, 'input') : undefined;
   if (input === undefined || !json.isArray(input)) return { changes: [], leftOut: [] };
-  const kept: string[] = [];
+  const items: string[] = [];
   let leftOut: string | undefined;
   let isChanged = false;
   let at = 0;
@@ -46,13 +46,13 @@ export function withoutOwnItems(json: JsonText): RelayedChanges {
     const isForeign = sealed || (itemType(item) === 'item_reference' && itemUse(item) === 'left_out');
     const hasOwnId = isOwnItemId(item.id);
     if (isForeign) leftOut ??= `input[${at}]${sealed ? '.encrypted_content' : ''}`;
-    else kept.push(hasOwnId ? rewriteMembers(json, withoutId, value) : json.slice(value));
+    else items.push(hasOwnId ? rewriteMembers(json, withoutId, value) : json.slice(value));
     isChanged ||= isForeign || hasOwnId;
     at += 1;
   }
   return {
     changes: [],
-    replaced: isChanged ? [[input, `[${kept.join(',')}]`]] : [],
+    replaced: isChanged ? [[input, `[${items.join(',')}]`]] : [],
     leftOut: leftOut === undefined ? [] : [leftOut],
   };
 }

@@ -1,6 +1,6 @@
 // Features that a Responses request needs from a candidate, and the fields that ask for them.
 import { type Feature, findMember, isJsonObject, type JsonText, type RequestNeeds } from '../../wire/index.ts';
-import { dearerFeatures, dearerTools, keptCacheMember, openAiUsualTiers } from '../index.ts';
+import { dearerFeatures, dearerTools, openAiUsualTiers, retentionMember } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
@@ -38,7 +38,7 @@ const audioTypes: ReadonlySet<unknown> = new Set(['input_audio']);
 /** A conversation keeps its items, whatever `store` says. */
 function storingMemberOf(body: ResponsesBody): string | undefined {
   if (body.store === true) return 'store';
-  return (body.conversation ?? null) === null ? keptCacheMember(body) : 'conversation';
+  return (body.conversation ?? null) === null ? retentionMember(body) : 'conversation';
 }
 
 function pathOfPart({ input }: ResponsesBody, types: ReadonlySet<unknown>): string | undefined {

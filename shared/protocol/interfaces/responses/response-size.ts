@@ -1,14 +1,14 @@
 // Input and output sizes of a Responses request.
-import { type CallSize, isJsonObject, type JsonObject, type JsonText, type KeptInput } from '../../wire/index.ts';
+import { type CallSize, isJsonObject, type JsonObject, type JsonText, type StateReference } from '../../wire/index.ts';
 import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
-export function responseSize(body: ResponsesBody, json: JsonText, keptInput: readonly KeptInput[]): CallSize {
+export function responseSize(body: ResponsesBody, json: JsonText, providerState: readonly StateReference[]): CallSize {
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
   // The provider reads all of it, writes a summary, and only then the answer: two on one bill.
   const samplings = asksForCompaction(body.context_management) ? 2 : 1;
-  const mediaTokens = !bringsInput(keptInput) && tokens !== undefined ? tokens * samplings : undefined;
+  const mediaTokens = !bringsInput(providerState) && tokens !== undefined ? tokens * samplings : undefined;
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,

@@ -6,17 +6,17 @@ import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTa
 import {
   type ClientRequest,
   hubMembers,
-  keptInputIn,
-  keptItemShapes,
-  keptMemberShapes,
-  keptPartShapes,
   membersOf,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
+  providerStateIn,
   type RequestReading,
-  readAskedModels,
+  readModels,
   readPlainBody,
+  stateItemShapes,
+  stateMemberShapes,
+  statePartShapes,
   surchargeFields,
   toolShape,
   type UpstreamBody,
@@ -36,12 +36,12 @@ const usedNames = [
     ...Object.keys(responsesSchema.shape),
     ...plainGatewayMembers,
     ...surchargeFields,
-    ...Object.keys(keptMemberShapes),
+    ...Object.keys(stateMemberShapes),
   ]),
 ];
 const refuseOtherCase = otherCaseCheck([...usedNames, 'user']);
 
-const partMembers = { ...keptPartShapes, text: {}, detail: {} };
+const partMembers = { ...statePartShapes, text: {}, detail: {} };
 const part = membersOf(partMembers);
 const parts = { ...part, items: part };
 const tools = { items: toolShape };
@@ -49,8 +49,8 @@ const reading = {
   // Recorded, and no provider takes another name for it.
   names: new Set([...usedNames, 'user']),
   shapes: {
-    ...keptMemberShapes,
-    input: { items: membersOf({ ...partMembers, ...keptItemShapes, role: {}, content: parts, output: parts, tools }) },
+    ...stateMemberShapes,
+    input: { items: membersOf({ ...partMembers, ...stateItemShapes, role: {}, content: parts, output: parts, tools }) },
     tools,
     text: membersOf({ format: membersOf({ type: {} }) }),
     context_management: { items: membersOf({ type: {} }) },
@@ -69,29 +69,29 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
   if (body.background === true) {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
   }
-  const isKept = body.store !== false;
-  const keptInput = keptInputIn(raw);
+  const isStored = body.store !== false;
+  const providerState = providerStateIn(raw);
   const members = hubMembers(() => json, readHubNeeds);
   const isLong = json.text.length > repeatedMaxCharacters;
   return {
     interfaceId: 'responses',
     raw,
     text: () => json,
-    ...readAskedModels(body),
+    ...readModels(body),
     stream: body.stream ?? false,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
     provider: readProviderPreferences(body.provider ?? {}),
     // Content that a provider keeps under an id may change, so such an answer is not cached.
-    cache: body.cache && isKept ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
+    cache: body.cache && isStored ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
-    keptInput,
-    answerIs: isKept ? 'stored' : 'unnamed',
+    providerState,
+    answerIs: isStored ? 'stored' : 'unnamed',
     promptMember: 'input',
     outputBoundMember: 'max_output_tokens',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
-    size: once(() => responseSize(body, json, keptInput)),
+    size: once(() => responseSize(body, json, providerState)),
     ...members,
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,

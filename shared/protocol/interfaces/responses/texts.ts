@@ -141,9 +141,9 @@ function openBlockedEnd(): BlockedEnd {
     sequence += 1;
     const [json, object] = [source(), responseIn(source())];
     const settings = json === undefined || object === undefined ? [] : settingsOf(json, object);
-    const kept = settings.filter((text) => !text.startsWith('"usage"'));
+    const settingTexts = settings.filter((text) => !text.startsWith('"usage"'));
     const facts = JSON.stringify({ error: null, ...incomplete, usage: usage ?? null }).slice(1, -1);
-    const whole = `{${[...kept, facts].join(',')},"output":[${done.join(',')}]}`;
+    const whole = `{${[...settingTexts, facts].join(',')},"output":[${done.join(',')}]}`;
     const text = `{"type":"response.incomplete","sequence_number":${sequence},"response":${whole}}`;
     return [{ name: 'response.incomplete', text }];
   }

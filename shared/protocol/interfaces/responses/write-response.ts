@@ -28,13 +28,13 @@ export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: An
 }
 
 /** Request settings that a broken response repeats. */
-export interface AskedResponse {
+export interface ResponseRequest {
   readonly model: string;
   /** The text of an object. */
   readonly settings: () => string;
 }
 
-export function openResponseWriter(request: AskedResponse): StreamWriter {
+export function openResponseWriter(request: ResponseRequest): StreamWriter {
   let sequenceNumber = -1;
   let responseId: string | undefined;
   let model: string | undefined;

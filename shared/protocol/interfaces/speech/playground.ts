@@ -1,5 +1,5 @@
 import type { EventFold } from '../../event-folds/index.ts';
-import { askedText, type Draft, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
+import { type Draft, exampleText, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
 /** As events, whose audio is text: a page that knows no bytes can show them. */
 const python = pythonOf(openAi, {
@@ -16,7 +16,7 @@ export const playground: PlaygroundInterface = {
   hasTurns: false,
   body: ({ model, more, ...draft }: Draft) => ({
     model,
-    input: askedText(draft),
+    input: exampleText(draft),
     voice: 'alloy',
     stream_format: 'sse',
     ...more,

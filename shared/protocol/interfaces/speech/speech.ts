@@ -32,10 +32,13 @@ export const speech = relayedInterface({
   writeAnswer: withCostHeader,
 });
 
-function readInput(_json: JsonText, { input, response_format: format, stream_format: form }: SpeechBody): RelayedInput {
+function readInput(
+  _json: JsonText,
+  { input, response_format: format, stream_format: delivery }: SpeechBody,
+): RelayedInput {
   return {
     stream: true,
-    ...(form === 'sse' ? {} : { bytes: bytesOf(format ?? 'mp3') }),
+    ...(delivery === 'sse' ? {} : { bytes: bytesOf(format ?? 'mp3') }),
     size: {
       maxOutputTokens: undefined,
       isOutputOpen: true,

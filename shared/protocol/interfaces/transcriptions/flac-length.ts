@@ -43,10 +43,10 @@ export const flacRate = (info: Buffer): number => info.readUIntBE(10, 3) >> 4;
 
 /** Zero where no frame begins. A frame with a rate of its own counts by the slower one. */
 function frameSeconds(bytes: Buffer, at: number, streamRate: number): number {
-  const [sync = 0, sizes = 0, form = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  const [sync = 0, sizes = 0, layout = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
   if (bytes[at] !== 0xff || (sync & 0xfe) !== 0xf8) return 0;
   const [sizeCode, rateCode] = [sizes >> 4, sizes & 15];
-  if (sizeCode === 0 || rateCode === 15 || form >> 4 > 10 || (form & 1) === 1) return 0;
+  if (sizeCode === 0 || rateCode === 15 || layout >> 4 > 10 || (layout & 1) === 1) return 0;
   let end = at + 4 + numberBytes(bytes[at + 4] ?? 0);
   const size = sizeOf(sizeCode, bytes, end);
   if (sizeCode === 6) end += 1;

@@ -28,11 +28,11 @@ export function* walkFrames(file: Buffer): Walk {
     if (steps % stepsPerTurn === 0) yield;
   }
   const rest = Math.max(0, bytes.length - at);
-  return { walked: walked + rest / slowestBytesPerSecond, head: framesSaid(bytes.subarray(0, first.bytes), first) };
+  return { walked: walked + rest / slowestBytesPerSecond, head: secondsInHead(bytes.subarray(0, first.bytes), first) };
 }
 
 /** A first frame may count them all, behind its side information. */
-function framesSaid(frame: Buffer, { seconds }: Frame): number | undefined {
+function secondsInHead(frame: Buffer, { seconds }: Frame): number | undefined {
   const at = Math.max(frame.indexOf('Xing'), frame.indexOf('Info'));
   const hasCount = at >= 0 && at + 12 <= frame.length && ((frame[at + 7] ?? 0) & 1) === 1;
   return hasCount ? frame.readUInt32BE(at + 8) * seconds : undefined;
@@ -100,8 +100,8 @@ const enhancedFrom = 11;
 /** AC-3 and its successor. */
 function ac3Frame(bytes: Buffer, at: number): Frame | undefined {
   if (bytes[at] !== 0x0b || bytes[at + 1] !== 0x77) return undefined;
-  const [low = 0, codes = 0, form = 0] = [bytes[at + 3], bytes[at + 4], bytes[at + 5]];
-  const kind = form >> 3;
+  const [low = 0, codes = 0, layout = 0] = [bytes[at + 3], bytes[at + 4], bytes[at + 5]];
+  const kind = layout >> 3;
   if (kind >= enhancedFrom) return { bytes: 2 * ((((bytes[at + 2] ?? 0) & 7) << 8) + low + 1), seconds: 0, kind };
   const kilobits = ac3Kilobits[(codes & 0x3f) >> 1];
   if (kilobits === undefined || codes >> 6 === 3) return undefined;

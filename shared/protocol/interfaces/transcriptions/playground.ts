@@ -1,7 +1,7 @@
 import {
-  askedText,
   type Draft,
   definedFields,
+  exampleText,
   openAi,
   type PlaygroundInterface,
   pythonOf,
@@ -24,7 +24,7 @@ export const playground: PlaygroundInterface = {
   hasStreams: false,
   hasTurns: false,
   file: { field: 'file', types: 'audio/*,video/*' },
-  body: ({ model, more, ...draft }: Draft) => definedFields({ model, prompt: askedText(draft), ...more }),
+  body: ({ model, more, ...draft }: Draft) => definedFields({ model, prompt: exampleText(draft), ...more }),
   readAnswer: ({ text }) => ({ text: String(text ?? '') }),
   openFold: openTranscriptionFold,
   python,

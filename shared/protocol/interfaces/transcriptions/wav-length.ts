@@ -44,9 +44,9 @@ function* lengthOf(samples: Buffer, length: number, bytesPerSecond: number): Wal
 /** The slowest of three: readers go by one of them or another. */
 function bytesPerSecondOf(chunk: Buffer): number | undefined {
   const written = chunk.readUInt16LE(0);
-  const form = written === extensible && chunk.length >= extensibleBytes ? chunk.readUInt16LE(24) : written;
+  const encoding = written === extensible && chunk.length >= extensibleBytes ? chunk.readUInt16LE(24) : written;
   const [channels, rate] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4)];
   const rates = [chunk.readUInt32LE(8), rate * chunk.readUInt16LE(12), (rate * channels * chunk.readUInt16LE(14)) / 8];
   const slowest = Math.min(...rates);
-  return sampleForms.has(form) && rate <= rateMax && slowest > 0 ? slowest : undefined;
+  return sampleForms.has(encoding) && rate <= rateMax && slowest > 0 ? slowest : undefined;
 }

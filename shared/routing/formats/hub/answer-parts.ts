@@ -30,7 +30,7 @@ export async function openParts({ model, options, stream, exchange }: ReadAttemp
   try {
     return await read(stream);
   } catch (error) {
-    if (!exchange.hasOtherForm()) throw error;
+    if (!exchange.hasOtherDelivery()) throw error;
     return read(!stream);
   }
 }

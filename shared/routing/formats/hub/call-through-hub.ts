@@ -21,7 +21,7 @@ import {
 } from '../../../protocol/hub/index.ts';
 import { readInTurns } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
-import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
+import { estimateInputTokens, outputBoundOf } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, ReachedVia, ReceivingSend } from '../../providers/index.ts';
 import { rulesOf } from '../target-rules/index.ts';
 import { describeWith, openParts, type ReadAttempt, readParts } from './answer-parts.ts';
@@ -45,7 +45,7 @@ export interface HubRequest {
   readonly characters: number;
   readonly stream: boolean;
   readonly size: CallSize;
-  readonly askedModel: string;
+  readonly clientModel: string;
   /** Id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly createdSeconds: number;
@@ -77,7 +77,7 @@ export async function callThroughHub(
 ): Promise<CandidateOutcome> {
   const { entry } = candidate;
   // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
-  const { api, stream, asksWhole, size, id, createdSeconds, askedModel, leftOut: leftOutBeside } = request;
+  const { api, stream, asksWhole, size, id, createdSeconds, clientModel, leftOut: leftOutBeside } = request;
   const target = await loadTarget(api);
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
@@ -85,14 +85,14 @@ export async function callThroughHub(
   await nextStep();
   const source = await request.source(request.body, nextStep, request.envelopes);
   const model = entry.upstream_model;
-  const askedTokens = askedOutputTokens(entry, size);
-  const boundTokens = Math.min(askedTokens, entry.max_output_tokens);
-  const lowered = boundTokens < askedTokens ? [request.boundMember] : [];
+  const outputTokens = outputBoundOf(entry, size);
+  const boundTokens = Math.min(outputTokens, entry.max_output_tokens);
+  const lowered = boundTokens < outputTokens ? [request.boundMember] : [];
   await nextStep();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
   await nextStep();
-  const raw = createRawArguments(id, target.argumentsForm);
+  const raw = createRawArguments(id, target.argumentsShape);
   const by = { model, provider: candidate.provider };
   const { prompt, leftOut: foreignThinking } = withOwnSigned(call.prompt, target, by);
   const { canForceTools, marksCache } = request;
@@ -123,7 +123,7 @@ export async function callThroughHub(
     id,
     createdSeconds,
     model,
-    askedModel,
+    clientModel,
     estimatedInputTokens: () => estimateInputTokens(candidate, size),
     seal: request.envelopes.seal,
     ...readersOf(target, by),

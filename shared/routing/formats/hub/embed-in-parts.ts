@@ -8,7 +8,7 @@ import { estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
 import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
-import type { AskedEmbedding, EmbeddingTarget, HubTarget } from './targets/hub-target.ts';
+import type { EmbeddingOptions, EmbeddingTarget, HubTarget } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 interface EmbedCall {
@@ -16,7 +16,7 @@ interface EmbedCall {
   readonly target: HubTarget;
   readonly model: string;
   readonly names: readonly string[];
-  readonly embeddingOptions: AskedEmbedding;
+  readonly embeddingOptions: EmbeddingOptions;
   readonly write: (vector: readonly number[]) => string;
   readonly openPart: OpenPart;
 }
@@ -37,14 +37,14 @@ export async function embedInParts(
   candidate: Candidate,
   openPart: OpenPart,
 ): Promise<CandidateOutcome> {
-  const { body, size, askedModel } = request;
+  const { body, size, clientModel } = request;
   const { embeddings, ...target } = await loadTarget(request.api);
   if (embeddings === undefined) throw new Error(`the package of ${request.api} has no embeddings`);
   const model = candidate.entry.upstream_model;
   const names = [model, candidate.model.id];
   const write = writers[String(body.encoding_format ?? 'float')];
   if (write === undefined) return failed({ ...notTranslatable, param: 'encoding_format' });
-  const embeddingOptions = askedOf(body);
+  const embeddingOptions = inputOf(body);
   const call = { embeddings, target, model, names, embeddingOptions, write, openPart };
   const texts = [body.input].flat() as string[];
   const parts = inParts(texts, await inputsMaxOf(call));
@@ -63,7 +63,7 @@ export async function embedInParts(
   // The attempt says why.
   if (broken !== undefined && !isUsed) throw broken.error;
   if (failure !== undefined) return failed(failure, isUsed ? usage : undefined);
-  const text = answerText(done, askedModel, usage);
+  const text = answerText(done, clientModel, usage);
   const read = text.length > largeBodyMaxBytes ? undefined : await request.readAnswer(text);
   if (read?.kind !== 'answer') return failed({ kind: 'failed', cause: 'answer_too_large' }, usage);
   const known = embeddings.saysInputType(names) ? [...knownMembers, 'input_type'] : knownMembers;
@@ -73,7 +73,7 @@ export async function embedInParts(
 
 const knownMembers = ['model', 'input', 'dimensions', 'encoding_format', ...plainGatewayMembers];
 
-const askedOf = ({ dimensions, input_type: inputType }: JsonObject): AskedEmbedding => ({
+const inputOf = ({ dimensions, input_type: inputType }: JsonObject): EmbeddingOptions => ({
   // Checked by the package, or the provider.
   dimensions: (dimensions ?? undefined) as number | undefined,
   inputType: (inputType ?? undefined) as string | undefined,

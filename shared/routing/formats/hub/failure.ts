@@ -70,7 +70,7 @@ function parsed(text: unknown): unknown {
 }
 
 /** Output before an end. */
-export interface SaidBefore {
+export interface AnswerProgress {
   /** There is nothing behind it: a whole answer, with or without a word. */
   readonly isWhole: boolean;
   readonly hasContent: boolean;
@@ -78,7 +78,7 @@ export interface SaidBefore {
 }
 
 /** Packages do not know each word: Gemini gives no image for many reasons, and an empty word is none. */
-export function knownEnd(reason: LanguageModelV4FinishReason, progress: SaidBefore): LanguageModelV4FinishReason {
+export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerProgress): LanguageModelV4FinishReason {
   const { unified, raw } = reason;
   if (!isEndWord(raw) || raw === formatsOwnEnd) {
     const isOver = progress.isWhole || (raw === formatsOwnEnd && progress.hasContent);

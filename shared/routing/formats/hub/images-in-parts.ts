@@ -114,7 +114,7 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
       seed: undefined,
       files: files.length === 0 ? undefined : [...files],
       mask: undefined,
-      ...imaging.toOptions(askedWords(body)),
+      ...imaging.toOptions(promptText(body)),
     });
     // Packages give base64 as it came, or bytes.
     const images = (result.images as readonly (string | Uint8Array)[]).map((image) =>
@@ -177,7 +177,7 @@ async function base64InTurns(bytes: Uint8Array): Promise<string> {
 /** Its package throws where the provider has answered well. */
 const isModerated = (error: unknown): boolean => error instanceof Error && /was moderated/.test(error.message);
 
-const askedWords = ({ size, quality }: JsonObject) => ({ size: word(size), quality: word(quality) });
+const promptText = ({ size, quality }: JsonObject) => ({ size: word(size), quality: word(quality) });
 const word = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== 'auto' ? value : undefined;
 

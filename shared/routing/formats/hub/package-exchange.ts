@@ -23,7 +23,7 @@ export interface Exchange {
   /** Nothing was asked for yet. */
   readonly isUnsent: () => boolean;
   /** Set where a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that form. */
-  readonly hasOtherForm: () => boolean;
+  readonly hasOtherDelivery: () => boolean;
   /** Called when the package has returned a part of the bytes that it got. */
   readonly partEmitted: () => void;
 }
@@ -68,13 +68,13 @@ export function createExchange({
     noteBroken(error);
     throw error;
   };
-  const hasOtherForm = () => answer !== undefined && answer.isStream !== stream;
+  const hasOtherDelivery = () => answer !== undefined && answer.isStream !== stream;
 
   async function fetchThroughSend(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
     if (isRead) return endOfAnswer(target, answer?.isStream === true);
     const isFirst = isUnsent;
     if (isFirst) await ask(String(url).slice(packageBaseUrl.length), String(init?.body));
-    if (answer === undefined || (isFirst && hasOtherForm()))
+    if (answer === undefined || (isFirst && hasOtherDelivery()))
       throw new Error('no answer, or none of the form asked for');
     return read(answer);
   }
@@ -113,7 +113,7 @@ export function createExchange({
     failure: () => failure,
     broken: () => broken,
     isUnsent: () => isUnsent,
-    hasOtherForm,
+    hasOtherDelivery,
     partEmitted() {
       partEmitted();
       answer?.eventCame();

@@ -17,7 +17,7 @@ export interface PackageTask {
   /** The client's, whole. */
   readonly body: JsonObject;
   readonly size: CallSize;
-  readonly askedModel: string;
+  readonly clientModel: string;
   /** The client's files, where it sent a form. */
   readonly form: FormBody | undefined;
   /** For an answer to which the provider gives none. */

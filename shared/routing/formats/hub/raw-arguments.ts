@@ -4,7 +4,7 @@
 import type { HubPart } from '../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../protocol/interfaces/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../../protocol/wire/index.ts';
-import type { ArgumentsForm } from './targets/hub-target.ts';
+import type { ArgumentsShape } from './targets/hub-target.ts';
 
 export interface RawArguments {
   /** An answer, or an event, for a package. */
@@ -16,14 +16,14 @@ export interface RawArguments {
 const eachItem = '*';
 
 /** `id`: unknown to the model, so that it cannot write a stand-in. */
-export function createRawArguments(id: string, form: ArgumentsForm | undefined): RawArguments {
+export function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawArguments {
   const texts = new Map<string, string>();
   return {
     takeOut(text) {
-      if (form === undefined || !text.includes(form.mark)) return text;
+      if (shape === undefined || !text.includes(shape.mark)) return text;
       const json = scanAnswer(text);
       if (json === undefined) return text;
-      const replaced = Array.from(argumentsIn(json, form), (value) => {
+      const replaced = Array.from(argumentsIn(json, shape), (value) => {
         const standIn = JSON.stringify({ [`arguments of ${id}`]: texts.size });
         texts.set(standIn, json.slice(value));
         return [value, standIn] as const;
@@ -34,7 +34,7 @@ export function createRawArguments(id: string, form: ArgumentsForm | undefined):
   };
 }
 
-function* argumentsIn(json: JsonText, { paths }: ArgumentsForm): Generator<number> {
+function* argumentsIn(json: JsonText, { paths }: ArgumentsShape): Generator<number> {
   // In the order of the text: an answer, or an event, has them in one place only.
   for (const path of paths) yield* valuesAt(json, 0, path);
 }

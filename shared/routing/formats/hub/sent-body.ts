@@ -2,7 +2,7 @@
 // body itself is compared with the request.
 import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { type HubCall, type OptionalName, strictPath, toldPathsMax } from '../../../protocol/hub/index.ts';
+import { type HubCall, type OptionalName, reportedPathsMax, strictPath } from '../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
@@ -82,7 +82,7 @@ function leftOutOf(
   });
   const strict = call.tools?.some((tool) => tool.type === 'function' && tool.strict === true) === true;
   const loosened = strict && !saysStrict(json) ? [strictPath] : [];
-  return [...new Set([...options, ...others, ...loosened])].slice(0, toldPathsMax).map(asPath);
+  return [...new Set([...options, ...others, ...loosened])].slice(0, reportedPathsMax).map(asPath);
 }
 
 /** Packages leave the word out for models that do not know it. Gemini has one for all tools. */

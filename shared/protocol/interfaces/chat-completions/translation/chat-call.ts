@@ -2,7 +2,6 @@
 
 import { isRawNumber } from '../../../../foundation/ids/index.ts';
 import {
-  type AskedReasoning,
   fieldsInside,
   type HubCall,
   type MembersRead,
@@ -11,6 +10,7 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type ReasoningPreference,
   toResponseFormat,
   withTopMarks,
 } from '../../../hub/index.ts';
@@ -92,7 +92,7 @@ const readOptional = async (body: JsonObject, nextStep: () => Promise<void>): Pr
 const reasoningMember = ({ reasoning }: JsonObject): string =>
   isJsonObject(reasoning) ? 'reasoning' : 'reasoning_effort';
 
-function readReasoning({ reasoning, reasoning_effort: short }: JsonObject): AskedReasoning | undefined {
+function readReasoning({ reasoning, reasoning_effort: short }: JsonObject): ReasoningPreference | undefined {
   const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};
   if (enabled === false) return 'none';
   if (typeof tokens === 'number') return tokens <= 0 ? 'none' : { budgetTokens: tokens };

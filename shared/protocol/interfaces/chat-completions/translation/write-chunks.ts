@@ -52,7 +52,7 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
     if (usage !== undefined) emit({ ...chunk([]), usage }, false);
   }
 
-  function saidIn(part: PartOf<'text-delta'>): Delta[] {
+  function outputIn(part: PartOf<'text-delta'>): Delta[] {
     if (part.delta === '') return [];
     hasRefused ||= isRefusal(part);
     return [isRefusal(part) ? { refusal: part.delta } : { content: part.delta }];
@@ -64,7 +64,7 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
       case 'text-end':
         return thinking.ofSigned(part.id, part);
       case 'text-delta':
-        return saidIn(part).concat(thinking.ofSigned(part.id, part));
+        return outputIn(part).concat(thinking.ofSigned(part.id, part));
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':

@@ -2,9 +2,9 @@
 import { type AnswerHead, isSigned, type PartOf, phaseOf, type Signed } from '../../../hub/index.ts';
 import type { Blocks } from './message-blocks.ts';
 
-export type SaidBlocks = ReturnType<typeof openSaidBlocks>;
+export type ContentBlocks = ReturnType<typeof openContentBlocks>;
 
-export function openSaidBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
+export function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
   /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
   /**

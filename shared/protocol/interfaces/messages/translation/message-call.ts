@@ -2,7 +2,6 @@
 // reports the dropped ones.
 
 import {
-  type AskedReasoning,
   fieldsInside,
   type HubCall,
   leftOutFields,
@@ -12,6 +11,7 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type ReasoningPreference,
   withTopMarks,
 } from '../../../hub/index.ts';
 import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
@@ -47,7 +47,7 @@ const adaptiveEffort = 'medium';
 const withoutThinking: readonly unknown[] = ['disabled', 'between_tools'];
 export const thinkingTypes: readonly unknown[] = [...withoutThinking, 'adaptive', 'enabled'];
 
-function readReasoning({ thinking, output_config: output }: JsonObject): AskedReasoning | undefined {
+function readReasoning({ thinking, output_config: output }: JsonObject): ReasoningPreference | undefined {
   const { type, budget_tokens: tokens } = isJsonObject(thinking) ? thinking : {};
   if (withoutThinking.includes(type)) return 'none';
   const effort = isJsonObject(output) && isEffort(output.effort) ? output.effort : undefined;

@@ -8,11 +8,11 @@ export type MessageObject = ReturnType<typeof messageStart>;
 /**
  * The message at its start. Its usage is an estimate, and no report: a broken stream is billed by its relayed output.
  */
-export const messageStart = ({ id, askedModel, estimatedInputTokens }: AnswerHead) => ({
+export const messageStart = ({ id, clientModel, estimatedInputTokens }: AnswerHead) => ({
   id: `msg_${id.replaceAll('-', '')}`,
   type: 'message',
   role: 'assistant',
-  model: askedModel,
+  model: clientModel,
   content: [],
   stop_reason: null,
   stop_sequence: null,

@@ -1,9 +1,9 @@
 // Tool calls of an answer as blocks: in pieces, or whole.
 import { type AnswerHead, clientCallId, isSigned, type PartOf, type ToolNames } from '../../../hub/index.ts';
-import type { SaidBlocks } from './content-blocks.ts';
+import type { ContentBlocks } from './content-blocks.ts';
 import type { Blocks } from './message-blocks.ts';
 
-export function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: SaidBlocks) {
+export function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: ContentBlocks) {
   /** Calls that have begun, and are not whole. */
   const begun = new Set<string>();
   let calls = 0;

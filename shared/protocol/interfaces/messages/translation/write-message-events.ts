@@ -1,7 +1,7 @@
 // Writes the parts of an answer as events of Messages: a client gets the events, or the message that they make.
 import { once } from '../../../../foundation/cache/index.ts';
 import { type AnswerHead, type HubPart, type PartOf, type ToolNames, tokensOf } from '../../../hub/index.ts';
-import { openSaidBlocks } from './content-blocks.ts';
+import { openContentBlocks } from './content-blocks.ts';
 import { createBlocks } from './message-blocks.ts';
 import { messageEnd, messageStart, toUsage } from './message-object.ts';
 import type { EmitEvent } from './message-types.ts';
@@ -13,7 +13,7 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
     start();
     emit(event);
   });
-  const content = openSaidBlocks(head, blocks);
+  const content = openContentBlocks(head, blocks);
   const tools = openToolBlocks(head, names, blocks, content);
 
   function finish({ usage: reported, finishReason, providerMetadata }: PartOf<'finish'>): void {

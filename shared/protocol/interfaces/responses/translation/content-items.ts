@@ -3,7 +3,7 @@ import { type AnswerHead, isSigned, type PartOf, type Signed } from '../../../hu
 import { type OpenItem, textPart } from './open-item.ts';
 import type { OutputItems } from './output-items.ts';
 
-export function openSaidItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
+export function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
   const { emit, newId, ofItem } = items;
   /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};

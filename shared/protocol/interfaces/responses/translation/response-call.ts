@@ -2,7 +2,6 @@
 // reports the dropped ones.
 
 import {
-  type AskedReasoning,
   fieldsInside,
   type HubCall,
   leftOutFields,
@@ -12,6 +11,7 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type ReasoningPreference,
   toResponseFormat,
   withTopMarks,
 } from '../../../hub/index.ts';
@@ -40,7 +40,7 @@ export async function toHubCall(body: JsonObject, reading: ResponsePromptReading
   return withTopMarks(call, body);
 }
 
-function readReasoning(reasoning: unknown): AskedReasoning | undefined {
+function readReasoning(reasoning: unknown): ReasoningPreference | undefined {
   const { effort } = isJsonObject(reasoning) ? reasoning : {};
   return effort === 'none' || isEffort(effort) ? effort : undefined;
 }

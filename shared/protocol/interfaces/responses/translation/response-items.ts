@@ -57,14 +57,14 @@ function toAudio(audio: unknown): LanguageModelV4FilePart[] {
   return [{ type: 'file', mediaType: audioTypes[format] ?? `audio/${format}`, data: { type: 'data', data } }];
 }
 
-export interface MadeCall {
+export interface CreatedCall {
   readonly tool: ClientTool;
   /** Arguments of a function: JSON text, or a value. */
   readonly input: unknown;
 }
 
 /** Returns undefined for an item that is no call run by the client. */
-export function callOf(item: JsonObject): MadeCall | undefined {
+export function callOf(item: JsonObject): CreatedCall | undefined {
   const { type } = item;
   const name = typeof item.name === 'string' ? item.name : '';
   const namespace = typeof item.namespace === 'string' ? item.namespace : undefined;

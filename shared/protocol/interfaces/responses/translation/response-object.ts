@@ -39,7 +39,7 @@ export function responseText({ head, settings }: Writing, end?: ResponseEnd, out
   return writeResponseText({
     id: ownResponseId(head.id),
     createdSeconds: head.createdSeconds,
-    model: head.askedModel,
+    model: head.clientModel,
     status: end?.status ?? 'in_progress',
     incompleteReason: end?.reason,
     usage: usageOf(head, output),

@@ -16,7 +16,7 @@ import {
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { itemUse } from '../item-types.ts';
 import type { ClientTools } from './client-tools.ts';
-import { callOf, describeRun, isResult, type MadeCall, outputOf, toParts, toTexts } from './response-items.ts';
+import { type CreatedCall, callOf, describeRun, isResult, outputOf, toParts, toTexts } from './response-items.ts';
 
 interface Answer {
   readonly parts: AssistantPart[];
@@ -177,7 +177,7 @@ function addReasoning(reading: PromptState, item: JsonObject): void {
   else parts.push({ type: 'text', text: '', providerOptions });
 }
 
-function addCall(reading: PromptState, item: JsonObject, { tool, input }: MadeCall): void {
+function addCall(reading: PromptState, item: JsonObject, { tool, input }: CreatedCall): void {
   const { calls, clientTools, thinking, answers, callIds } = reading;
   const clientId = item.call_id ?? item.id;
   const { id, name } = calls.add(clientId, clientTools.nameFor(tool));

@@ -3,7 +3,7 @@
 import { type HubPart, type PartOf, tokensOf } from '../../../hub/index.ts';
 import type { TokenReport } from '../../../wire/index.ts';
 import { openCallItems } from './call-items.ts';
-import { openSaidItems } from './content-items.ts';
+import { openContentItems } from './content-items.ts';
 import { createOpenItem } from './open-item.ts';
 import { createOutputItems, type Emit } from './output-items.ts';
 import { imageOf } from './response-items.ts';
@@ -19,7 +19,7 @@ export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink
   const { head } = writing;
   const items = createOutputItems(head, emit);
   const open = createOpenItem(items);
-  const content = openSaidItems(head, items, open);
+  const content = openContentItems(head, items, open);
   const calls = openCallItems(writing, items, open);
   let { model } = head;
 

@@ -15,12 +15,12 @@ import {
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
-import { readableUsage, type UsageForm } from './readable-usage.ts';
+import { readableUsage, type UsageShape } from './readable-usage.ts';
 
 const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 
 /** Usage of a whole answer. */
-export const messageUsage: UsageForm = {
+export const messageUsage: UsageShape = {
   member: 'usage',
   required: ['input_tokens', 'output_tokens'],
   counts: [],
@@ -155,6 +155,6 @@ function withReadableEventUsage(event: JsonObject): JsonObject {
     const read = readableUsage(message.usage, { required: ['input_tokens'], counts: [], parts: cacheCounts });
     return { ...event, message: { ...message, usage: read } };
   }
-  const form = { required: ['output_tokens'], counts: ['input_tokens'], parts: cacheCounts };
-  return type === 'message_delta' ? { ...event, usage: readableUsage(usage, form) } : event;
+  const shape = { required: ['output_tokens'], counts: ['input_tokens'], parts: cacheCounts };
+  return type === 'message_delta' ? { ...event, usage: readableUsage(usage, shape) } : event;
 }

@@ -3,10 +3,10 @@ import { crc32 } from 'node:zlib';
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import type { Bytes } from './body-members.ts';
-import { type UsageForm, withReadableUsage } from './readable-usage.ts';
+import { type UsageShape, withReadableUsage } from './readable-usage.ts';
 
 /** Usage of a whole answer, and of the frame that reports it. */
-export const converseUsage: UsageForm = {
+export const converseUsage: UsageShape = {
   member: 'usage',
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
   counts: [],

@@ -65,10 +65,10 @@ export const target: HubTarget = {
         : { parallel_tool_calls: call.parallelToolCalls }),
       ...(unsupportedStops(target).length === 0 ? {} : { stop: undefined }),
       ...(thinksAtOpenAi(target) ? { temperature: undefined, top_p: undefined } : {}),
-      ...joinFields(toldWords(target)),
-      ...toldCacheOptions(target),
-      ...toldVerbosity(target),
-      ...toldThinking(target),
+      ...joinFields(reportedWords(target)),
+      ...cacheOptionsOf(target),
+      ...verbosityOf(target),
+      ...thinkingOptions(target),
     };
   },
   rewritten(body, { rules }) {
@@ -79,7 +79,7 @@ export const target: HubTarget = {
   unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
   says: (target) =>
     new Set([
-      ...carriedNames(toldWords(target)),
+      ...carriedNames(reportedWords(target)),
       'image_detail',
       ...(markWord(target, isOpenAi(target)) === undefined ? [] : (['cache_marks', 'cache_options'] as const)),
     ]),
@@ -116,7 +116,7 @@ const isOpenAi = ({ provider, openAiNames }: TargetCall): boolean =>
   provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...openAiNames);
 
 /** Options about user and storage. */
-function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
+function reportedWords(target: TargetCall): ReturnType<typeof openAiFields> {
   const { call, provider } = target;
   if (isOpenAi(target)) {
     const { metadata, ...words } = openAiFields(call);
@@ -128,13 +128,13 @@ function toldWords(target: TargetCall): ReturnType<typeof openAiFields> {
 }
 
 /** To others their marks say it. */
-function toldCacheOptions(target: TargetCall): JsonObject {
+function cacheOptionsOf(target: TargetCall): JsonObject {
   const cacheOptions = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
   const isKnown = isOpenAi(target) && knowsMarks(target.openAiNames);
   return isKnown && isJsonObject(cacheOptions) ? { prompt_cache_options: openAiCacheOptions(cacheOptions) } : {};
 }
 
-function toldVerbosity({ call, openAiNames }: TargetCall): JsonObject {
+function verbosityOf({ call, openAiNames }: TargetCall): JsonObject {
   const verbosity = call.optional.find(({ name, value }) => name === 'verbosity' && typeof value === 'string');
   return verbosity !== undefined && knowsVerbosity(openAiNames) ? { verbosity: verbosity.value } : {};
 }
@@ -151,7 +151,7 @@ function unsupportedStops({ call, openAiNames }: TargetCall): readonly string[] 
 }
 
 /** In the style that the provider's entry names. */
-function toldThinking(target: TargetCall): JsonObject {
+function thinkingOptions(target: TargetCall): JsonObject {
   const { thinking, provider } = target;
   const { reasoning_style: style } = provider;
   if (style === 'none') return {};

@@ -14,11 +14,11 @@ import { plainResults } from './plain-prompt.ts';
 /** It refuses calls in a request without tools, and the package would drop them: they become text. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.flatMap((message): LanguageModelV4Message[] => {
-    if (message.role === 'assistant') return [toldCalls(message)];
-    return message.role === 'tool' ? message.content.flatMap(toldResult) : [message];
+    if (message.role === 'assistant') return [callTexts(message)];
+    return message.role === 'tool' ? message.content.flatMap(resultText) : [message];
   });
 
-function toldCalls(message: AssistantMessage): AssistantMessage {
+function callTexts(message: AssistantMessage): AssistantMessage {
   if (!message.content.some(({ type }) => type === 'tool-call')) return message;
   // Thinking before a call belongs to the call, not to a text about it.
   const content = message.content.flatMap((part): AssistantMessage['content'] => {
@@ -29,7 +29,7 @@ function toldCalls(message: AssistantMessage): AssistantMessage {
   return { ...message, content };
 }
 
-function toldResult(result: ToolPart): LanguageModelV4Message[] {
+function resultText(result: ToolPart): LanguageModelV4Message[] {
   if (result.type !== 'tool-result') return [];
   const head = { type: 'text', text: `[The tool ${result.toolName} answered]` } as const;
   return [{ role: 'user', content: [head, ...partsOf(result.output)] }];

@@ -60,7 +60,7 @@ export const target: HubTarget = {
   strictness: claudeStrictness,
   streamType: 'application/vnd.amazon.eventstream',
   // Streams have them as texts.
-  argumentsForm: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
+  argumentsShape: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
   readable: [(text) => withReadableUsage(text, converseUsage)],
   usageIn: (text) =>

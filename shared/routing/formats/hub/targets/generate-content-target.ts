@@ -12,7 +12,7 @@ import { geminiEvents, piecesOf } from './gemini-events.ts';
 import { geminiImages } from './gemini-images.ts';
 import type { HubTarget } from './hub-target.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
-import { reportedUsage, type UsageForm, withReadableUsage } from './readable-usage.ts';
+import { reportedUsage, type UsageShape, withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
   embeddings: geminiEmbeddings,
@@ -40,7 +40,7 @@ export const target: HubTarget = {
   },
   says: new Set(),
   streamType: 'text/event-stream',
-  argumentsForm: {
+  argumentsShape: {
     mark: '"functionCall"',
     paths: [['candidates', '*', 'content', 'parts', '*', 'functionCall', 'args']],
   },
@@ -103,7 +103,7 @@ function thinkingConfig(thinking: Thinking): JsonObject {
 const pathOf = (model: string): string =>
   !model.includes('/') || /^(models|tunedModels)\//.test(model) ? model : `models/${model}`;
 
-const geminiUsage: UsageForm = {
+const geminiUsage: UsageShape = {
   member: 'usageMetadata',
   required: ['promptTokenCount'],
   counts: ['candidates', 'thoughts', 'toolUsePrompt'].map((name) => `${name}TokenCount`),

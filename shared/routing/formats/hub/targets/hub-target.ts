@@ -54,14 +54,14 @@ export interface TargetCall {
 }
 
 /** Where a format keeps the arguments of calls. */
-export interface ArgumentsForm {
+export interface ArgumentsShape {
   /** Text that every answer, or event, with such arguments contains. */
   readonly mark: string;
   /** Names of fields from the outside in, `*` for each item of a list. */
   readonly paths: readonly (readonly string[])[];
 }
 
-export interface AskedEmbedding {
+export interface EmbeddingOptions {
   readonly dimensions: number | undefined;
   readonly inputType: string | undefined;
 }
@@ -76,7 +76,7 @@ export interface EmbeddingTarget {
   /** Whether the model's form has `input_type`. */
   readonly saysInputType: (names: readonly string[]) => boolean;
   readonly toOptions: (
-    embeddingOptions: AskedEmbedding,
+    embeddingOptions: EmbeddingOptions,
     names: readonly string[],
   ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'>;
   /** Completes an answer for its package. */
@@ -105,7 +105,7 @@ export interface RerankTarget {
 }
 
 /** In the words of the client; undefined: the provider's to choose. */
-export interface AskedImages {
+export interface ImageOptions {
   readonly size: string | undefined;
   readonly quality: string | undefined;
 }
@@ -119,7 +119,7 @@ export interface ImageTarget {
     names: readonly string[],
   ) => ImageModelV4;
   readonly toOptions: (
-    imageOptions: AskedImages,
+    imageOptions: ImageOptions,
   ) => Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio' | 'providerOptions'>;
 }
 
@@ -161,7 +161,7 @@ export interface HubTarget extends Signatures {
     endCame: () => void,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
   /** Absent where the arguments of calls are texts. */
-  readonly argumentsForm?: ArgumentsForm;
+  readonly argumentsShape?: ArgumentsShape;
   /**
    * Steps that make a whole answer readable for its package, with a usage that it accepts. `nextStep`: within a step.
    */

@@ -45,7 +45,7 @@ export const target: HubTarget = {
   says: new Set(['cache_marks', 'cache_options', 'call_cache_marks', 'safety_identifier', 'tool_cache_marks', 'user']),
   strictness: claudeStrictness,
   streamType: 'text/event-stream',
-  argumentsForm: {
+  argumentsShape: {
     mark: 'tool_use"',
     paths: [
       ['content', '*', 'input'],

@@ -7,7 +7,7 @@ import { readResponseUsage } from '../../../../protocol/interfaces/responses/ind
 import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
 import { readableUsage } from './readable-usage.ts';
 
-export interface OpenAiUsageForm {
+export interface OpenAiUsageShape {
   /** Counts that every report has. */
   readonly required: readonly string[];
   /** Parts of counts, by count. */
@@ -19,7 +19,7 @@ export interface OpenAiUsageForm {
 const mediaNames = ['audio_tokens', 'image_tokens'];
 const inputNames = ['cached_tokens', 'cache_write_tokens', 'cache_write_1h_tokens', ...mediaNames];
 
-export const responseUsage: OpenAiUsageForm = {
+export const responseUsage: OpenAiUsageShape = {
   required: ['input_tokens', 'output_tokens'],
   details: {
     input_tokens_details: inputNames,
@@ -36,7 +36,7 @@ function withLongWrites(usage: JsonObject): JsonObject {
   return { ...usage, input_tokens_details: details };
 }
 
-export const chatUsage: OpenAiUsageForm = {
+export const chatUsage: OpenAiUsageShape = {
   required: ['prompt_tokens', 'completion_tokens'],
   details: {
     prompt_tokens_details: inputNames,
@@ -60,7 +60,7 @@ function withAllReasoning(reported: JsonObject): JsonObject {
 /** The part of it that a package can read; undefined when nothing was reported. */
 export function readableOpenAiUsage(
   reported: unknown,
-  { required, details, renamed = (usage) => usage }: OpenAiUsageForm,
+  { required, details, renamed = (usage) => usage }: OpenAiUsageShape,
 ): JsonObject | undefined {
   if (!isJsonObject(reported)) return undefined;
   const usage = renamed(reported);

@@ -12,7 +12,7 @@ import {
   type UsageReport,
 } from '../../../../protocol/wire/index.ts';
 
-export interface UsageForm {
+export interface UsageShape {
   readonly member: string;
   /** Counts that every report has. */
   readonly required: readonly string[];
@@ -25,14 +25,14 @@ export interface UsageForm {
 }
 
 /** Usage of a whole answer, or of an event that reports it. An unparsable text is left for the package to refuse. */
-export function withReadableUsage(text: string, form: UsageForm): string {
+export function withReadableUsage(text: string, shape: UsageShape): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
-  const member = findMember(json, form.member);
-  if (member === undefined && !form.isWanted) return text;
+  const member = findMember(json, shape.member);
+  if (member === undefined && !shape.isWanted) return text;
   const usage: unknown = member === undefined ? undefined : JSON.parse(json.slice(member));
-  const readable = readableUsage(usage, form);
-  return readable === usage ? text : rewriteMembers(json, new Map([[form.member, readable]]));
+  const readable = readableUsage(usage, shape);
+  return readable === usage ? text : rewriteMembers(json, new Map([[shape.member, readable]]));
 }
 
 /** No sum with it is a count. */
@@ -40,7 +40,7 @@ const noCount = Number.MIN_SAFE_INTEGER;
 
 export function readableUsage(
   usage: unknown,
-  { required, counts, parts }: Pick<UsageForm, 'required' | 'counts' | 'parts'>,
+  { required, counts, parts }: Pick<UsageShape, 'required' | 'counts' | 'parts'>,
 ): JsonObject {
   const fields: JsonObject = isJsonObject(usage) ? usage : {};
   const isCount = (name: string) => toCount(fields[name]) !== undefined;

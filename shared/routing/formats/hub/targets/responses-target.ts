@@ -46,7 +46,7 @@ export const target: HubTarget = {
   },
   boundBody: (body, { call, boundTokens, thinking }) => ({
     max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
-    reasoning: toldThinking(thinking),
+    reasoning: thinkingOptions(thinking),
     ...joinFields(openAiFields(call)),
   }),
   says: ({ call, names }) =>
@@ -105,7 +105,7 @@ function optionalOptions({ optional }: HubCall, names: readonly string[]): Recor
   return options;
 }
 
-function toldThinking(thinking: TargetCall['thinking']): JsonObject | undefined {
+function thinkingOptions(thinking: TargetCall['thinking']): JsonObject | undefined {
   if (thinking === undefined) return undefined;
   if (thinking.kind === 'off') return { effort: 'none' };
   if (!('effort' in thinking)) return undefined;

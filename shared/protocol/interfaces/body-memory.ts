@@ -9,7 +9,7 @@ const valuesTimes = 4;
 /** Length up to which nothing is dropped: a short body may be sent again where an answer breaks. */
 const longCharacters = 64 * 1024;
 
-export interface KeptBody {
+export interface BodyMemory {
   readonly isLong: boolean;
   /** Bytes of the media in the parsed part of a long body, counted until they are dropped. */
   readonly mediaBytes: number;
@@ -23,7 +23,7 @@ export interface KeptBody {
 }
 
 /** `textBytes`: already counted for the text, and for the form around it. */
-export function keepBody(memory: CallMemory, request: ClientRequest, textBytes: number): KeptBody {
+export function openBodyMemory(memory: CallMemory, request: ClientRequest, textBytes: number): BodyMemory {
   const values = memory.openPart();
   const isLong = request.text().text.length + (request.form?.byteLength ?? 0) > longCharacters;
   const mediaBytes = isLong ? sumOf(promptMembers.map((name) => longTextsIn(request.raw[name], false))) : 0;

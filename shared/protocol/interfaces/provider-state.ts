@@ -5,10 +5,10 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonText,
-  type KeptInput,
   parseJson,
   presence,
   type Shape,
+  type StateReference,
 } from '../wire/index.ts';
 import { membersOf } from './read-members.ts';
 
@@ -18,7 +18,7 @@ const filesShape: Shape = { items: {} };
 const googleShape = membersOf({ cached_content: {} });
 
 /** Fields of a body, as they are to be read. */
-export const keptMemberShapes: Readonly<Record<string, Shape>> = {
+export const stateMemberShapes: Readonly<Record<string, Shape>> = {
   previous_response_id: {},
   conversation: idShape,
   prompt: idShape,
@@ -34,7 +34,7 @@ export const keptMemberShapes: Readonly<Record<string, Shape>> = {
 };
 
 /** The value that names it. Undefined, null: it names nothing. */
-const keptMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
+const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   previous_response_id: (body) => body.previous_response_id,
   conversation: (body) => body.conversation,
   // A text is the prompt itself.
@@ -60,7 +60,7 @@ const comparedMembers: Readonly<Record<string, (body: JsonObject) => unknown>> =
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 /** Fields of a part, an item or a tool. */
-export const keptPartShapes: Readonly<Record<string, Shape>> = {
+export const statePartShapes: Readonly<Record<string, Shape>> = {
   type: {},
   id: {},
   file_id: {},
@@ -74,16 +74,16 @@ export const keptPartShapes: Readonly<Record<string, Shape>> = {
   image_file: membersOf({ file_id: {} }),
 };
 /** Fields of a message of a chat completion. */
-export const keptMessageShapes: Readonly<Record<string, Shape>> = { audio: idShape };
+export const stateMessageShapes: Readonly<Record<string, Shape>> = { audio: idShape };
 const environmentShape = membersOf({ type: {}, container_id: {}, file_ids: filesShape, skills: skillsShape });
-export const keptItemShapes: Readonly<Record<string, Shape>> = {
-  ...keptPartShapes,
+export const stateItemShapes: Readonly<Record<string, Shape>> = {
+  ...statePartShapes,
   encrypted_content: presence,
   result: presence,
   container_id: {},
   environment: environmentShape,
 };
-export const keptToolShapes: Readonly<Record<string, Shape>> = {
+export const stateToolShapes: Readonly<Record<string, Shape>> = {
   vector_store_ids: { items: {} },
   tunnel_id: {},
   container: membersOf({ file_ids: filesShape }),
@@ -104,7 +104,7 @@ const containers = [
 const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.com\/(?:upload\/)?v\w+\/files\//i;
 
 /** Longer conversations send their items themselves. */
-export const keptInputMax = 1_024;
+export const providerStateMax = 1_024;
 
 const partLists: readonly string[] = ['messages', 'input', 'system', 'tools'];
 
@@ -113,26 +113,26 @@ const referenceSign =
   /"(?:file_ids?|container(?:_id)?|skill_id|vector_store_ids|tunnel_id|previous_\w+_id|conversation|thread|cached_?[cC]ontent|item_reference|voice)"|(?:gs|s3):\/\/|generativelanguage\.googleapis\.com/;
 
 /** The references of a body that an interface relays as it came: in whatever field they are. */
-export function keptInputOfRelayed(json: JsonText): readonly KeptInput[] {
+export function providerStateOfRelayed(json: JsonText): readonly StateReference[] {
   if (!referenceSign.test(json.text)) return [];
   const body = parseJson(json.text);
   if (!isJsonObject(body)) return [];
   const { file_id, file_ids } = body;
   const named = Object.keys(body).filter((name) => !partLists.includes(name));
-  return keptInputIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...named, 'files']);
+  return providerStateIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...named, 'files']);
 }
 
 /** References in the order of the body, each id once; one more than the allowed number at most. */
-export function keptInputIn(body: JsonObject, lists = partLists): readonly KeptInput[] {
-  const found = new Map<string, KeptInput>();
+export function providerStateIn(body: JsonObject, lists = partLists): readonly StateReference[] {
+  const found = new Map<string, StateReference>();
   const add = (member: string, value: unknown, isCompared = false): void => {
-    if (found.size > keptInputMax || (value ?? null) === null || value === '') return;
+    if (found.size > providerStateMax || (value ?? null) === null || value === '') return;
     const named = isJsonObject(value) && typeof value.id === 'string' ? value.id : value;
     const id = typeof named === 'string' ? named : undefined;
     const key = id ?? ` ${member}`;
     if (!found.has(key)) found.set(key, { member, isCompared, ...(id === undefined ? {} : { id }) });
   };
-  for (const [member, valueIn] of Object.entries(keptMembers)) add(member, valueIn(body));
+  for (const [member, valueIn] of Object.entries(stateMembers)) add(member, valueIn(body));
   for (const name of lists) addParts(body[name], [name], add);
   addParts(inside(body.container).skills, ['container', 'skills'], add);
   // References that are also input were found above.
@@ -141,11 +141,12 @@ export function keptInputIn(body: JsonObject, lists = partLists): readonly KeptI
 }
 
 /** Whether any reference brings input to the model or to the work of its provider. */
-export const bringsInput = (kept: readonly KeptInput[]): boolean => kept.some(({ isCompared }) => !isCompared);
+export const bringsInput = (references: readonly StateReference[]): boolean =>
+  references.some(({ isCompared }) => !isCompared);
 
 /** Fields, and types, without which an object has no id of its own. */
 const idFields: ReadonlySet<string> = new Set([...idNames, ...urlNames, 'id', 'container', 'skill_id', 'audio']);
-const keptTypes: ReadonlySet<unknown> = new Set(['item_reference', 'reasoning', 'image_generation_call']);
+const stateTypes: ReadonlySet<unknown> = new Set(['item_reference', 'reasoning', 'image_generation_call']);
 const partFields: ReadonlySet<string> = new Set(containers);
 
 type Add = (member: string, id: unknown) => void;
@@ -165,7 +166,7 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   let hasParts = false;
   // By the few fields that it has: a body may have 90,000 objects.
   for (const name of Object.keys(value)) {
-    hasIds ||= idFields.has(name) || (name === 'type' && keptTypes.has(value.type));
+    hasIds ||= idFields.has(name) || (name === 'type' && stateTypes.has(value.type));
     hasParts ||= partFields.has(name);
   }
   if (hasIds) for (const id of idsIn(value)) add(pathOf(trail), id);

@@ -1,5 +1,5 @@
 import { expect, it } from '#jest';
-import { type ClientRequest, keepBody } from '../../../shared/protocol/interfaces/index.ts';
+import { type ClientRequest, openBodyMemory } from '../../../shared/protocol/interfaces/index.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -15,17 +15,17 @@ it('media of a long body are counted until they are measured, and then neither c
   const memory = createMemoryBudget(manualClock());
   const call = memory.open();
   const request = requestWith(100_000);
-  const { mediaBytes, letGoMedia } = keepBody(call, request, 0);
+  const { mediaBytes, letGoMedia } = openBodyMemory(call, request, 0);
   expect(mediaBytes).toBe(100_000);
   void call.reserve(150_000);
   letGoMedia();
-  expect(memory.keptBytes()).toBe(50_000);
+  expect(memory.bytesInUse()).toBe(50_000);
   expect(JSON.stringify(request.raw)).not.toContain('AAAA');
 });
 
 it('those of a short one are in its share, and stay', () => {
   const request = requestWith(20_000);
-  const { mediaBytes, letGoMedia } = keepBody(createMemoryBudget(manualClock()).open(), request, 0);
+  const { mediaBytes, letGoMedia } = openBodyMemory(createMemoryBudget(manualClock()).open(), request, 0);
   letGoMedia();
   expect([mediaBytes, JSON.stringify(request.raw).includes('AAAA')]).toEqual([0, true]);
 });

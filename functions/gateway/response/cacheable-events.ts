@@ -1,5 +1,5 @@
 // The events of a stream as the response cache keeps them.
-import type { CachedAnswer, KeptEvents } from '../../../shared/accounting/response-cache/index.ts';
+import type { CacheableEvents, CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
@@ -19,15 +19,15 @@ export interface EventKeeper {
 }
 
 /** Bound of a stored stream: read again, each event is an object. */
-const keptEventsMax = 32_768;
+const cacheableEventsMax = 32_768;
 
-export function keepEvents(isKept: boolean): EventKeeper {
-  if (!isKept) return { add: undefined, drop: () => {}, content: () => undefined };
-  let chunks: KeptEvents[number][] = [];
+export function keepEvents(isCacheable: boolean): EventKeeper {
+  if (!isCacheable) return { add: undefined, drop: () => {}, content: () => undefined };
+  let chunks: CacheableEvents[number][] = [];
   let length = 0;
   return {
     add({ name, text }) {
-      length += chunks.length === keptEventsMax ? Number.POSITIVE_INFINITY : text.length;
+      length += chunks.length === cacheableEventsMax ? Number.POSITIVE_INFINITY : text.length;
       if (length <= collectedStreamMaxBytes) chunks.push(name === undefined ? text : [name, text]);
     },
     drop() {

@@ -8,7 +8,7 @@ const largeCallBytes = 64 * 1024;
 /** Bytes of one call. */
 export interface Owner {
   keyId: string | undefined;
-  keptBytes: number;
+  bytesInUse: number;
   /** Unread bytes of its answer, usually a part of the kept ones. */
   unreadBytes: number;
   /** The more of the two, as it is counted. */
@@ -20,7 +20,7 @@ const noOwners: ReadonlySet<Owner> = new Set();
 export const isLarge = (bytes: number): boolean => bytes > largeCallBytes;
 const largeBytesOf = (bytes: number): number => (isLarge(bytes) ? bytes : 0);
 
-export class KeptBytes {
+export class BytesInUse {
   bytes = 0;
   readonly #maxBytes: number;
   readonly #largeMaxBytes: number;
@@ -56,7 +56,7 @@ export class KeptBytes {
   /** Returns by how much more it counts than before. */
   count(owner: Owner): number {
     const formerBytes = owner.bytes;
-    owner.bytes = Math.max(owner.keptBytes, owner.unreadBytes);
+    owner.bytes = Math.max(owner.bytesInUse, owner.unreadBytes);
     this.bytes += owner.bytes - formerBytes;
     const addedLargeBytes = largeBytesOf(owner.bytes) - largeBytesOf(formerBytes);
     this.#largeBytes += addedLargeBytes;
