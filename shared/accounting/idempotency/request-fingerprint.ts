@@ -4,7 +4,7 @@
 
 import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
+import { type CallPath, type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
 import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 
 /** Header values as sent, by lower-case name. */
@@ -15,6 +15,8 @@ interface Inputs {
   readonly body: JsonText;
   readonly headers: SentHeaders;
   readonly passedOn: PassedOn | undefined;
+  /** Set where the path names the model. */
+  readonly path: CallPath | undefined;
 }
 
 /** Hashes of the inputs. Stored ones name their version. */
@@ -37,8 +39,9 @@ export function fingerprint(
   body: JsonText,
   headers: SentHeaders,
   passedOn?: PassedOn,
+  path?: CallPath,
 ): Fingerprint {
-  const inputs = { interfaceId, body, headers, passedOn };
+  const inputs = { interfaceId, body, headers, passedOn, path };
   const version = Math.max(...fingerprintVersions);
   const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
@@ -46,12 +49,13 @@ export function fingerprint(
 }
 
 /** The order of fields and white space do not count, every value does. */
-function hashInputs({ interfaceId, body, headers, passedOn }: Inputs): string {
+function hashInputs({ interfaceId, body, headers, passedOn, path }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
       interface: interfaceId,
+      path,
       body_sha256: sha256Hex(canonicalText(body)),
       correlation: {
         trace: sent(headerNames.traceId),

@@ -5,6 +5,7 @@ import { type EventReader, isEndMarker, type JsonObject, type JsonText, parseJso
 import {
   answerMaxBytes,
   type ClientInterface,
+  credentialPlaces,
   membersOf,
   namesFunction,
   orFault,
@@ -19,11 +20,11 @@ import { readChatRequest } from './read-chat-request.ts';
 export const chatCompletions: ClientInterface = {
   id: 'chat-completions',
   telemetryOperation: 'chat',
-  upstreamPath: '/chat/completions',
+  upstreamPath: () => '/chat/completions',
   gatewayMembers,
   schemaMember: 'response_format',
   callsFunctions: true,
-  acceptsApiKeyHeader: false,
+  credentialPlace: credentialPlaces.bearer,
   passedHeaders: [],
   passesQuery: false,
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
