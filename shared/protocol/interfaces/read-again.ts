@@ -3,8 +3,8 @@ import { GatewayError } from '../../errors/index.ts';
 import type { FormBody } from '../forms/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import { readRequestBody } from '../wire/index.ts';
-import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
 import { type BodyMemory, openBodyMemory } from './body-memory.ts';
+import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
 import { betasIn } from './plain-members.ts';
 
 export interface ReadingAgain {
