@@ -20,10 +20,13 @@ const otherSubjects: Readonly<Record<string, string>> = {
   'infra/local/simulator/formats/openai-responses.ts': 'the simulator’s file',
   'infra/local/simulator/provider-refusals.ts': 'provider formats',
   'infra/local/simulator/refused-histories.ts': 'provider formats',
+  'infra/local/simulator/refused-turns.ts': 'provider formats',
   'infra/model-list/read-genai-prices.ts': 'provider formats',
   'infra/model-list/read-text-models.ts': 'provider formats',
   'shared/routing/formats/capabilities.ts': 'provider formats',
   'shared/routing/formats/hub/targets/index.ts': 'provider formats',
+  'shared/routing/formats/received-answer.ts': 'provider formats',
+  'shared/routing/formats/target-rules/rules-table.ts': 'provider formats',
   'shared/routing/planner/auto-models.ts': 'units of prices',
 };
 
