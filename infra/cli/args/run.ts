@@ -10,7 +10,7 @@ import { describeFailure } from '../output/describe-failure.ts';
 import { oneLine, toJsonText } from '../output/format.ts';
 import { onlyText, type Terminal } from '../output/terminal.ts';
 import { type OpenTarget, openTarget } from '../target/open-target.ts';
-import { readTarget } from '../target/target.ts';
+import { readTarget, type Target } from '../target/target.ts';
 import {
   CommandLine,
   type CommandWork,
@@ -18,6 +18,7 @@ import {
   type Execute,
   fullName,
   isGroup,
+  needsStore,
   usageLine,
 } from './command-line.ts';
 import { UsageError } from './option-values.ts';
@@ -94,6 +95,9 @@ function showHelp(command: Command, { writeOut, style }: Terminal): void {
   command.outputHelp();
 }
 
+/** Never opened. */
+const noStore: Target = { kind: 'folder', folder: '' };
+
 /** Throws UsageError only. */
 async function execute(
   { terminal, ...circumstances }: Circumstances,
@@ -101,7 +105,7 @@ async function execute(
   options: CommonOptions,
   work: CommandWork,
 ): Promise<ExitCode> {
-  const target = readTarget(options, circumstances.variables[dataVariable]);
+  const target = needsStore(command) ? readTarget(options, circumstances.variables[dataVariable]) : noStore;
   let opened: Promise<OpenTarget> | undefined;
   try {
     const outcome = await work({
