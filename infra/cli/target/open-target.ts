@@ -1,14 +1,14 @@
 // Opens the store that the line names. Processes started for it end with `close`.
 
 import { join } from 'node:path';
-import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
-import { once } from '../../../shared/foundation/cache/index.ts';
+import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 import { type BlobStore, folderBlobs } from '../../../shared/storage/blobs/index.ts';
 import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
 import { readOnly, refuseWrite, type Store } from '../../../shared/storage/store/index.ts';
 import { blobFolder } from '../../local/data-folder.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { localWrapper } from './local-wrapper.ts';
 import type { ShellAccess } from './shell-access.ts';
 import { commandCallTimeoutMs, localStage, noTablesIn, type Target } from './target.ts';
 
@@ -106,22 +106,5 @@ async function openFolder(
     wrapper: localWrapper(folder, writes),
     blobs: folderBlobs(join(folder, blobFolder)),
     close,
-  };
-}
-
-/** Encrypts the keys of BYOK connections. */
-export const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
-  lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
-
-/**
- * Opens the real one on first use: most files have no BYOK connection, and opening it creates a master key on this
- * machine.
- */
-function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
-  const wrapper = once(open);
-  return {
-    isShared: false,
-    createDataKey: async (context) => wrapper().createDataKey(context),
-    unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),
   };
 }
