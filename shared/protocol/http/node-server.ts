@@ -1,15 +1,18 @@
 // The gateway behind node:http, in a local run and in a container. Unlike Lambda it notices when a client hangs up.
 // Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
-import { nextTurn, waitAtMost } from '../../foundation/time/index.ts';
-import type { AdapterDependencies, Gateway } from './exchange.ts';
-import { incomingBody } from './node-body.ts';
-import { writeAheadBytes } from './node-connection.ts';
-import { createNodeConnections } from './node-connections.ts';
-import { runExchange } from './node-exchange.ts';
-import { isLoopback, malformed, onlyForLoopback, refuseHead } from './node-refusals.ts';
+import { type Clock, nextTurn, waitAtMost } from '../../foundation/time/index.ts';
+import { http1Answer } from './answer-port.ts';
+import { writeAheadBytes } from './connection-stream.ts';
+import { type AdapterDependencies, type Gateway, type GatewayRequest, queryOf } from './exchange.ts';
+import { http2Exchange } from './http2-exchange.ts';
+import { declaredBytes, incomingBody } from './node-body.ts';
+import { createNodeConnections, type NodeConnections } from './node-connections.ts';
+import { type NodeExchange, runExchange } from './node-exchange.ts';
+import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead } from './node-refusals.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
@@ -51,6 +54,8 @@ export interface NodeServer {
 export interface NodeServerOptions {
   /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
   readonly anyHost?: boolean;
+  /** A certificate and its key, in PEM form: the server speaks TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Seven seconds in all by default. */
   readonly closing?: ClosingTimes;
   /** How long an idle connection is kept. */
@@ -60,7 +65,7 @@ export interface NodeServerOptions {
 export function createNodeServer(
   gateway: Gateway,
   dependencies: AdapterDependencies,
-  { anyHost = false, closing = closingDefault, keepAliveTimeoutMs = keepAliveDefaultMs }: NodeServerOptions = {},
+  { anyHost = false, tls, closing = closingDefault, keepAliveTimeoutMs = keepAliveDefaultMs }: NodeServerOptions = {},
 ): NodeServer {
   const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
@@ -73,19 +78,33 @@ export function createNodeServer(
     const exchanged = exchange.finally(() => running.delete(exchanged));
     running.add(exchanged);
   };
+  const exchange = (one: NodeExchange) => run(runExchange(served, one, dependencies));
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Both can fail while they wait for their turn: without a listener that would end the process.
     outgoing.on('error', () => {});
-    const body = incomingBody(incoming, () => expectsContinue && outgoing.writeContinue());
+    const head = headOf(incoming);
+    const beforeReading = () => expectsContinue && outgoing.writeContinue();
+    const body = incomingBody(incoming, head.declaredBodyBytes, beforeReading);
     connections.begin(incoming, outgoing, () => {
       const keyFound = () => connections.keyFound(incoming);
-      const exchange = { incoming, outgoing, body, keyFound, endsConnection: isClosing, cut: cutting.signal };
-      run(runExchange(served, exchange, dependencies));
+      const answer = http1Answer({ incoming, outgoing, endsConnection: isClosing }, clock);
+      exchange({ head, body, answer, keyFound, cut: cutting.signal });
     });
   };
 
-  const server = createServer({ ...serverOptions, keepAliveTimeout: keepAliveTimeoutMs }, serve(false));
-  const connections = createNodeConnections(server, clock);
+  const options = { ...serverOptions, keepAliveTimeout: keepAliveTimeoutMs };
+  const server = tls ? createTlsServer({ ...options, ...tlsOptions, ...tls }) : createServer(options);
+  server.on('request', serve(false));
+  const connections = createNodeConnections(
+    server,
+    {
+      clock,
+      times: { headMs: headersTimeoutMs, requestMs: requestTimeoutMs, idleMs: keepAliveTimeoutMs },
+      serve: (request) => exchange(http2Exchange(request, cutting.signal)),
+      boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
+    },
+    { hasTls: tls !== undefined },
+  );
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
@@ -93,27 +112,7 @@ export function createNodeServer(
     connections.refuse(connection, malformed(), (head) => run(refuseHead(served, { head, connection }, dependencies)));
   });
 
-  const close = async () => {
-    // Serves everything that clients have sent by now: a busy process may not have read it yet.
-    for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
-    const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    const isIdleIn = (limitMs: number) =>
-      waitAtMost(
-        clock,
-        limitMs,
-        Promise.allSettled(running).then(() => true),
-        () => false,
-      );
-    if (!(await isIdleIn(closing.endMaxMs))) {
-      cutting.abort();
-      await isIdleIn(closing.answerMaxMs);
-      // Connections that read slowly or still send.
-      server.closeAllConnections();
-      await isIdleIn(closing.settleMaxMs);
-    }
-    server.closeAllConnections();
-    await ended;
-  };
+  const close = () => closeServer({ server, connections, running, cutting }, closing, clock);
   return {
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
@@ -130,6 +129,51 @@ export function createNodeServer(
   };
 }
 
+interface OpenServer {
+  readonly server: Server | TlsServer;
+  readonly connections: NodeConnections;
+  readonly running: ReadonlySet<Promise<void>>;
+  /** Cuts what still runs. */
+  readonly cutting: AbortController;
+}
+
+async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock): Promise<void> {
+  const { server, connections, running, cutting } = open;
+  // Serves everything that clients have sent by now: a busy process may not have read it yet.
+  for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  connections.closeHttp2();
+  // In which Node tells their clients.
+  await nextTurn();
+  const closeAllConnections = () => {
+    server.closeAllConnections();
+    connections.endHttp2();
+  };
+  const isIdleIn = (limitMs: number) =>
+    waitAtMost(
+      clock,
+      limitMs,
+      Promise.allSettled(running).then(() => true),
+      () => false,
+    );
+  if (!(await isIdleIn(closing.endMaxMs))) {
+    cutting.abort();
+    await isIdleIn(closing.answerMaxMs);
+    // Connections that read slowly or still send.
+    closeAllConnections();
+    await isIdleIn(closing.settleMaxMs);
+  }
+  closeAllConnections();
+  await ended;
+}
+
+function headOf(incoming: IncomingMessage): NodeExchange['head'] {
+  const { method = '', url = '/' } = incoming;
+  const headers = incoming.headersDistinct as GatewayRequest['headers'];
+  const declaredBodyBytes = declaredBytes(incoming.headers);
+  return { method, path: pathOf(url), query: queryOf(url), headers, declaredBodyBytes };
+}
+
 const serverOptions = {
   maxHeaderSize: headersMaxBytes,
   requestTimeout: requestTimeoutMs,
@@ -139,7 +183,10 @@ const serverOptions = {
   highWaterMark: writeAheadBytes,
 };
 
-const listen = (server: Server, port: number, host: string): Promise<number> =>
+/** A handshake has as long as a head. */
+const tlsOptions = { ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs };
+
+const listen = (server: Server | TlsServer, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, backlog: listenBacklogMax }, () => {
