@@ -100,6 +100,7 @@ function readCall(
   if (callHeaders instanceof GatewayError) return callHeaders;
   if (tags instanceof GatewayError) return tags;
   if (passedOn instanceof GatewayError) return passedOn;
+  const budget = clientInterface.takesLong ? times.slow : { ...times, requestBudgetMs };
   return {
     clientInterface,
     scope,
@@ -114,8 +115,9 @@ function readCall(
     fingerprint: once(() => fingerprint(clientInterface.id, json, heededHeaders(headers, scope), passedOn)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
-    deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
-    streamDeadline: startDeadline(clock, arrivedAtMs, times.streamBudgetMs),
+    deadline: startDeadline(clock, arrivedAtMs, budget.requestBudgetMs),
+    streamDeadline: startDeadline(clock, arrivedAtMs, budget.streamBudgetMs),
+    leaseUntilMs: arrivedAtMs + budget.holdLifeMs,
   };
 }
 

@@ -39,6 +39,8 @@ export interface ClientInterface {
   readonly formFields: FormFields | undefined;
   /** Reads from the files of a form what its request is priced by. Never rejects. */
   readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
+  /** Whether a whole answer may take as long as a stream: its models are silent for a minute and more. */
+  readonly takesLong: boolean;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */

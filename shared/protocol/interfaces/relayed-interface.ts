@@ -40,6 +40,7 @@ export interface RelayedInterface<Schema extends PlainSchema> {
   readonly id: InterfaceId;
   readonly telemetryOperation: string;
   readonly upstreamPath: string;
+  readonly takesLong: boolean;
   /** Checks the fields that the gateway reads, its plain ones among them. */
   readonly schema: Schema;
   /** Further fields that are read, as they were sent. */
@@ -98,6 +99,7 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
     upstreamPath,
     gatewayMembers: plainGatewayMembers,
     schemaMember: undefined,
+    takesLong: definition.takesLong,
     callsFunctions: false,
     acceptsApiKeyHeader: false,
     passedHeaders: vendorHeaders,

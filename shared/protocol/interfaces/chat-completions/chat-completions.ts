@@ -22,6 +22,7 @@ export const chatCompletions: ClientInterface = {
   upstreamPath: '/chat/completions',
   gatewayMembers,
   schemaMember: 'response_format',
+  takesLong: false,
   callsFunctions: true,
   acceptsApiKeyHeader: false,
   passedHeaders: [],

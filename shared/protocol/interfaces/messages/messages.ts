@@ -19,6 +19,7 @@ export const messages: ClientInterface = {
   upstreamPath: '/messages',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
+  takesLong: false,
   callsFunctions: false,
   acceptsApiKeyHeader: true,
   // Some organisations have to say for whom they ask.

@@ -19,6 +19,7 @@ export const responses: ClientInterface = {
   upstreamPath: '/responses',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
+  takesLong: false,
   callsFunctions: false,
   acceptsApiKeyHeader: false,
   passedHeaders: vendorHeaders,
