@@ -96,6 +96,7 @@ function readCall(
   const form = 'form' in body ? body.form : undefined;
   const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, form });
   if (request instanceof GatewayError) return request;
+  const { idleMembers } = request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
   if (tags instanceof GatewayError) return tags;
@@ -112,7 +113,9 @@ function readCall(
     attribution,
     tags,
     passedOn,
-    fingerprint: once(() => fingerprint(clientInterface.id, json, heededHeaders(headers, scope), passedOn)),
+    fingerprint: once(() =>
+      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, idleMembers }),
+    ),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, budget.requestBudgetMs),

@@ -4,7 +4,6 @@ import { exists, type Item } from '../../storage/store/index.ts';
 import { BalanceChange } from './balance-change.ts';
 import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
 import type {
-  UnreservedCharge,
   Correction,
   Count,
   CounterReserved,
@@ -12,6 +11,7 @@ import type {
   Insufficient,
   Limited,
   Settlement,
+  UnreservedCharge,
 } from './requests.ts';
 import { type DraftedWrite, UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';

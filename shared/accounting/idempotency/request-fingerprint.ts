@@ -15,6 +15,8 @@ interface Inputs {
   readonly body: JsonText;
   readonly headers: SentHeaders;
   readonly passedOn: PassedOn | undefined;
+  /** Fields of the body that ask for nothing. */
+  readonly idleMembers: ReadonlySet<string> | undefined;
 }
 
 /** Hashes of the inputs. Stored ones name their version. */
@@ -36,9 +38,9 @@ export function fingerprint(
   interfaceId: InterfaceId,
   body: JsonText,
   headers: SentHeaders,
-  passedOn?: PassedOn,
+  { passedOn, idleMembers }: Partial<Pick<Inputs, 'passedOn' | 'idleMembers'>> = {},
 ): Fingerprint {
-  const inputs = { interfaceId, body, headers, passedOn };
+  const inputs = { interfaceId, body, headers, passedOn, idleMembers };
   const version = Math.max(...fingerprintVersions);
   const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
@@ -46,13 +48,13 @@ export function fingerprint(
 }
 
 /** The order of fields and white space do not count, every value does. */
-function hashInputs({ interfaceId, body, headers, passedOn }: Inputs): string {
+function hashInputs({ interfaceId, body, headers, passedOn, idleMembers }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
       interface: interfaceId,
-      body_sha256: sha256Hex(canonicalText(body)),
+      body_sha256: sha256Hex(canonicalText(body, idleMembers)),
       correlation: {
         trace: sent(headerNames.traceId),
         span: sent(headerNames.spanId),

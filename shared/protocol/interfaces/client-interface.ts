@@ -121,6 +121,8 @@ export interface ClientRequest extends RoutedRequest {
   /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
+  /** Dropped fields that asked for nothing: a retry may come without them. */
+  readonly idleMembers?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
   /** The form of the client, with its files. */
