@@ -84,7 +84,7 @@ export class EventWindow {
 
   /** An event without a text waits for those before it, and at the start for the first check. */
   isFull(): boolean {
-    if (this.#heldBytes >= heldMaxBytes) return true;
+    if (this.#heldBytes >= heldMaxBytes || this.#options.answers.eventsStandAlone) return true;
     if (this.#characters === 0) return this.#hasLeft;
     return this.#characters >= Math.max(this.#options.windowCharacters, this.#nextCheckAtCharacters);
   }
