@@ -54,6 +54,8 @@ export interface ParsedCall {
   readonly deadline: Deadline;
   /** Deadline of a stream whose first output came within `deadline`. */
   readonly streamDeadline: Deadline;
+  /** When the process of the call is dead for sure: what it reserved and claimed is free again. */
+  readonly leaseUntilMs: number;
 }
 
 /** A credential of the right shape, and a body that is read when the key is known to exist. */

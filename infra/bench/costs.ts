@@ -56,8 +56,8 @@ export const jsonAnswerBytes = 4_000;
 export const promptBytes = 4_000;
 /** With every limit set, as measured by the bench's section `scale`. */
 export const writeUnitsPerCall = 9.1;
-/** For a key with the default limits alone, and a provider without limits. */
-export const writeUnitsWithoutLimits = 5.2;
+/** For a key with the default limits alone, whose spending is shown, and a provider without limits. */
+export const writeUnitsWithoutLimits = 6.2;
 
 export interface PricedCallKind {
   readonly seconds: number;

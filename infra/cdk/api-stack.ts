@@ -32,12 +32,7 @@ import { acceptedOutput, wantedOrigins } from './deployment/accepted-origins.ts'
 import { commitOutput, computeOutput, dataStackName, tableSuffixOutput } from './resource-names.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 import { zonesMax } from './settings-values.ts';
-import {
-  concurrencyVariables,
-  keyRateVariables,
-  streamBudgetVariables,
-  tableSuffixVariables,
-} from './stage-variables.ts';
+import { budgetVariables, concurrencyVariables, keyRateVariables, tableSuffixVariables } from './stage-variables.ts';
 import type { ComputeKind, ThisDeployment } from './this-deployment.ts';
 
 export interface ApiStackProps extends StackProps {
@@ -80,7 +75,6 @@ export class ApiStack extends Stack {
       encryptionKeyAccess(settings),
     );
     const chatAccess = mergeAccess(
-      variablesAccess(streamBudgetVariables(settings)),
       tableAccess(this, tableNaming(stage, settings.tableSuffix), gatewayTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage),
@@ -92,7 +86,10 @@ export class ApiStack extends Stack {
     const rollout = rolloutOf(this, { stage, settings, isAtOnce });
     const run = (kind: ComputeKind): Compute => {
       const kindSettings = { ...settings, compute: kind };
-      const access = mergeAccess(chatAccess, variablesAccess(concurrencyVariables(kindSettings)));
+      const access = mergeAccess(
+        chatAccess,
+        variablesAccess({ ...concurrencyVariables(kindSettings), ...budgetVariables(kindSettings) }),
+      );
       return createCompute[kind](this, {
         stage,
         settings: kindSettings,

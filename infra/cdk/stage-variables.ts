@@ -1,5 +1,6 @@
 // Variables that follow from the settings of a stage alone. Without the CDK library: the bench runs a gateway under them.
 import { environmentNames, streamBudget } from '../../shared/foundation/constants/index.ts';
+import { slowSecondsOf } from './answer-times.ts';
 import { callsPerTask, tasksDefault } from './constructs/task-size.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 
@@ -18,8 +19,12 @@ export const keyRateVariables = ({ keyRequestsPerMinute: rate }: StageSettings):
 export const tableSuffixVariables = ({ tableSuffix }: StageSettings): Readonly<Record<string, string>> =>
   tableSuffix === undefined ? {} : { [environmentNames.tableSuffix]: tableSuffix };
 
-/** Omits the default. */
-export const streamBudgetVariables = ({
-  streamBudgetSeconds: seconds,
-}: StageSettings): Readonly<Record<string, string>> =>
-  seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) };
+/** Omits defaults. */
+export function budgetVariables(settings: StageSettings): Readonly<Record<string, string>> {
+  const { streamBudgetSeconds: seconds } = settings;
+  const slowSeconds = slowSecondsOf(settings);
+  return {
+    ...(seconds !== streamBudget.defaultSeconds && { [environmentNames.streamBudgetSeconds]: String(seconds) }),
+    ...(slowSeconds !== seconds && { [environmentNames.slowAnswerSeconds]: String(slowSeconds) }),
+  };
+}

@@ -1,5 +1,6 @@
 // One process of a local gateway: its store, its dependencies, its server.
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
+import { slowAnswerSeconds } from '../../shared/foundation/constants/index.ts';
 import {
   readBytesInUseMax,
   readStageLimits,
@@ -55,7 +56,13 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   const { log = 'off', streamBudgetSeconds, dynamodb } = options;
   const store = await openStore(options, started);
   const { telemetry } = readTelemetryEnvironment();
-  const limits = { streamBudgetSeconds, ...readStageLimits(), bytesInUseMax: readBytesInUseMax() };
+  const slowSeconds = Math.max(streamBudgetSeconds ?? 0, slowAnswerSeconds);
+  const limits = {
+    streamBudgetSeconds,
+    slowAnswerSeconds: slowSeconds,
+    ...readStageLimits(),
+    bytesInUseMax: readBytesInUseMax(),
+  };
   const environment = { stage: localStage, logLevel: logLevels[log], ...limits, telemetry };
   const metrics = createCallMetrics();
   const composition = createComposition({

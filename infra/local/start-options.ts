@@ -62,7 +62,7 @@ where the store is empty.
   --durable         with --data: what was answered survives a loss of power too; each write then waits for the disk
   --processes N     N processes share the port and the store, at most one for each processor (default 1)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
-  --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
+  --stream-budget N seconds that a stream, an image or sound may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
   --demo-traffic    the demo makes calls of its own, at most ${demoTraffic.callsMax}, so that the console has something to show
   --oidc-issuer URL, --oidc-client ID
                      people sign in to the console with this identity provider (OpenID Connect); what they may do stands in

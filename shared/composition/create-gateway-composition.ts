@@ -110,7 +110,10 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   // A function is frozen after its call, and a write that is joined with others costs nothing of its own.
   const gathersStatistics = () => callsUnderWay.isBusy() || !(isFunction || joinsWrites);
   const { holdLifeMs } = times;
-  const counters = createCounters({ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering });
+  const counters = createCounters({
+    ...{ store, clock, randomness, holdLifeMs, keyRequestsPerMinute, gathering },
+    sharesCharges: !(isFunction || joinsWrites),
+  });
   const vault = createKeyVault({ wrapper, stage: environment.stage, clock, randomness });
   const credit = createCreditPayments({ store, clock, counters, randomness });
   const cooldowns = createCooldowns({ store, clock });

@@ -55,7 +55,7 @@ export interface TableReadersOptions {
 
 export function createTableReaders(options: TableReadersOptions): TableReaders {
   const { environment, clock = systemClock } = options;
-  const { stage, tableSuffix, version, logLevel: level, streamBudgetSeconds } = environment;
+  const { stage, tableSuffix, version, logLevel: level, streamBudgetSeconds, slowAnswerSeconds } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage, tableSuffix });
   const log = options.log ?? createLog({ clock, stage, version, level });
   for (const message of environment.telemetryNotes ?? []) log.error({ event: 'telemetry_setting', message });
@@ -65,7 +65,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
   const workspaceStore = createWorkspaceStore(store);
   return {
     clock,
-    times: callTimes(streamBudgetSeconds),
+    times: callTimes(streamBudgetSeconds, slowAnswerSeconds),
     randomness,
     log,
     telemetry: environment.telemetry && createTelemetry(environment.telemetry, { clock, log, randomness }),

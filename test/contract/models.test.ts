@@ -53,7 +53,11 @@ describe('the model list', () => {
           { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['plugins'] } } },
           { provider: 'bolt', upstream: 'echo', more: limited },
         ],
-        'acme/unpriced': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
+        'acme/unpriced': [
+          { provider: 'acme', upstream: 'echo', more: unpriced },
+          { provider: 'off', upstream: 'echo' },
+        ],
+        'acme/unpaid': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
         'acme/nobody': [],
         'many/apis': [
           { provider: 'claude', upstream: 'echo' },
@@ -63,6 +67,7 @@ describe('the model list', () => {
         'many/translated': [{ provider: 'nova', upstream: 'echo' }],
       },
       providers: {
+        off: { status: 'disabled' },
         claude: { apis: ['messages'] },
         vectors: { apis: ['embeddings'] },
         nova: { apis: ['generate-content', 'converse'] },
@@ -177,9 +182,13 @@ describe('the model list', () => {
     expect(unpriced).toMatchObject({ input_price_per_million: '0', output_price_per_million: '0', routable: false });
     expect(unpriced?.providers).toEqual([
       expect.objectContaining({ input_price_per_million: '0', output_price_per_million: '0', routable: false }),
+      expect.objectContaining({ provider: 'off', routable: false }),
     ]);
-    // Without an entry there is nothing that the workspace could ever use.
-    expect(models.find(({ id }) => id === 'acme/nobody')).toBeUndefined();
+    // Without an entry, and without a price or a key, there is nothing that the workspace could ever use.
+    for (const id of ['acme/nobody', 'acme/unpaid']) {
+      expect(models.find((model) => model.id === id)).toBeUndefined();
+      await expectError(await gateway.get(`/models/${id}`), 400, 'unknown_model');
+    }
   });
 
   it('says of models that are not routable what a call to them says', async () => {
@@ -257,10 +266,7 @@ describe('for a workspace', () => {
   describe('the model list of a workspace', () => {
     it('leaves out a model that its data policy excludes, and marks the entries that it excludes', async () => {
       const list = await listOf(strict);
-      expect(list.map(({ id, routable }) => [id, routable])).toEqual([
-        ['acme/mixed', true],
-        ['acme/unpriced', false],
-      ]);
+      expect(list.map(({ id, routable }) => [id, routable])).toEqual([['acme/mixed', true]]);
       expect(list[0]?.providers.map(({ provider, routable }) => [provider, routable])).toEqual([
         ['careful', true],
         ['cheap', false],
@@ -275,11 +281,11 @@ describe('for a workspace', () => {
       ['only a header may bring a key', () => open, false, true],
       ['a stored connection serves one provider', () => connected, true, true],
       ['stored connections alone may be used', () => bound, true, false],
-    ])('counts an entry without prices as routable where a key can be brought: %s', async (_name, key, ...routable) => {
+    ])('has a model without prices where a key can be brought, and no other: %s', async (_name, key, ...listed) => {
       const list = await listOf(key());
       const found = ['acme/unpriced', 'acme/by-header'].map((id) => list.find((model) => model.id === id));
       expect(found.map((model) => [model?.routable, model?.providers[0]?.routable])).toEqual(
-        routable.map((isRoutable) => [isRoutable, isRoutable]),
+        listed.map((isListed) => (isListed ? [true, true] : [undefined, undefined])),
       );
     });
 

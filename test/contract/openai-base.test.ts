@@ -229,6 +229,17 @@ describe('what frameworks send', () => {
     expect(refused.error).toBe('invalid_function_request');
   });
 
+  it('fields that ask for nothing are no input of a retry of a function, and others are', async () => {
+    gateway.simulator.clear();
+    const key = { 'idempotency-key': '01890000-0000-7000-8000-00000000000a' };
+    const answers = [await post(hello('gw/function/label', idle), key), await post(hello('gw/function/label'), key)];
+    expect(answers.map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+    expect(await answers[1]?.text()).toBe(await answers[0]?.text());
+    const other = (await (await post(hello('gw/function/label', { ...idle, user: 'u' }), key)).json()) as OpenAiError;
+    expect(other.error.code).toBe('idempotency_conflict');
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
   it('fields that a function fixes are refused whatever their type', async () => {
     for (const more of [{ temperature: 'hot' }, { stream: true }, { response_format: 7 }]) {
       const { error } = (await (await post(hello('gw/function/label', more))).json()) as OpenAiError;

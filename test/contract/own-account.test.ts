@@ -107,7 +107,7 @@ describe('what a call leaves behind', () => {
     await held.settled();
   });
 
-  it('is waited for a second and no longer, and then the store has its own two seconds', async () => {
+  it('is waited for two seconds and no longer, and then the store has its own two seconds', async () => {
     const started = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     let isReading = false;
@@ -121,7 +121,7 @@ describe('what a call leaves behind', () => {
     const reading = held.get('/credits', as(asking));
     // Each goes through the whole server: the one before has arrived long before the last of them is answered.
     for (let round = 0; round < 20; round++) await fetch(new URL('/health', held.url));
-    clock.advance(1_000);
+    clock.advance(2_000);
     await started.promise;
     clock.advance(1_500);
     answered.resolve();
@@ -155,7 +155,8 @@ describe('GET /v1/key', () => {
     });
   });
 
-  it('has null where nothing limits the key', async () => {
+  it('has null where nothing limits the key, and what it has spent all the same', async () => {
+    await call('acme/echo', other);
     expect((await read('/key', other)).body.data).toEqual({
       name: 'k',
       workspace: 'elsewhere',
@@ -163,7 +164,7 @@ describe('GET /v1/key', () => {
       rpm: null,
       limit_usd: null,
       limit_reset: null,
-      usage_usd: null,
+      usage_usd: '0.002',
       limit_remaining_usd: null,
       expires_at: null,
       models: null,
@@ -193,8 +194,8 @@ describe('GET /v1/credits', () => {
     expect(data).toEqual({ total_credits: '100', total_usage: '0.002', remaining: '99.998' });
     expect((await read('/credits', other)).body.data).toEqual({
       total_credits: '1',
-      total_usage: '0',
-      remaining: '1',
+      total_usage: '0.002',
+      remaining: '0.998',
     });
   });
 });

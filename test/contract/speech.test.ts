@@ -94,9 +94,27 @@ describe('speech as bytes', () => {
       Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256)),
       Buffer.alloc(5_000, 0x20),
     ]);
-    answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': 'audio/mpeg' }).end(bytes);
-    const response = await post({ model: 'tts-scripted' });
+    answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': 'audio/pcm' }).end(bytes);
+    const response = await post({ model: 'tts-scripted', response_format: 'pcm' });
     expect((await bytesOf(response)).equals(bytes)).toBe(true);
+  });
+
+  it('is no error that comes as JSON under a type of sound, with 200: raw samples alone may begin so', async () => {
+    const text = JSON.stringify({ error: { message: 'The voice is not loaded', type: 'server_error' } });
+    for (const [type, body] of [
+      ['audio/mpeg', text],
+      ['audio/wav', ` ${text}`],
+      ['audio/mpeg', '[]'],
+    ] as const) {
+      answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': type }).end(body);
+      for (const format of [{}, { stream_format: 'sse' }]) {
+        const response = await post({ model: 'tts-scripted', ...format });
+        expect([response.status, await response.text()]).toEqual([502, expect.not.stringContaining('voice')]);
+      }
+    }
+    answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': 'audio/pcm' }).end(text);
+    const samples = await post({ model: 'tts-scripted', response_format: 'pcm' });
+    expect([samples.status, await samples.text()]).toEqual([200, text]);
   });
 
   it('has the type that was asked for where the provider names none, and is no answer of another type', async () => {

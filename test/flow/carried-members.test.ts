@@ -14,6 +14,12 @@ beforeAll(async () => {
       'to/plain': [{ provider: 'plain', upstream: 'qwen3/echo' }],
       'to/named': [{ provider: 'named', upstream: 'qwen3/echo' }],
       'to/openrouter': [{ provider: 'openrouter', upstream: 'qwen3/echo' }],
+      ...Object.fromEntries(
+        ['groq', 'xai', 'deepseek', 'cerebras', 'fireworks', 'mistral', 'together'].map((kind) => [
+          `to/${kind}`,
+          [{ provider: kind, upstream: 'qwen3/echo' }],
+        ]),
+      ),
     },
     providers: {
       messages: { apis: ['messages'] },
@@ -21,6 +27,12 @@ beforeAll(async () => {
       openai: { kind: 'openai', apis: ['chat-completions'] },
       named: { reasoning_style: 'effort' },
       openrouter: { kind: 'openrouter', apis: ['chat-completions'] },
+      ...Object.fromEntries(
+        ['groq', 'xai', 'deepseek', 'cerebras', 'fireworks', 'mistral', 'together'].map((kind) => [
+          kind,
+          { kind, apis: ['chat-completions'] },
+        ]),
+      ),
     },
   });
 });
@@ -91,6 +103,40 @@ describe('what a request says of its user and its cache', () => {
     expect(second.sent.safety_identifier).toBe(first.sent.safety_identifier);
     expect(String((await ask('chat', 'to/messages', { user: id })).sent.metadata)).not.toContain(id);
   });
+});
+
+describe('what Responses and Messages say of user, session, metadata and verbosity', () => {
+  const said = { user: 'u', prompt_cache_key: 'k', metadata: { a: 'b' }, text: { verbosity: 'low' } };
+  const names = ['user', 'user_id', 'prompt_cache_key', 'metadata', 'verbosity', 'safety_identifier'];
+  const namesOf = (sent: Json) =>
+    Object.fromEntries(names.flatMap((name) => (name in sent ? [[name, sent[name]]] : [])));
+  const all = ['metadata', 'prompt_cache_key', 'text.verbosity', 'user'];
+  const [user, cacheKey, metadata] = [{ user: 'u' }, { prompt_cache_key: 'k' }, { metadata: { a: 'b' } }];
+
+  it.each<[string, Json, Json]>([
+    ['groq', user, { user: 'c' }],
+    ['xai', user, { user: 'c' }],
+    ['deepseek', { user_id: 'u' }, { user_id: 'c' }],
+    ['cerebras', { ...user, ...cacheKey }, { user: 'c', prompt_cache_key: 'c' }],
+    ['fireworks', { ...user, ...cacheKey }, { user: 'c', prompt_cache_key: 'c' }],
+    ['mistral', { ...cacheKey, ...metadata }, { prompt_cache_key: 'c' }],
+    ['openrouter', { ...user, ...cacheKey, ...metadata, verbosity: 'low' }, { user: 'c', prompt_cache_key: 'c' }],
+    ['together', {}, {}],
+    ['plain', {}, {}],
+  ])(
+    'reaches a chat provider of a kind that takes the field, and is told of others: %s',
+    async (kind, told, ofMessages) => {
+      const { sent, leftOut } = await ask('responses', `to/${kind}`, said);
+      expect(namesOf(sent)).toEqual(told);
+      const carried = Object.keys(told).map((name) =>
+        name === 'verbosity' ? 'text.verbosity' : name.replace('_id', ''),
+      );
+      expect([...leftOut].sort()).toEqual(all.filter((name) => !carried.includes(name)));
+      const claude = await ask('messages', `to/${kind}`, { metadata: { user_id: 'c' } });
+      expect(namesOf(claude.sent)).toEqual(ofMessages);
+      expect(claude.leftOut).toEqual(Object.keys(ofMessages).length === 0 ? ['metadata'] : []);
+    },
+  );
 });
 
 describe('an effort for a chat provider whose model nobody knows', () => {

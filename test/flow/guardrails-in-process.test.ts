@@ -15,6 +15,7 @@ const keys = {
   personal: newKey(),
   narrow: newKey(),
   blocked: newKey(),
+  run: newKey(),
   free: newKey(),
 };
 /** Of each delivery: a key whose calls are refused many times a second leaves records of a few of them. */
@@ -41,6 +42,14 @@ beforeAll(async () => {
       },
       { id: 'personal', kind: 'pii', types: ['email', 'card'], action: 'mask', on: ['output'] },
       { id: 'narrow', kind: 'pii', types: ['card'], action: 'mask', on: ['output'], window_characters: 12 },
+      {
+        id: 'run',
+        kind: 'patterns',
+        patterns: [{ name: 'run', regex: 'N(?: \\d+)+' }],
+        action: 'mask',
+        on: ['output'],
+        window_characters: 12,
+      },
       { id: 'blocked', kind: 'words', words: [secretWord], on: ['output'], window_characters: 12 },
     ],
     moreWorkspaces: [
@@ -59,6 +68,7 @@ beforeAll(async () => {
           { name: 'personal', key: keys.personal, guardrails: ['personal'] },
           { name: 'narrow', key: keys.narrow, guardrails: ['narrow'] },
           { name: 'blocked', key: keys.blocked, guardrails: ['blocked'] },
+          { name: 'run', key: keys.run, guardrails: ['run'] },
           { name: 'free', key: keys.free },
         ],
       },
@@ -135,6 +145,15 @@ describe.each(deliveries)('a guardrail in the process, on $name (stream: $stream
     const content = await contentOf(response);
     expect(content.answer.body).toBe(body);
     expect(content.blocked).toContain('Apollo');
+  });
+
+  it('masks all of what goes on behind the end of a window, and of what ends with the answer', async () => {
+    const response = await send(one, 'The run N 1 2 3 4 5 6 7 8 9 end, N 7 8', keys.run);
+    const body = await response.text();
+    expect(response.status).toBe(200);
+    const text = textsIn(one, body);
+    expect(text).toContain('[run] end, [run]');
+    if (one.stream) expect(text).not.toMatch(/\d/);
   });
 
   it('never sends all of a number that crosses windows', async () => {

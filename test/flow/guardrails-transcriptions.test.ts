@@ -33,15 +33,21 @@ describe('guardrails on transcriptions', () => {
       if (typeof answer === 'string') outgoing.writeHead(200, { 'content-type': 'text/plain' }).end(answer);
       else sendReply(outgoing, Array.isArray(answer) ? eventsReply(...answer) : jsonReply(answer));
     });
+    const imagePrice = {
+      ...{ input_price_per_million: '0', output_price_per_million: '0', image_prices: { default: '0.04' } },
+      supported_params: {},
+    };
     const price = { input_price_per_second: '0.0001' };
     harness = await startHarness({
       models: {
         whisper: [{ provider: 'scripted', upstream: 'any', more: price }],
+        painter: [{ provider: 'painter', upstream: 'any', more: imagePrice }],
         chat: [{ provider: 'chat', upstream: 'any' }],
         claude: [{ provider: 'claude', upstream: 'any' }],
       },
       providers: {
         scripted: { base_url: provider.url, apis: ['transcriptions'] },
+        painter: { base_url: provider.url, apis: ['images'] },
         chat: { base_url: provider.url, apis: ['chat-completions'] },
         claude: { base_url: provider.url, apis: ['messages'] },
       },
@@ -69,6 +75,56 @@ describe('guardrails on transcriptions', () => {
     });
     return response;
   }
+
+  describe('on images', () => {
+    const image = 'iVBORw0KGgo='.repeat(500);
+    const imageUsd = 40_000_000_000n;
+    const paint = (more: Json = {}) =>
+      harness.postTo('/images/generations', { model: 'painter', prompt: 'A lighthouse', n: 2, ...more });
+    const eventOf = (text: string) => ({
+      ...{ type: 'image_generation.completed', b64_json: image, created_at: 7, size: '1024x1024', quality: 'high' },
+      ...{ background: 'opaque', output_format: 'png', revised_prompt: text },
+    });
+    const partial = { ...eventOf(''), type: 'image_generation.partial_image', revised_prompt: undefined };
+    const eventsIn = async (response: Response) =>
+      dataLines(await response.text()).map((line) => JSON.parse(line) as Json);
+
+    it('mask what they say was drawn, and leave the image, whole and in events', async () => {
+      answer = {
+        created: 7,
+        size: '1024x1024',
+        data: [{ b64_json: image, revised_prompt: mail }, { b64_json: image }],
+      };
+      const { data } = (await (await paint()).json()) as { data: Json[] };
+      expect(data).toEqual([{ b64_json: image, revised_prompt: 'Write to [mail] today.' }, { b64_json: image }]);
+      answer = [partial, eventOf(mail), eventOf('A tower')];
+      const events = await eventsIn(await paint({ stream: true }));
+      expect(events.map(({ revised_prompt: text }) => text)).toEqual([undefined, 'Write to [mail] today.', 'A tower']);
+      expect(events.every(({ b64_json: bytes }) => bytes === image)).toBe(true);
+      expect(guardrail.questions.flatMap(({ texts }) => texts)).toEqual([mail, mail, 'A tower']);
+    });
+
+    it('block the images that they speak of, which are paid, whole and in events', async () => {
+      const forbidden = 'A forbidden word';
+      answer = {
+        created: 7,
+        style: forbidden,
+        data: [{ b64_json: image, revised_prompt: 'A tower' }, { b64_json: image }],
+      };
+      const whole = await paint();
+      expect(await whole.clone().json()).toMatchObject({ created: 7, data: [{ revised_prompt: word.message }] });
+      expect(await whole.text()).not.toContain(image);
+      expect((await harness.recordOf(whole))?.costPicoUsd).toBe(2n * imageUsd);
+      answer = [eventOf('A tower'), eventOf(forbidden)];
+      const streamed = await paint({ stream: true });
+      const events = await eventsIn(streamed);
+      expect(events.map(({ type, b64_json: bytes, revised_prompt: text }) => [type, bytes, text])).toEqual([
+        ['image_generation.completed', image, 'A tower'],
+        ['image_generation.completed', '', word.message],
+      ]);
+      expect((await harness.recordOf(streamed))?.costPicoUsd).toBe(2n * imageUsd);
+    });
+  });
 
   it('leave what passes as it came, in JSON, as a text and as events', async () => {
     const done = { type: 'transcript.text.done', text: 'Good day.', usage: { type: 'duration', seconds: 1 } };

@@ -13,6 +13,10 @@ import { eventually, type WatchedClock, watchedClock } from '../support/watched-
 const streamBudgetSeconds = 300;
 const apis = ['chat-completions', ...translatedInterfaces.map(({ api }) => api)];
 const patience = { idle_timeout_ms: 3_600_000, first_chunk_timeout_ms: 3_600_000 };
+const slowPrices = {
+  ...{ input_price_per_million: '0', output_price_per_million: '0', supported_params: {} },
+  ...{ input_price_per_character: '0.00001', input_price_per_second: '0.0001', image_prices: { default: '0.01' } },
+};
 const comment = ': keep-alive\n\n';
 
 let clock: WatchedClock;
@@ -35,9 +39,14 @@ async function start(workspace: Record<string, unknown> = {}): Promise<void> {
       'acme/held': [{ provider: 'patient', upstream: 'stall:1' }],
       'acme/echo': [{ provider: 'patient', upstream: 'echo' }],
       'gemini/stall': [{ provider: 'generate-content', upstream: 'stall:1' }],
+      'slow/silent': [{ provider: 'slow', upstream: 'silent', more: slowPrices }],
     },
     // Longer than the budget, so that moving the clock at one go meets the deadline first.
-    providers: Object.fromEntries([['patient', patience], ...apis.map((api) => [api, { ...patience, apis: [api] }])]),
+    providers: Object.fromEntries([
+      ['patient', patience],
+      ['slow', { ...patience, apis: ['images', 'speech', 'transcriptions'] }],
+      ...apis.map((api) => [api, { ...patience, apis: [api] }]),
+    ]),
   });
   started.push(gateway);
 }
@@ -89,6 +98,31 @@ describe('a stage with a stream budget of 300 seconds', () => {
     await called();
     clock.advance(55_000);
     await expectError(await answer, 504, 'request_deadline_exceeded');
+  });
+
+  it('gives a whole image, edit, speech and transcription all of the budget, and an image in events likewise', async () => {
+    const model = 'slow/silent';
+    const file = new FormData();
+    file.append('model', model);
+    file.append('file', new File([new Uint8Array(100)], 'a.wav', { type: 'audio/wav' }));
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    const answers = [
+      gateway.postTo('/images/generations', { model, prompt: 'A lighthouse' }),
+      gateway.postTo('/images/generations', { model, prompt: 'A lighthouse', stream: true }),
+      gateway.postTo('/images/edits', {
+        model,
+        prompt: 'At night',
+        images: [{ image_url: 'data:image/png;base64,AA==' }],
+      }),
+      gateway.postTo('/audio/speech', { model, input: 'Good day', voice: 'a' }),
+      fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: file }),
+    ];
+    await gateway.simulator.until((seen) => seen.length === answers.length);
+    clock.advance(299_999);
+    expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(answers.map(() => false));
+    clock.advance(1);
+    for (const answer of answers) await expectError(await answer, 504, 'request_deadline_exceeded');
+    await gateway.simulator.until((seen) => seen.every(({ closedEarly }) => closedEarly));
   });
 
   it('keeps a silent stream alive with comments, none of them sent before the first output', async () => {

@@ -73,11 +73,11 @@ async function expectUnits(start: StartCounted, quietMs: number): Promise<void> 
   await backends.stop();
   const [everyLimit = NaN, noLimits = NaN] = units;
   expect([everyLimit > 8, everyLimit <= writeUnitsPerCall, everyLimit <= 9.2]).toEqual([true, true, true]);
-  expect([noLimits >= 5, noLimits <= writeUnitsWithoutLimits, noLimits <= 5.2]).toEqual([true, true, true]);
+  expect([noLimits >= 6, noLimits <= writeUnitsWithoutLimits, noLimits <= 6.2]).toEqual([true, true, true]);
 }
 
 describeOnDynamo('a call of the uploaded bundle under the variables of the template of prod', () => {
-  it('writes at most 9.2 units with every limit, and at most 5.2 by a key without limits', async () => {
+  it('writes at most 9.2 units with every limit, and at most 6.2 by a key without limits', async () => {
     const variables = templateVariables();
     expect(variables).toMatchObject({ GW_STAGE_CONCURRENCY: '500', GW_KEY_REQUESTS_PER_MINUTE: '6000' });
     await expectUnits(async ({ stage, url }) => {

@@ -198,6 +198,7 @@ describe('a stage with tasks', () => {
     const idleSeconds = Number(attributes.find(({ Key }) => Key === 'idle_timeout.timeout_seconds')?.Value);
     const [readSeconds, wholeSeconds] = [origin?.VpcOriginConfig.OriginReadTimeout, origin?.ResponseCompletionTimeout];
     expect([readSeconds, idleSeconds, wholeSeconds]).toEqual([115, 117, 130]);
+    expect(JSON.stringify(stage.api)).toContain('{"Name":"GW_SLOW_ANSWER_SECONDS","Value":"110"}');
     // A task that closes first would cut the next request of its load balancer.
     expect(containerKeepAliveMs).toBeGreaterThan(idleSeconds * 1_000);
   });

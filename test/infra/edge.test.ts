@@ -151,6 +151,12 @@ describe('the distribution', () => {
         expect(ResponseCompletionTimeout).toBe(streamBudgetSeconds + 20);
         expect(ResponseCompletionTimeout).toBeGreaterThan(callTimes(streamBudgetSeconds).functionTimeoutSeconds);
       }
+      const variables = resourcesOf(stage.api, 'AWS::Lambda::Function').map(
+        ({ Properties }) => (Properties.Environment as { Variables?: Record<string, unknown> } | undefined)?.Variables,
+      );
+      expect(variables.find((names) => names?.GW_STAGE_CONCURRENCY !== undefined)?.GW_SLOW_ANSWER_SECONDS).toBe(
+        streamBudgetSeconds > 110 ? '110' : undefined,
+      );
       expect(keepAliveCommentMs).toBeLessThan((originReadTimeoutSeconds * 1_000) / 2);
     },
   );

@@ -286,6 +286,52 @@ onEachStore((start) => {
     });
   });
 
+  describe('a key whose spending nothing limits', () => {
+    it('counts what it has spent, once and in its period, which a limit that is given later holds against it', async () => {
+      const key = await newKey();
+      await setAttribute(key.publicId, 'spend_limit_reset', 'daily');
+      const known = await key.item();
+      const spent = async () => readKeySpending(await key.item(), key.clock.nowMs());
+      const charge = (owner: string, amount: string) =>
+        key.counters.chargeKey({ publicId: key.publicId, owner, known }, usd(amount));
+      expect(await key.admit({ hold: key.hold('a', '9') })).toMatchObject({ kind: 'admitted', hold: undefined });
+      key.calls.writes = 0;
+      await charge('a', '3');
+      await charge('b', '0');
+      expect(key.calls.writes).toBe(1);
+      expect(await spent()).toMatchObject({ limit: null, spent: usd('3'), held: 0n });
+      expect(await key.item()).toMatchObject({ balance_pico_usd: -Number(usd('3')) });
+      key.clock.advance(86_400_000);
+      expect(await spent()).toMatchObject({ spent: 0n });
+      await Promise.all([charge('c', '1'), charge('d', '0.5')]);
+      expect(await spent()).toMatchObject({ spent: usd('1.5') });
+      await key.write({ spendLimitUsd: '2', spendLimitReset: 'daily' });
+      expect(await key.admit({ hold: key.hold('e', '0.6') })).toMatchObject({
+        kind: 'spend_limit',
+        available: usd('0.5'),
+      });
+      expect(await key.admit({ hold: key.hold('e', '0.5') })).toMatchObject({ kind: 'admitted' });
+    });
+
+    it('is charged by the write that releases its slot', async () => {
+      const { admit, hold, counters, calls, item } = await newKey({ concurrency: 2 });
+      const admission = await admit({ hold: { ...hold('a', '1'), slot: true } });
+      calls.writes = 0;
+      const { hold: taken } = admission as { hold: KeyHold };
+      expect(await counters.settleKey(taken, usd('0.25'))).toMatchObject({ kind: 'settled' });
+      expect(await counters.settleKey(taken, usd('0.25'))).toMatchObject({ kind: 'gone' });
+      expect(calls.writes).toBe(1);
+      expect(await item()).toMatchObject({ balance_slots: 0, spent_pico_usd: Number(usd('0.25')) });
+    });
+
+    it('that is gone is not made anew', async () => {
+      const { counters } = await newKey();
+      const publicId = 'absent0123456780';
+      await counters.chargeKey({ publicId, owner: 'a', known: { secret_sha256: 'f' } }, usd('1'));
+      expect(await test.store.get('keys', publicId)).toBeUndefined();
+    });
+  });
+
   const setAttribute = (publicId: string, attribute: string, value: string | number) =>
     test.store.update({
       table: 'keys',

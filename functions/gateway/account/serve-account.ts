@@ -41,19 +41,20 @@ interface ShownKey extends Pick<CountedKey, 'record'> {
   readonly spending: ReturnType<typeof readKeySpending>;
 }
 
-/** Spending is counted on a key that has a limit, since the last reset of it. `defaultRpm`: of a key without its own. */
+/** Spending counts since the last reset. `defaultRpm`: of a key without its own. */
 export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number) {
   const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
+  const { limit, spent, held } = spending;
   return {
     name,
     workspace,
     status,
     rpm: record.rpm ?? defaultRpm ?? null,
-    limit_usd: spending && formatUsd(spending.limit),
+    limit_usd: limit === null ? null : formatUsd(limit),
     limit_reset: spendLimitReset,
-    usage_usd: spending && formatUsd(spending.spent),
+    usage_usd: formatUsd(spent),
     // A limit that was lowered may lie below what was spent.
-    limit_remaining_usd: spending && formatUsd(atLeastNothing(spending.limit - spending.spent - spending.held)),
+    limit_remaining_usd: limit === null ? null : formatUsd(atLeastNothing(limit - spent - held)),
     expires_at: instantOf(expiresAtMs),
     models,
     is_free_tier: false,

@@ -25,11 +25,11 @@ const unchecked = 'The stored answer of this Idempotency-Key was not checked by 
 
 /** Runs, replays, conflicts, or is still running. */
 export function reserveIdempotencyKey(
-  { idempotency, clock, times }: GatewayDependencies,
+  { idempotency, clock }: GatewayDependencies,
   call: IdentifiedCall,
   owner: string,
 ): Reservation | undefined {
-  const { idempotencyKey: key, workspace, arrivedAtMs, scope } = call;
+  const { idempotencyKey: key, workspace, scope } = call;
   if (key === undefined) return undefined;
   if (refusesKey(call)) {
     const refusal = refused('idempotency', fail('invalid_request', { message: unwanted }));
@@ -39,7 +39,7 @@ export function reserveIdempotencyKey(
   const release = () => idempotency.release(keyOwner);
   async function reserve(): Promise<ReservationResult> {
     const nowMs = clock.nowMs();
-    const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.holdLifeMs };
+    const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: call.leaseUntilMs };
     const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { memory: scope.memory });
     switch (outcome.kind) {
       case 'claimed':

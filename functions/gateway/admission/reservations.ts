@@ -62,7 +62,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
   const limits = concurrencyLimitsOf(deps, call);
   const isCountOnly = countsOnly(call.clientInterface.id);
   const amount = holdAmountOf(call);
-  const holder = { owner, expiresAtMs: call.arrivedAtMs + deps.times.holdLifeMs };
+  const holder = { owner, expiresAtMs: call.leaseUntilMs };
   const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...holder, amount, slot });
   const keyHold = held(!isCountOnly);
   // Where its credit is spread over shards, a workspace has its slots apart from it.

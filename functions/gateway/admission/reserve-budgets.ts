@@ -10,7 +10,7 @@ import type { BudgetHold, RoutedCall } from '../stages.ts';
 import { type Release, type Reservation, type ReservationResult, refused } from './reservation.ts';
 
 export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owner: string): Reservation | undefined {
-  const quotes = quotesOf(deps, call, owner);
+  const quotes = quotesOf(call, owner);
   if (quotes.length === 0) return undefined;
   const holds: BudgetHold[] = [];
   const release = async (): Promise<void> => {
@@ -77,8 +77,8 @@ interface Quote {
   readonly error?: GatewayError | undefined;
 }
 
-function quotesOf({ times }: GatewayDependencies, call: RoutedCall, owner: string): readonly Quote[] {
-  const expiresAtMs = call.arrivedAtMs + times.holdLifeMs;
+function quotesOf(call: RoutedCall, owner: string): readonly Quote[] {
+  const expiresAtMs = call.leaseUntilMs;
   const connected = call.plan.filter((candidate) => call.byok?.sourceOf(candidate) === 'connection');
   return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) =>
     quoteOf(call, provider, { owner, expiresAtMs }),

@@ -46,8 +46,8 @@ export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput
 
 /** By what was last seen of the key. */
 export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
-  const spending = readKeySpending(item, nowMs);
-  return spending !== null && spending.limit - spending.spent - spending.held < amount;
+  const { limit, spent, held } = readKeySpending(item, nowMs);
+  return limit !== null && limit - spent - held < amount;
 }
 
 const askKey = (

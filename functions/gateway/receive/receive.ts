@@ -112,10 +112,12 @@ function readCall(
   const form = 'form' in body ? body.form : undefined;
   const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, path, form });
   if (request instanceof GatewayError) return request;
+  const { idleMembers } = request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
   if (tags instanceof GatewayError) return tags;
   if (passedOn instanceof GatewayError) return passedOn;
+  const budget = clientInterface.takesLong ? times.slow : { ...times, requestBudgetMs };
   return {
     clientInterface,
     scope,
@@ -127,11 +129,14 @@ function readCall(
     attribution,
     tags,
     passedOn,
-    fingerprint: once(() => fingerprint(clientInterface.id, json, heededHeaders(headers, scope), passedOn, path)),
+    fingerprint: once(() =>
+      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, path, idleMembers }),
+    ),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
-    deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
-    streamDeadline: startDeadline(clock, arrivedAtMs, times.streamBudgetMs),
+    deadline: startDeadline(clock, arrivedAtMs, budget.requestBudgetMs),
+    streamDeadline: startDeadline(clock, arrivedAtMs, budget.streamBudgetMs),
+    leaseUntilMs: arrivedAtMs + budget.holdLifeMs,
   };
 }
 

@@ -93,16 +93,20 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
 
 function heldBy(
   { counters, credit, limiter, slotPools }: GatewayDependencies,
-  { bill, holdings, workspace }: AdmittedCall,
+  { bill, holdings, workspace, key, owner }: AdmittedCall,
 ): readonly Held[] {
   const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = holdings;
   const owed = () => bill.totalOf('workspace');
-  const ofKey: Held | undefined = keyHold && {
-    kind: 'money',
-    slotsIn: keyHold.slot === true ? keySlots(keyHold.publicId, keyHold.slotsMax ?? null) : undefined,
-    end: (options) => counters.settleKey(keyHold, owed(), options),
-    chargedAs: (item) => ({ of: 'key', publicId: keyHold.publicId, item }),
-  };
+  const charged = { publicId: String(key.pk), owner, known: key };
+  const ofKey: Held =
+    keyHold === undefined
+      ? { kind: 'money', slotsIn: undefined, end: unknownOutcome(() => counters.chargeKey(charged, owed())) }
+      : {
+          kind: 'money',
+          slotsIn: keyHold.slot === true ? keySlots(keyHold.publicId, keyHold.slotsMax ?? null) : undefined,
+          end: (options) => counters.settleKey(keyHold, owed(), options),
+          chargedAs: (item) => ({ of: 'key', publicId: keyHold.publicId, item }),
+        };
   const ofCredit: Held | undefined = creditHold && {
     kind: 'money',
     slotsIn: creditHold.slot === true ? creditCounter(creditHold.account, creditHold.shard) : undefined,

@@ -96,7 +96,7 @@ const newKeyDocument = (deps: ManagementDependencies, publicId: string): Promise
     .then((key) => readKeyFigures(deps, key))
     .then(keyDocument, refuseUnansweredKey('keys', publicId));
 
-/** No more of a key than its public id. Spending is counted on keys that have a limit. */
+/** No more of a key than its public id. */
 export const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   public_id: key.publicId,
   workspace: key.workspace,

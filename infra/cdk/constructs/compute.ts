@@ -9,6 +9,7 @@ import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'a
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IConstruct } from 'constructs';
 import { brand, callTimes, tableNaming } from '../../../shared/foundation/constants/index.ts';
+import { slowSecondsOf } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import type { CreateOrigin } from './edge.ts';
@@ -63,7 +64,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     settings,
     codeFolder: join(bundlesRoot, 'gateway'),
     description: `${brand} ${stage}: POST /v1/chat/completions, streaming; data in ${dataStack}`,
-    timeoutSeconds: callTimes(settings.streamBudgetSeconds).functionTimeoutSeconds,
+    timeoutSeconds: callTimes(settings.streamBudgetSeconds, slowSecondsOf(settings)).functionTimeoutSeconds,
     reservedConcurrency: settings.gatewayReservedConcurrency,
   });
   chat.grant(chatAccess);

@@ -59,7 +59,10 @@ export interface OperatorOrigin {
 
 export interface EdgeProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, 'compute' | 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
+  readonly settings: Pick<
+    StageSettings,
+    'compute' | 'customDomain' | 'edge' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'
+  >;
   readonly chatOrigin: CreateOrigin;
   /** Undefined where the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;

@@ -8,6 +8,7 @@ import {
   tableNames,
   tableNaming,
 } from '../../../shared/foundation/constants/index.ts';
+import { rightsOf } from '../../cdk/constructs/table-actions.ts';
 import {
   connectionKeyAlias,
   encryptionKeyActions,
@@ -107,11 +108,16 @@ async function findPlace(target: StageTarget, shellRegion: string | undefined): 
 const partitionOf = (region: string): string =>
   region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 
+/** Updates of one moment may go together, which is a right of its own. */
+const tableRights = (action: string): string[] => rightsOf(action).map((right) => right.replace('dynamodb:', ''));
+
 function tableStatements(place: StagePlace): PolicyStatement[] {
   const arnOf = (table: TableName) => arn(place, 'dynamodb', `table/${place.nameOf(table)}`);
   const byActions = Map.groupBy(tableNames, (table) => (tableActions[table] ?? []).join(' '));
   const statements = [...byActions].flatMap(([actions, tables]) =>
-    actions === '' ? [] : [allow(`${upper(tables)}Tables`, 'dynamodb', actions.split(' '), tables.map(arnOf))],
+    actions === ''
+      ? []
+      : [allow(`${upper(tables)}Tables`, 'dynamodb', actions.split(' ').flatMap(tableRights), tables.map(arnOf))],
   );
   return [allow('DescribeTables', 'dynamodb', ['DescribeTable'], tableNames.map(arnOf)), ...statements];
 }

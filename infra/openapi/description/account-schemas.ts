@@ -17,7 +17,7 @@ const key: MembersOf<ReturnType<typeof keyDocument>> = {
   rpm: { ...countOrNull, description: 'Requests per minute. Null: no limit.' },
   limit_usd: { ...amountOrNull, description: 'All that the key may spend. Null: no limit.' },
   limit_reset: { ...textOrNull, description: 'When its spend limit resets: daily, weekly or monthly. Null: never.' },
-  usage_usd: { ...amountOrNull, description: 'Null where nothing limits, and so counts, the spending of the key.' },
+  usage_usd: { ...amount, description: 'What the key has spent, limited or not; with a reset, in the present period.' },
   limit_remaining_usd: { ...amountOrNull, description: 'What running calls hold is taken off.' },
   expires_at: { type: ['string', 'null'], format: 'date-time' },
   models: { type: ['array', 'null'], items: text, description: 'Ids it may call. Null: all of its workspace.' },

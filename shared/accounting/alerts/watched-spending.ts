@@ -40,9 +40,8 @@ export async function readSpendings(charged: ChargedCounter, sources: SpendingSo
 }
 
 function keySpending({ publicId, item }: ChargedCounter & { readonly of: 'key' }, nowMs: number): WatchedSpending[] {
-  const spending = readKeySpending(item, nowMs);
-  if (spending === null) return [];
-  const { spent, limit, periodStartMs } = spending;
+  const { spent, limit, periodStartMs } = readKeySpending(item, nowMs);
+  if (limit === null) return [];
   const period = periodStartMs === null ? null : new Date(periodStartMs).toISOString().slice(0, dayCharacters);
   const place = { table: 'keys', key: publicId, attribute: 'alert' } as const;
   const names = { workspace: String(item.workspace), key: String(item.name) };

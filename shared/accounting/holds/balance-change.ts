@@ -65,6 +65,12 @@ export class BalanceChange {
     return isLate ? 'late' : 'covered';
   }
 
+  /** Nothing was reserved for it. */
+  charge(balances: readonly Balance[], amount: bigint): void {
+    for (const { attribute } of balances) this.#draft.add(attribute, -amount);
+    this.#returned -= amount;
+  }
+
   /**
    * Releases buckets that had expired when the item was seen; those that others may have changed since wait for a newer
    * copy.

@@ -28,6 +28,7 @@ import {
   keySettlement,
   type PaidKeyRequest,
 } from './key-admission.ts';
+import { createKeyCharges, type KeyCharge } from './key-charges.ts';
 import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts';
 
 export interface Counters {
@@ -48,6 +49,8 @@ export interface Counters {
   /** The same for a request that reserves no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
+  /** For a key of which nothing was reserved. Call it once: what it throws must not be repeated. */
+  chargeKey(charge: KeyCharge, amount: bigint): Promise<void>;
   /** Whether so many of its slots are free, as far as this process knows, that the release of one may be delayed. */
   hasSpareSlots(counter: Counter): boolean;
   /** Used by counters of other modules. */
@@ -59,6 +62,8 @@ export type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 export interface CountersOptions extends ItemWriterOptions {
   /** Lifetime of a reservation after the arrival of its call. */
   readonly holdLifeMs?: number;
+  /** Whether calls of one key share the write of spending that nothing limits. Default: false. */
+  readonly sharesCharges?: boolean;
   /** Limit of keys without one of their own; none if absent. */
   readonly keyRequestsPerMinute?: number | undefined;
   readonly randomness: Pick<Randomness, 'bytes' | 'fraction'>;
@@ -80,10 +85,12 @@ const looksMax = 3;
 export function createCounters({
   holdLifeMs = holdLifeDefaultMs,
   keyRequestsPerMinute: defaultRequestsPerMinute,
+  sharesCharges: isShared = false,
   ...options
 }: CountersOptions): Counters {
   const writer = createItemWriter(options);
   const { clock, randomness } = options;
+  const chargeKey = createKeyCharges({ writer, clock, isShared });
   const samplingOf = createSampling(defaultRequestsPerMinute, randomness);
   const bucketsOf = ({ expiresAtMs, slot }: Hold): HoldBuckets => {
     const bucketSeconds = bucketSecondsOf(holdLifeMs);
@@ -143,6 +150,7 @@ export function createCounters({
       const defaults = { defaultRequestsPerMinute, sampling: samplingOf(request.publicId) };
       return admitKey(writer, { ...defaults, ...request }, request.hold && bucketsOf(request.hold));
     },
+    chargeKey,
     countKeyRequest: (request) => countKeyRequest(writer, { defaultRequestsPerMinute, ...request }),
 
     settleKey({ publicId, ...hold }, actual, options) {

@@ -7,7 +7,7 @@ import { batchRuns, type Gathering, type Item, type Store, StoreUnavailable } fr
 import type { ItemAddress } from './counter.ts';
 import { createItemQuestions, type WrittenItem } from './item-questions.ts';
 import { isReservation, isSettlement, planWrite, type QueuedRequest, requestsOf } from './plan-write.ts';
-import type { Assess, Assessment, Correction, ReservationOutcome, Settlement, SettlementOutcome } from './requests.ts';
+import type { AfterCall, Assess, Assessment, ReservationOutcome, SettlementOutcome } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
 
 /** How long a request may wait in the process for its turn. */
@@ -31,11 +31,11 @@ export interface ItemWriter {
   ): Promise<ReservationOutcome<Assessed>>;
   /**
    * Once per owner and item, however often it is called; 'gone': done before, or this process has made no such
-   * reservation. Throws StoreUnavailable: call it again.
+   * reservation. A charge without a reservation is made each time. Throws StoreUnavailable: call it again.
    */
   settle(
     address: ItemAddress & { readonly owner: string },
-    settlement: Settlement | Correction,
+    settlement: AfterCall,
     options?: SettlementOptions,
   ): Promise<SettlementOutcome>;
   /** The item as this process knows it; undefined: it does not. */

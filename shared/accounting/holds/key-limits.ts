@@ -59,8 +59,17 @@ export const keySlots = (publicId: string, slotsMax: number | null): Counter => 
   slotsMax,
 });
 
+/** Charges a key for which nothing was reserved, as nothing limits its spending. */
+export const keyCharge = (publicId: string, nowMs: () => number) => ({
+  kind: 'charge' as const,
+  counter: keyCounter(publicId, null),
+  requiredAttribute: keyAttributes.secretSha256,
+  prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),
+});
+
 export interface KeySpending {
-  readonly limit: PicoUsd;
+  /** Null: none. */
+  readonly limit: PicoUsd | null;
   /** In the current period; without a reset, ever. */
   readonly spent: PicoUsd;
   readonly held: PicoUsd;
@@ -68,13 +77,11 @@ export interface KeySpending {
   readonly periodStartMs: number | null;
 }
 
-/** Null: no limit, and spending is not counted on the key. */
-export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
+export function readKeySpending(item: Item, nowMs: number): KeySpending {
   const { spendLimitUsd, spendLimitReset } = readKeyLimits(item);
-  if (spendLimitUsd === null) return null;
   return {
     periodStartMs: spendLimitReset === null ? null : periodStartMs(spendLimitReset, nowMs),
-    limit: readLimit(spendLimitUsd),
+    limit: spendLimitUsd === null ? null : readLimit(spendLimitUsd),
     spent: readAmount(item[spentAttribute]) - spentBeforePeriod(item, nowMs),
     held: readHeld(item)
       .filter(({ expiresAtMs }) => expiresAtMs > nowMs)

@@ -9,15 +9,7 @@
 //      was released, and the cost is charged although nothing is held for it, because the provider was paid.
 //   4. An expired bucket is released once: the write compares it with the amount that it releases.
 import type { SeenItem } from './counter.ts';
-import type {
-  Assess,
-  Assessment,
-  Correction,
-  Demand,
-  ReservationOutcome,
-  Settlement,
-  SettlementOutcome,
-} from './requests.ts';
+import type { AfterCall, Assess, Assessment, Demand, ReservationOutcome, SettlementOutcome } from './requests.ts';
 import type { DraftedWrite } from './update-draft.ts';
 import { WriteGroup } from './write-group.ts';
 
@@ -28,7 +20,7 @@ export interface WaitingReservation {
 }
 
 export interface WaitingSettlement {
-  readonly settlement: Settlement | Correction;
+  readonly settlement: AfterCall;
 }
 
 export interface WritePlan<Reservation, Settling> {
@@ -64,12 +56,12 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   const settled: { readonly waiting: Settling; readonly wasLate: boolean }[] = [];
   for (const waiting of settlements) {
     const { settlement } = waiting;
-    const outcome = settlement.kind === 'correct' ? group.correct(settlement) : group.settle(settlement);
+    const outcome = outcomeIn(group, settlement);
     if (outcome === 'gone') gone.push(waiting);
     else settled.push({ waiting, wasLate: outcome === 'late' });
   }
   const assessed = reservations.map((reservation) => ({ reservation, assessment: reservation.assess(seen, nowMs) }));
-  const counters = settlements.flatMap(({ settlement }) => (settlement.kind === 'settle' ? settlement.counter : []));
+  const counters = settlements.flatMap(({ settlement }) => (settlement.kind === 'correct' ? [] : settlement.counter));
   const demands = assessed.flatMap(({ assessment }) => (isDemand(assessment) ? assessment : []));
   group.releaseExpired([...counters, ...demands]);
   const answered: [Reservation, ReservationOutcome][] = [];
@@ -96,6 +88,11 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
     gone,
     write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, needsItem },
   };
+}
+
+function outcomeIn(group: WriteGroup, settlement: AfterCall) {
+  if (settlement.kind === 'correct') return group.correct(settlement);
+  return settlement.kind === 'charge' ? group.charge(settlement) : group.settle(settlement);
 }
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);

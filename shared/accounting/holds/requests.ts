@@ -96,6 +96,18 @@ export interface Settlement {
   readonly needsItem?: boolean | undefined;
 }
 
+/** Charges a cost for which nothing was reserved. */
+export interface UnreservedCharge {
+  readonly kind: 'charge';
+  readonly counter: Counter;
+  readonly amount: bigint;
+  /** Attribute that every item of its kind has: an item that was deleted is not made anew. */
+  readonly requiredAttribute: string;
+  /** The item as its caller has seen it: its configuration counts where the writer does not know the item. */
+  readonly known: Item;
+  readonly prepare?: Settlement['prepare'];
+}
+
 /** Changes counts that were made at a moment, as far as they may still be changed. */
 export interface Correction {
   readonly kind: 'correct';
@@ -119,3 +131,6 @@ export interface Gone {
 }
 
 export type SettlementOutcome = Settled | Gone;
+
+/** What is written behind a call. */
+export type AfterCall = Settlement | UnreservedCharge | Correction;

@@ -5,7 +5,7 @@ import type { Clock } from '../../foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
 import { planWrite } from './plan-write.ts';
-import type { Correction, Settlement, SettlementOutcome } from './requests.ts';
+import type { AfterCall, SettlementOutcome } from './requests.ts';
 import { hasMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */
@@ -32,7 +32,7 @@ interface DoubtfulWrite {
 
 export interface OwnedSettlement {
   readonly owner: string;
-  readonly settlement: Settlement | Correction;
+  readonly settlement: AfterCall;
 }
 
 export interface SettleOnce {
@@ -43,7 +43,7 @@ export interface SettleOnce {
   /** `write`: makes the first try. */
   settle(
     address: ItemAddress & { readonly owner: string },
-    settlement: Settlement | Correction,
+    settlement: AfterCall,
     write: () => Promise<SettlementOutcome>,
   ): Promise<SettlementOutcome>;
 }

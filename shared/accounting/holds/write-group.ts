@@ -1,14 +1,26 @@
 // One write in preparation, and the capacity that remains as requests join it in turn.
 
+import { exists, type Item } from '../../storage/store/index.ts';
 import { BalanceChange } from './balance-change.ts';
 import { amountAtMost, readTimed, type SeenItem, slotBalance } from './counter.ts';
-import type { Correction, Count, CounterReserved, Demand, Insufficient, Limited, Settlement } from './requests.ts';
+import type {
+  Correction,
+  Count,
+  CounterReserved,
+  Demand,
+  Insufficient,
+  Limited,
+  Settlement,
+  UnreservedCharge,
+} from './requests.ts';
 import { type DraftedWrite, UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';
 
 type Coverage = 'covered' | 'late' | 'gone';
 /** 'wait': it would fit without the others of this write, which may not be written. 'look': the item is not known. */
 type Verdict = 'fits' | 'wait' | 'look' | CounterReserved | Limited | Insufficient;
+
+type Spending = Pick<UnreservedCharge, 'counter' | 'amount' | 'prepare'>;
 
 const slotBalances = [slotBalance(null)];
 const slotAttributes: ReadonlySet<string> = new Set(slotBalances.map(({ attribute }) => attribute));
@@ -28,15 +40,36 @@ export class WriteGroup {
     this.#slots = new BalanceChange('heldSlots', this.#draft, seen);
   }
 
-  settle({ counter: { balances, spentAttribute }, bucket, held, actual, slotBucket, prepare }: Settlement): Coverage {
+  settle({ counter, bucket, held, actual, slotBucket, prepare }: Settlement): Coverage {
+    const item = this.#seen?.item ?? {};
     const slot =
       slotBucket === undefined ? undefined : this.#slots.settle(slotBalances, { bucket: slotBucket, amount: 1n }, 0n);
-    if (held === 0n && slot !== undefined) return slot;
-    const coverage = this.#amounts.settle(balances, { bucket, amount: held }, actual);
+    if (held === 0n && slot !== undefined) {
+      if (slot !== 'gone' && actual > 0n) this.#charge({ counter, amount: actual, prepare }, item);
+      return slot;
+    }
+    const coverage = this.#amounts.settle(counter.balances, { bucket, amount: held }, actual);
     if (coverage === 'gone') return slot ?? coverage;
-    if (spentAttribute !== undefined) this.#draft.add(spentAttribute, actual);
-    prepare?.(this.#draft, this.#seen?.item ?? {});
+    this.#countSpent({ counter, amount: actual, prepare }, item);
     return coverage;
+  }
+
+  charge(charge: UnreservedCharge): Coverage {
+    const { requiredAttribute } = charge;
+    if (this.#seen !== undefined && this.#seen.item[requiredAttribute] === undefined) return 'gone';
+    this.#draft.require(exists(requiredAttribute));
+    this.#charge(charge, this.#seen?.item ?? charge.known);
+    return 'covered';
+  }
+
+  #charge(charge: Spending, item: Item): void {
+    this.#amounts.charge(charge.counter.balances, charge.amount);
+    this.#countSpent(charge, item);
+  }
+
+  #countSpent({ counter: { spentAttribute }, amount, prepare }: Spending, item: Item): void {
+    if (spentAttribute !== undefined) this.#draft.add(spentAttribute, amount);
+    prepare?.(this.#draft, item);
   }
 
   correct({ changes, countedAtMs }: Correction): Coverage {

@@ -17,6 +17,8 @@ interface Inputs {
   readonly passedOn: PassedOn | undefined;
   /** Set where the path names the model. */
   readonly path: CallPath | undefined;
+  /** Fields of the body that ask for nothing. */
+  readonly idleMembers: ReadonlySet<string> | undefined;
 }
 
 /** Hashes of the inputs. Stored ones name their version. */
@@ -38,10 +40,9 @@ export function fingerprint(
   interfaceId: InterfaceId,
   body: JsonText,
   headers: SentHeaders,
-  passedOn?: PassedOn,
-  path?: CallPath,
+  { passedOn, path, idleMembers }: Partial<Pick<Inputs, 'passedOn' | 'path' | 'idleMembers'>> = {},
 ): Fingerprint {
-  const inputs = { interfaceId, body, headers, passedOn, path };
+  const inputs = { interfaceId, body, headers, passedOn, path, idleMembers };
   const version = Math.max(...fingerprintVersions);
   const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
@@ -49,14 +50,14 @@ export function fingerprint(
 }
 
 /** The order of fields and white space do not count, every value does. */
-function hashInputs({ interfaceId, body, headers, passedOn, path }: Inputs): string {
+function hashInputs({ interfaceId, body, headers, passedOn, path, idleMembers }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
       interface: interfaceId,
       path,
-      body_sha256: sha256Hex(canonicalText(body)),
+      body_sha256: sha256Hex(canonicalText(body, idleMembers)),
       correlation: {
         trace: sent(headerNames.traceId),
         span: sent(headerNames.spanId),

@@ -74,10 +74,10 @@ export async function updateKey(
 type Readers = Pick<Dependencies, 'keys' | 'clock'>;
 
 export interface KeyFigures extends KeyRecord {
-  /** Null without a spend limit: spending is then counted in the call records only. */
-  readonly spent: PicoUsd | null;
-  /** Reserved by running calls; null as above. */
-  readonly held: PicoUsd | null;
+  /** Since the last reset, with a spend limit or without. */
+  readonly spent: PicoUsd;
+  /** Reserved by running calls: nothing without a spend limit. */
+  readonly held: PicoUsd;
   readonly lastAlert: LastShareAlert | null;
   /** Whether its `expiresAtMs` has passed. */
   readonly isExpired: boolean;
@@ -94,7 +94,7 @@ export async function readKeys({ keys, clock }: Readers, workspace?: string): Pr
 export async function readFigures({ keys, clock }: Readers, record: KeyRecord): Promise<KeyFigures> {
   const item = (await keys.readItem(record.publicId)) ?? {};
   const nowMs = clock.nowMs();
-  const { spent, held } = readKeySpending(item, nowMs) ?? { spent: null, held: null };
+  const { spent, held } = readKeySpending(item, nowMs);
   return { ...record, spent, held, lastAlert: readLastShare(item), isExpired: isKeyExpired(record, nowMs) };
 }
 

@@ -42,8 +42,8 @@ const keyDocument = z.extend(keySchema, {
     .check(z.describe('`ending`: it was rotated, and goes on until `expires_at`.')),
   owner: textOrNull.check(z.describe('The person who made it for themselves. Null: an operator made it.')),
   expires_at: instantOrNull,
-  spent_usd: textOrNull.check(z.describe('Null where nothing limits, and so counts, its spending.')),
-  held_usd: textOrNull,
+  spent_usd: amount.check(z.describe('With a spend limit or without; with a reset, in the present period.')),
+  held_usd: amount,
   last_alert: lastAlert,
   replaced_by: textOrNull,
 });

@@ -10,6 +10,13 @@ export const streamBudget = { defaultSeconds: 55, minSeconds: 55, maxSeconds: 84
 export const requestBudgetMs = 55_000;
 
 /**
+ * Budget of images, speech and transcriptions, which send nothing until they are complete: image models take a minute
+ * and more. A process that lives gives them at least so long, and a distribution, which bears two minutes of silence, at
+ * most; else they have that of a stream.
+ */
+export const slowAnswerSeconds = 110;
+
+/**
  * The longest silence that CloudFront allows. It is above the budget, because a JSON answer sends nothing until it is
  * complete; a stream is kept alive by comments.
  */
@@ -23,8 +30,10 @@ export const keepAliveCommentMs = 15_000;
 export interface CallTimes {
   /** End of a stream whose first output came within `requestBudgetMs`. */
   readonly streamBudgetMs: number;
-  /** From the arrival of a request to the last byte of its answer, however slowly it is read. */
-  readonly deliveryMs: { readonly text: number; readonly stream: number };
+  /** Of an interface whose answers take long: its budget, and that of its streams. */
+  readonly slow: { readonly requestBudgetMs: number; readonly streamBudgetMs: number; readonly holdLifeMs: number };
+  /** From the arrival of a request to the last byte of its answer, however slowly it is read; `least`: from its first. */
+  readonly deliveryMs: { readonly text: number; readonly stream: number; readonly least: number };
   /** Lambda's own limit: settlement still fits in after a reader that never reads. */
   readonly functionTimeoutSeconds: number;
   /**
@@ -39,21 +48,31 @@ export interface CallTimes {
 /** From the budget to each limit behind it, in seconds. */
 const after = { delivery: 5, functionTimeout: 10, hold: 15, completionTimeout: 20 } as const;
 
-/** Throws a RangeError for a budget outside the allowed range. */
-export function callTimes(streamBudgetSeconds: number = streamBudget.defaultSeconds): CallTimes {
+/** Throws a RangeError for a budget outside the allowed range. `slowSeconds`: of images, speech and transcriptions. */
+export function callTimes(
+  streamBudgetSeconds: number = streamBudget.defaultSeconds,
+  slowSeconds: number = streamBudgetSeconds,
+): CallTimes {
   const { minSeconds, maxSeconds } = streamBudget;
-  if (!isStreamBudget(streamBudgetSeconds)) {
+  const longestSeconds = Math.max(streamBudgetSeconds, slowSeconds);
+  if (!isStreamBudget(streamBudgetSeconds) || !isStreamBudget(slowSeconds)) {
     throw new RangeError(`the stream budget must be a whole number of seconds from ${minSeconds} to ${maxSeconds}`);
   }
   return {
     streamBudgetMs: streamBudgetSeconds * 1_000,
+    slow: {
+      requestBudgetMs: slowSeconds * 1_000,
+      streamBudgetMs: longestSeconds * 1_000,
+      holdLifeMs: (longestSeconds + after.hold) * 1_000,
+    },
     deliveryMs: {
       text: requestBudgetMs + after.delivery * 1_000,
-      stream: (streamBudgetSeconds + after.delivery) * 1_000,
+      stream: (longestSeconds + after.delivery) * 1_000,
+      least: after.delivery * 1_000,
     },
-    functionTimeoutSeconds: streamBudgetSeconds + after.functionTimeout,
+    functionTimeoutSeconds: longestSeconds + after.functionTimeout,
     holdLifeMs: (streamBudgetSeconds + after.hold) * 1_000,
-    completionTimeoutSeconds: streamBudgetSeconds + after.completionTimeout,
+    completionTimeoutSeconds: longestSeconds + after.completionTimeout,
   };
 }
 
@@ -69,8 +88,8 @@ export const containerPort = 8_080;
 /** Where the counts of a process are read: on a port of its own, which the network protects in place of a key. */
 export const metricsEndpoint = { path: '/metrics', port: 9_464 } as const;
 
-/** How long a container keeps an idle connection: longer than its load balancer, which waits for an answer of 110 s. */
-export const containerKeepAliveMs = 130_000;
+/** How long a container keeps an idle connection: longer than its load balancer, which waits for the longest answer. */
+export const containerKeepAliveMs = 900_000;
 
 /** ECS kills a container this long after SIGTERM: its maximum. */
 export const containerStopSeconds = 120;

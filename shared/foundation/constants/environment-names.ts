@@ -10,6 +10,7 @@ export const environmentNames = {
   version: 'GW_VERSION',
   /** Seconds that a stream may take. Not set: 55. */
   streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
+  slowAnswerSeconds: 'GW_SLOW_ANSWER_SECONDS',
   /** Calls that the stage can run at once. Not set: nothing bounds them. */
   stageConcurrency: 'GW_STAGE_CONCURRENCY',
   /** Requests a minute of keys that have no `rpm` of their own. Not set: any number. */

@@ -15,6 +15,8 @@ export interface Environment {
   readonly version?: string | undefined;
   /** Absent: the default. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Budget of images, speech and transcriptions. Absent: that of a stream. */
+  readonly slowAnswerSeconds?: number | undefined;
   /** Calls that the stage can run at once. Absent: nothing bounds them. */
   readonly stageConcurrency?: number | undefined;
   /** Limit of keys without one of their own; if absent, none. */
@@ -49,14 +51,16 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const level = variables[environmentNames.logLevel] ?? 'info';
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
-  const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
+  const streamBudgetSeconds =
+    readBudget(variables, environmentNames.streamBudgetSeconds) ?? streamBudget.defaultSeconds;
+  const slowAnswerSeconds = readBudget(variables, environmentNames.slowAnswerSeconds);
   const bytesInUseMax = readBytesInUseMax(variables);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
   const tableSuffix = variables[environmentNames.tableSuffix];
   const cell = readCell(variables[environmentNames.cell]);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  const limits = { streamBudgetSeconds, ...readStageLimits(variables), bytesInUseMax };
+  const limits = { streamBudgetSeconds, slowAnswerSeconds, ...readStageLimits(variables), bytesInUseMax };
   const version = variables.AWS_LAMBDA_FUNCTION_VERSION ?? variables[environmentNames.version];
   return {
     stage,
@@ -111,13 +115,11 @@ function readGatewayUrl(text: string | undefined): string | undefined {
   throw new Error(`${environmentNames.gatewayUrl} must be a URL that begins with https://, or not be set`);
 }
 
-function readStreamBudget(text: string | undefined): number {
-  const seconds = text === undefined ? streamBudget.defaultSeconds : Number(text);
-  if (isStreamBudget(seconds)) return seconds;
+function readBudget(variables: Variables, name: string): number | undefined {
+  const text = variables[name];
+  if (text === undefined || isStreamBudget(Number(text))) return text === undefined ? undefined : Number(text);
   const { minSeconds, maxSeconds } = streamBudget;
-  throw new Error(
-    `${environmentNames.streamBudgetSeconds} must be a whole number from ${minSeconds} to ${maxSeconds}, or not be set`,
-  );
+  throw new Error(`${name} must be a whole number from ${minSeconds} to ${maxSeconds}, or not be set`);
 }
 
 /** A variable that is set without a name stops the start: otherwise no origin secret would be required. */

@@ -19,6 +19,8 @@ export interface Pattern {
 
 /** The engine sees so much at once: where each match looks far ahead, all of them take the square of it. */
 export const pieceCharacters = 4_096;
+/** A match that begins a piece and reaches its end is followed so far: it may go on. */
+const followedCharacters = 8 * pieceCharacters;
 /** A match of this length is found wherever the pieces are cut. */
 export const matchMaxCharacters = 1_024;
 
@@ -47,15 +49,17 @@ function* spansIn(
   read: (text: string, match: TextSpan) => MatchReading,
 ): Generator<TextSpan | undefined, void> {
   let at = 0;
+  let length = pieceCharacters;
   while (at < text.length) {
     // One character before, for a pattern that looks at its left neighbour.
     const base = wholeCharacterAt(text, Math.max(0, at - 1));
-    const end = wholeCharacterAt(text, Math.min(text.length, at + pieceCharacters));
+    const end = wholeCharacterAt(text, Math.min(text.length, at + length));
     const isLast = end === text.length;
     const piece = text.slice(base, end);
     const lastStart = isLast ? end : wholeCharacterAt(text, end - matchMaxCharacters);
     let from = at;
     let next = lastStart;
+    let isFollowed = false;
     const matcher = engine.test(piece) ? engine.matcher(piece) : undefined;
     while (from < lastStart && matcher?.find(from - base)) {
       const match = { start: base + matcher.start(), end: base + matcher.end() };
@@ -64,12 +68,21 @@ function* spansIn(
         next = match.start;
         break;
       }
+      if (!isLast && match.end === end && length < followedCharacters) {
+        isFollowed = true;
+        break;
+      }
       const found = match.end > match.start ? read(text, match) : { spans: [], next: match.end };
       yield* found.spans;
       from = Math.max(found.next, match.start + 1);
       if (wholeCharacterAt(text, from) !== from) from += 1;
     }
     yield undefined;
+    if (isFollowed) {
+      length *= 2;
+      continue;
+    }
+    length = pieceCharacters;
     at = Math.max(next, from);
   }
 }

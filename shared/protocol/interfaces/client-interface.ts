@@ -41,6 +41,8 @@ export interface ClientInterface {
   readonly formFields: FormFields | undefined;
   /** Reads from the files of a form what its request is priced by. Never rejects. */
   readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
+  /** Whether a whole answer may take as long as a stream: its models are silent for a minute and more. */
+  readonly takesLong: boolean;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   readonly credentialPlace: CredentialPlace;
@@ -151,6 +153,8 @@ export interface ClientRequest extends RoutedRequest {
   /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
+  /** Dropped fields that asked for nothing: a retry may come without them. */
+  readonly idleMembers?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
   /** Set where the path names the model. */

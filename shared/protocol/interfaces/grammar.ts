@@ -13,7 +13,7 @@ export interface InterfaceGrammar {
    * its provider would refuse it.
    */
   readonly thinkingToStop: (json: JsonText) => string | undefined;
-  /** Undefined where its answers hold no text: vectors, sound, images, an order, flags. */
+  /** Undefined where its answers hold no text: vectors, sound, an order, flags. */
   readonly answers: AnswerTexts | undefined;
   /**
    * A whole answer as a stream, and a stream as a whole answer; or bytes as events, and the reverse. Undefined where its
@@ -47,6 +47,8 @@ export interface AnswerTexts {
   /** As those of a request. */
   readonly ofAnswer: (json: JsonText) => Iterable<FoundText | undefined>;
   readonly ofEvent: (json: JsonText) => EventPiece[];
+  /** Whether each event is whole: then it waits for no other. */
+  readonly eventsStandAlone: boolean;
   /** Fields whose lists spell a text again, as tokens or words: emptied where that text is masked. */
   readonly spellingFields: ReadonlySet<string>;
   /** Built anew from known fields, so that nothing of the text is left elsewhere. */

@@ -41,6 +41,7 @@ export interface RelayedInterface<Schema extends PlainSchema> {
   readonly id: InterfaceId;
   readonly telemetryOperation: string;
   readonly upstreamPath: string;
+  readonly takesLong: boolean;
   /** Checks the fields that the gateway reads, its plain ones among them. */
   readonly schema: Schema;
   /** Further fields that are read, as they were sent. */
@@ -99,6 +100,7 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
     upstreamPath: () => upstreamPath,
     gatewayMembers: plainGatewayMembers,
     schemaMember: undefined,
+    takesLong: definition.takesLong,
     callsFunctions: false,
     credentialPlace: credentialPlaces.bearer,
     passedHeaders: vendorHeaders,

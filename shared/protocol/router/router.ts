@@ -126,8 +126,8 @@ export function createRouter(
   };
 }
 
-/** Longer than a settlement takes while the store answers. */
-const earlierSettledMaxMs = 1_000;
+/** Longer than a settlement takes while the store answers: it may wait a second to share a write. */
+const earlierSettledMaxMs = 2_000;
 
 function openScope(
   request: GatewayRequest,

@@ -80,7 +80,7 @@ async function callWith(
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].native : way.api;
   const received = receivingSend(send, { api, stream: request.stream && !asksWhole });
-  if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, send, request.bytes);
+  if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, received, request.bytes);
   if (way.kind === 'relay') return relay(call, candidate, received);
   const [lacking] = way.lacks;
   // The planner skips such a candidate; here nothing is dropped silently either.
@@ -215,12 +215,13 @@ const inClientDelivery: InClientDelivery = async (...received) =>
 async function relayBytes(
   call: FormatCall,
   candidate: Candidate,
-  send: Send,
+  receive: ReceivingSend,
   { accept, typeOf }: BytesAnswer,
 ): Promise<CandidateOutcome> {
   const relayed = relayedRequest(call, candidate, accept);
-  const sent = await send(relayed.request);
+  const sent = await receive(relayed.request);
   if (sent.kind === 'failure') return sent;
+  if (!sent.isStream) return failureInPlace(sent);
   const isEvents = sent.contentType.startsWith('text/event-stream');
   const contentType = typeOf(isEvents ? '' : sent.contentType);
   if (contentType === undefined) return failureInPlace(sent);

@@ -49,18 +49,33 @@ export async function* endStoppedStream(
       const reading = reader.read(one);
       return reading.kind === 'event' ? [reading.event] : [];
     });
-  const message = written(end.message(why.message)).map((event) => withDetails(event, { outputBytes: 0 }));
+  const message = written(end.message(why.message)).map((event) =>
+    withDetails(event, { outputBytes: 0, units: undefined }),
+  );
   yield { events: [...stream.start, ...message] };
-  const { outputBytes, report, usage } = await readOn(stream, clock);
-  const events = written(end.end(usage)).map((event) => withDetails(event, { outputBytes: 0, usage: undefined }));
+  const { outputBytes, report, usage, images } = await readOn(stream, clock);
+  const units = images && { images };
+  const events = written(end.end(usage)).map((event) =>
+    withDetails(event, { outputBytes: 0, usage: undefined, units: undefined }),
+  );
   const last = events.pop();
-  if (last !== undefined) yield { events: [...events, withDetails(last, { outputBytes, usage: report })] };
+  if (last !== undefined) yield { events: [...events, withDetails(last, { outputBytes, usage: report, units })] };
+}
+
+/** What was used of a stream that no client sees. */
+interface ReadOn {
+  outputBytes: number;
+  report?: AnswerEvent['details']['usage'];
+  usage?: unknown;
+  images?: NonNullable<AnswerEvent['details']['units']>['images'];
 }
 
 async function readOn({ batches, dropped, rest, failure }: StoppedStream, clock: Clock) {
-  const read: { outputBytes: number; report?: AnswerEvent['details']['usage']; usage?: unknown } = { outputBytes: 0 };
+  const read: ReadOn = { outputBytes: 0 };
   const drop = (event: AnswerEvent) => {
+    const images = event.details.units?.images;
     read.outputBytes += event.details.outputBytes;
+    if (images !== undefined) read.images = { ...images, count: images.count + (read.images?.count ?? 0) };
     if (event.details.usage === undefined) return;
     read.report = event.details.usage;
     read.usage = usageIn(event.json);

@@ -32,6 +32,8 @@ interface Channel {
   masked: string;
   /** Set when more of it came since it was looked for among whole texts. */
   hasGrown: boolean;
+  /** How much was pending when its end was waited for. */
+  waitedAtCharacters: number;
 }
 
 interface HeldEvent {
@@ -42,6 +44,10 @@ interface HeldEvent {
 
 /** Its text, its JSON, the pieces and the texts that are sent. */
 const formsOfEvent = 4;
+/** A finding that reaches the end of a text may go on in the next events. It is waited for as long as so many windows. */
+const openWindowsMax = 4;
+/** Parts of a window after which one that is waited for is checked again. */
+const checksPerWindow = 4;
 /** Events that hold so much are checked before their window is full: a call that is alone has no other bound. */
 const heldMaxBytes = 8 * 1024 * 1024;
 
@@ -64,6 +70,8 @@ export class EventWindow {
   readonly #repeated = new Set<string>();
   #held: HeldEvent[] = [];
   #characters = 0;
+  /** Set while a finding is waited for. */
+  #nextCheckAtCharacters = 0;
   #heldBytes = 0;
   /** Of texts that may be repeated as a whole. */
   #keptBytes = 0;
@@ -76,9 +84,9 @@ export class EventWindow {
 
   /** An event without a text waits for those before it, and at the start for the first check. */
   isFull(): boolean {
-    if (this.#heldBytes >= heldMaxBytes) return true;
+    if (this.#heldBytes >= heldMaxBytes || this.#options.answers.eventsStandAlone) return true;
     if (this.#characters === 0) return this.#hasLeft;
-    return this.#characters >= this.#options.windowCharacters;
+    return this.#characters >= Math.max(this.#options.windowCharacters, this.#nextCheckAtCharacters);
   }
 
   /** Undefined where it waits now. */
@@ -118,8 +126,8 @@ export class EventWindow {
     return { start, dropped };
   }
 
-  /** The events of a window that has passed; else why it has not. */
-  async release(): Promise<AnswerEvent[] | Stopped> {
+  /** The events of a window that has passed, none where the end of a finding is waited for; else why it has not. */
+  async release(isEnd: boolean): Promise<AnswerEvent[] | Stopped> {
     const pending = [...this.#channels.values()].filter((channel) => channel.pending !== '');
     const grown = [...this.#channels.values()].filter(({ hasGrown }) => hasGrown);
     const hasWholes = this.#held.some(({ texts }) => texts.some(({ channel }) => channel === undefined));
@@ -131,6 +139,7 @@ export class EventWindow {
     const openTexts = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
     const checked = await this.#options.check([...openTexts, ...wholes].filter(isShown));
     if (checked.kind !== 'passed') return checked;
+    if (!isEnd && this.#waitsForMore(pending, openTexts, checked.texts)) return [];
     const passed = checked.texts.values();
     const replaced = new Map<Channel, string>();
     for (const [at, channel] of pending.entries()) {
@@ -158,12 +167,32 @@ export class EventWindow {
     return this.#passed(replaced);
   }
 
+  /** `checked`: of the texts that were shown, in their order. */
+  #waitsForMore(pending: readonly Channel[], openTexts: readonly CheckedText[], checked: readonly string[]): boolean {
+    const { windowCharacters } = this.#options;
+    if (this.#characters >= openWindowsMax * windowCharacters || this.#heldBytes >= heldMaxBytes) return false;
+    const texts = checked.values();
+    let waits = false;
+    for (const [at, { text, kind }] of openTexts.entries()) {
+      const channel = pending[at];
+      if (channel === undefined || !isShown({ text })) continue;
+      const maskedText = texts.next().value ?? text;
+      // One that has not grown since has ended.
+      const isOpen = kind === 'text' && endsInMask(text, maskedText);
+      waits ||= isOpen && channel.waitedAtCharacters !== channel.pending.length;
+      channel.waitedAtCharacters = channel.pending.length;
+    }
+    this.#nextCheckAtCharacters = waits ? this.#characters + Math.ceil(windowCharacters / checksPerWindow) : 0;
+    return waits;
+  }
+
   #passed(replaced: Map<Channel, string>): AnswerEvent[] {
     const state = { channels: this.#channels, replaced, known: this.#known };
     const events = this.#held.map((one) => masked(one, state, this.#options.answers));
     for (const { json } of events) this.#options.end.see(json);
     this.#held = [];
     this.#characters = 0;
+    this.#nextCheckAtCharacters = 0;
     this.#heldBytes = 0;
     this.#hasLeft = true;
     // One event cannot repeat more.
@@ -182,8 +211,12 @@ export class EventWindow {
 }
 
 const openChannel = (kind: Channel['kind']): Channel => ({
-  ...{ sent: '', pending: '', kind, isChanged: false, raw: '', masked: '', hasGrown: true },
+  ...{ sent: '', pending: '', kind, isChanged: false, raw: '', masked: '', hasGrown: true, waitedAtCharacters: 0 },
 });
+
+/** What was masked reaches the end of the text. */
+const endsInMask = (text: string, maskedText: string): boolean =>
+  text !== maskedText && text.at(-1) !== maskedText.at(-1);
 
 const isShown = ({ text }: { readonly text: string }): boolean => text.trim() !== '';
 
@@ -191,6 +224,7 @@ function passOn(channel: Channel, now: string, windowCharacters: number): void {
   channel.masked += now;
   channel.sent = (channel.sent + now).slice(-windowCharacters);
   channel.pending = '';
+  channel.waitedAtCharacters = 0;
 }
 
 const reachesBack = {

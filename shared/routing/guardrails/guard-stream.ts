@@ -17,13 +17,13 @@ export async function* guardStream(
       const notHeld = await window.hold(event);
       const isEnd = at === events.length - 1 && failure !== undefined;
       if (notHeld === undefined && !isEnd && !event.details.isLast && !window.isFull()) continue;
-      const released = notHeld ?? (await window.release());
+      const released = notHeld ?? (await window.release(isEnd || event.details.isLast));
       if (!Array.isArray(released)) {
         const rest = events.slice(notHeld === undefined ? at + 1 : at);
         yield* endStoppedStream(released, { batches, ...window.drop(), rest, failure }, options);
         return;
       }
-      yield { events: released };
+      if (released.length > 0) yield { events: released };
     }
     if (failure !== undefined) {
       const { start, dropped } = window.drop();
@@ -31,7 +31,7 @@ export async function* guardStream(
       return;
     }
   }
-  const released = await window.release();
+  const released = await window.release(true);
   if (Array.isArray(released)) yield { events: released };
   else yield* endStoppedStream(released, { batches, ...window.drop(), rest: [], failure: undefined }, options);
 }

@@ -52,7 +52,7 @@ export function findModel(id: string, input: ListingInput): typeof autoModelObje
   return model && toVisibleObject(model, input);
 }
 
-/** A model whose entries the policy of the workspace excludes, whatever is switched on, is not listed. */
+/** A model of which the workspace could use no entry, whatever is switched on, is not listed. */
 function toVisibleObject(
   model: CatalogueModel,
   { statistics, workspace, connections }: ListingInput,
@@ -60,12 +60,11 @@ function toVisibleObject(
   const { models, data_policy: policy, features } = workspace;
   if (models !== 'all' && !models.includes(model.model.id)) return undefined;
   const isAllowed = ({ provider }: Candidate) => satisfies(provider.data_policy, policy);
-  if (!model.candidates.some(isAllowed)) return undefined;
-  const isEnabled = ({ provider }: Candidate) => provider.status === 'enabled';
-  const isRoutable = (candidate: Candidate) =>
-    isEnabled(candidate) &&
+  const isUsable = (candidate: Candidate) =>
     isAllowed(candidate) &&
     (isBillable(candidate) || mayBringKey(candidate, { isEnabled: features.byok, connections }));
+  if (!model.candidates.some(isUsable)) return undefined;
+  const isRoutable = (candidate: Candidate) => candidate.provider.status === 'enabled' && isUsable(candidate);
   return toModelObject(model, statistics, isRoutable);
 }
 

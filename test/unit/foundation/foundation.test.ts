@@ -151,6 +151,20 @@ describe('the time limits of a call', () => {
     }
   });
 
+  it('are longer for images, speech and transcriptions where they may take longer, and for those alone', () => {
+    const { slow, holdLifeMs, deliveryMs, functionTimeoutSeconds, completionTimeoutSeconds } = callTimes(55, 110);
+    expect(slow).toEqual({ requestBudgetMs: 110_000, streamBudgetMs: 110_000, holdLifeMs: 125_000 });
+    expect([functionTimeoutSeconds, completionTimeoutSeconds]).toEqual([120, 130]);
+    expect([holdLifeMs, deliveryMs.text]).toEqual([70_000, 60_000]);
+    expect(callTimes(300, 110).slow).toEqual({
+      requestBudgetMs: 110_000,
+      streamBudgetMs: 300_000,
+      holdLifeMs: 315_000,
+    });
+    expect(callTimes(300).slow.requestBudgetMs).toBe(300_000);
+    expect(() => callTimes(55, 841)).toThrow(RangeError);
+  });
+
   it.each([54, 841, 60.5, Number.NaN])('are refused for a budget that no stage may have: %p', (seconds) => {
     expect(() => callTimes(seconds)).toThrow(RangeError);
   });

@@ -128,6 +128,19 @@ describe('patterns', () => {
     expect(found).toEqual([{ start: before, end: before + 2_000 }]);
   });
 
+  it('follow a match through pieces to its end, wherever it begins', () => {
+    for (const before of [0, 1, pieceCharacters - 10, pieceCharacters + 7]) {
+      const length = 5 * pieceCharacters;
+      const text = `${' '.repeat(before)}x${'a'.repeat(length)} b xa`;
+      const found = [...compilePattern('xa+').spansIn(text)].filter((span) => span !== undefined);
+      const end = before + 1 + length;
+      expect(found).toEqual([
+        { start: before, end },
+        { start: end + 3, end: end + 5 },
+      ]);
+    }
+  });
+
   it('see each part of a text a bounded number of times, whatever they are', () => {
     for (const regex of ['(a+)+$', 'a.*z', '(?s).*', 'b+', 'a{3}']) {
       const text = 'a'.repeat(64 * pieceCharacters);

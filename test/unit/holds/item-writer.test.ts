@@ -24,7 +24,12 @@ interface AskedChange {
   fail(): void;
 }
 
-function start({ gatherMs }: { readonly gatherMs?: () => number } = {}) {
+interface StartOptions {
+  readonly gatherMs?: () => number;
+  readonly sharesCharges?: boolean;
+}
+
+function start({ gatherMs, sharesCharges = false }: StartOptions = {}) {
   const clock = manualClock();
   const asked: AskedChange[] = [];
   const ask = <Result>(update: Update | undefined, read: (result: ConditionalResult) => Result): Promise<Result> =>
@@ -40,7 +45,7 @@ function start({ gatherMs }: { readonly gatherMs?: () => number } = {}) {
     update: (update: Update) => ask(update, (result) => result),
   };
   const gathering = gatherMs && { clock, gatherMs };
-  const counters = createCounters({ store, clock, randomness: systemRandomness, gathering });
+  const counters = createCounters({ store, clock, randomness: systemRandomness, gathering, sharesCharges });
   let owners = 0;
   const take = (amount: bigint, limit = 100n, key?: string) => {
     owners += 1;
@@ -278,5 +283,51 @@ describe('a request', () => {
     }
     expect(await kind).toBe('other writes came first in every try');
     expect(asked).toHaveLength(10);
+  });
+});
+
+describe('spending of a key that nothing limits', () => {
+  const known = { secret_sha256: 'f' };
+  const spentBy = ({ update }: AskedChange) => update?.changes.add?.spent_pico_usd;
+
+  it('is written at once by a call that comes alone, and by one write for all that end in the second after it', async () => {
+    const { clock, asked, counters } = start({ sharesCharges: true });
+    const ended: string[] = [];
+    const charge = (owner: string, publicId = 'k', amount = 2n) =>
+      counters.chargeKey({ publicId, owner, known }, amount).then(() => ended.push(owner));
+    void charge('a');
+    expect(asked.map(spentBy)).toEqual([2n]);
+    asked[0]?.answer(written(known));
+    await gatheredWrite();
+    expect(ended).toEqual(['a']);
+    for (const owner of ['b', 'c', 'd']) void charge(owner);
+    void charge('nothing', 'k', 0n);
+    void charge('e', 'another');
+    await gatheredWrite();
+    clock.advance(999);
+    expect(asked.map(spentBy)).toEqual([2n, 2n]);
+    clock.advance(1);
+    await gatheredWrite();
+    expect(asked.map(spentBy)).toEqual([2n, 2n, 6n]);
+    asked[2]?.answer(written(known));
+    await gatheredWrite();
+    expect(ended).toEqual(['a', 'nothing', 'b', 'c', 'd']);
+  });
+
+  it('counts once where its write was made and not answered, and waits for no second in a function', async () => {
+    const { asked, clock, counters } = start();
+    const charge = counters.chargeKey({ publicId: 'k', owner: 'a', known }, 2n);
+    asked[0]?.fail();
+    await gatheredWrite();
+    clock.advance(1_000);
+    await gatheredWrite();
+    const mark = (change: AskedChange | undefined) => JSON.stringify([change?.update?.condition]);
+    expect(asked.map(spentBy)).toEqual([2n, 2n]);
+    expect(mark(asked[1])).toBe(mark(asked[0]));
+    asked[1]?.answer(refused({ ...known, ...asked[0]?.update?.changes.addElements }));
+    await charge;
+    void counters.chargeKey({ publicId: 'k', owner: 'b', known }, 3n);
+    await gatheredWrite();
+    expect(asked.map(spentBy)).toEqual([2n, 2n, 3n]);
   });
 });

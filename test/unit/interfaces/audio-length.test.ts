@@ -2,6 +2,9 @@
 import { describe, expect, it, jest } from '#jest';
 import { spokenPieces } from '../../../infra/local/simulator/formats/openai-speech.ts';
 import { audioSeconds } from '../../../shared/protocol/interfaces/transcriptions/audio-length.ts';
+import { walkMp4 } from '../../../shared/protocol/interfaces/transcriptions/mp4-length.ts';
+import { hidesFrames } from '../../../shared/protocol/interfaces/transcriptions/mpeg-frames.ts';
+import { occurrencesOf } from '../../../shared/protocol/interfaces/transcriptions/walk.ts';
 import {
   type AudioFile,
   adts,
@@ -137,5 +140,30 @@ describe('a hostile file', () => {
     ['chunks', filled(name('RIFF\xf8\xff\x0f\0WAVE', 0), name('junk\0\0\0\0', 0))],
   ])('of many %s has no length', async (_name, bytes) => {
     expect(await audioSeconds(bytes)).toBeUndefined();
+  });
+});
+
+describe('a search of a whole file', () => {
+  const size = 8 * 1024 * 1024;
+
+  it('gives others a turn after each piece of it, and counts what lies across two of them', () => {
+    const count = (steps: Generator<void, unknown>) => {
+      let turns = 0;
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done === true) return { turns, value };
+        turns += 1;
+      }
+    };
+    const almost = Buffer.alloc(size, 'sts');
+    almost.writeUInt32BE(16, 0);
+    almost.write('ftyp', 4, 'latin1');
+    expect(count(walkMp4(almost)).turns).toBeGreaterThan(5 * 15);
+    expect(count(hidesFrames(Buffer.alloc(size))).turns).toBeGreaterThan(4 * 15);
+    const word = Buffer.from('cmov');
+    const bytes = Buffer.alloc(size);
+    for (let at = 0; at + 4 <= size; at += 1_022) word.copy(bytes, at);
+    expect(count(occurrencesOf(word, bytes))).toEqual({ turns: 16, value: Math.ceil((size - 3) / 1_022) });
+    expect(count(occurrencesOf(word, bytes, 2)).value).toBe(2);
   });
 });

@@ -42,15 +42,14 @@ export const keyColumns = (
   {
     title: 'Spent',
     isNumber: true,
-    value: (key) => sizeOf(key.spent_usd ?? lately(key) ?? null),
+    value: ({ spent_usd }) => sizeOf(spent_usd),
     amounts: (key) => [key.spent_usd, lately(key) ?? null],
     show: (key, usd) => {
       const { spent_usd, last_alert } = key;
       const ofDay = lately(key);
-      if (spent_usd === null && ofDay === undefined) return none;
       return (
         <span class="lines">
-          {spent_usd !== null && usd(spent_usd)}
+          {usd(spent_usd)}
           {ofDay !== undefined && <span class="muted">24 h: {usd(ofDay)}</span>}
           <LastAlert of={`${last_alert?.percent} %`} alert={last_alert} />
         </span>

@@ -1,7 +1,7 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
-import { type EventReader, isEndMarker, type JsonObject, type JsonText, parseJson } from '../../wire/index.ts';
+import { type EventReader, isEndMarker, type JsonText, parseJson } from '../../wire/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
@@ -23,6 +23,7 @@ export const chatCompletions: ClientInterface = {
   upstreamPath: () => '/chat/completions',
   gatewayMembers,
   schemaMember: 'response_format',
+  takesLong: false,
   callsFunctions: true,
   credentialPlace: credentialPlaces.bearer,
   passedHeaders: [],
@@ -83,7 +84,10 @@ function read(json: JsonText, { bodyBytes, dropsIdleMembers }: RequestReading): 
   const { model, messages } = raw;
   const request = readChatRequest({ model, messages });
   if (request instanceof GatewayError) return request;
-  return { ...request, raw: dropsIdleMembers ? withoutIdleMembers(raw) : raw };
+  if (!dropsIdleMembers) return { ...request, raw };
+  const idleMembers = new Set(Object.keys(raw).filter((name) => isIdle(name, raw[name])));
+  const kept = Object.entries(raw).filter(([name]) => !idleMembers.has(name));
+  return { ...request, raw: Object.fromEntries(kept), idleMembers };
 }
 
 /** Members that frameworks always send and that ask for nothing. */
@@ -95,10 +99,5 @@ const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
   parallel_tool_calls: () => true,
 };
 
-/** A copy without fields that ask for nothing, null included. */
-const withoutIdleMembers = (raw: JsonObject): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(raw).filter(
-      ([name, value]) => value !== null && !(Object.hasOwn(idle, name) && idle[name]?.(value) === true),
-    ),
-  );
+const isIdle = (name: string, value: unknown): boolean =>
+  value === null || (Object.hasOwn(idle, name) && idle[name]?.(value) === true);

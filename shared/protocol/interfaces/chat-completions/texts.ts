@@ -28,6 +28,7 @@ export const chatTexts: AnswerTexts = {
       if (answerFacts.has(name)) return [];
       return name === 'choices' ? piecesOfChoices(json, value) : wholeTexts(json, value, name);
     }),
+  eventsStandAlone: false,
   spellingFields: wordsOf('logprobs'),
   blocked: blockedCompletion,
   openBlockedEnd,

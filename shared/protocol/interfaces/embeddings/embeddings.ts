@@ -13,6 +13,7 @@ export const embeddings = relayedInterface({
   playground: async () => (await import('./playground.ts')).playground,
   packageModels: 'embedding',
   upstreamPath: '/embeddings',
+  takesLong: false,
   schema: z.looseObject(plainMembers),
   uncheckedNames: ['dimensions'],
   // Thousands of texts are checked in the text.

@@ -1,12 +1,13 @@
 import type { InterfaceGrammar } from '../index.ts';
 import { commonSettings, textsOfRequest } from '../index.ts';
 import { imageDelivery } from './other-delivery.ts';
+import { imageTexts } from './texts.ts';
 
 const grammarOf = (prefix: string): InterfaceGrammar => ({
   textsOfRequest: (json) => textsOfRequest(json, commonSettings),
   hasTokens: () => false,
   thinkingToStop: () => undefined,
-  answers: undefined,
+  answers: imageTexts(prefix),
   otherDelivery: imageDelivery(prefix),
   turns: undefined,
 });

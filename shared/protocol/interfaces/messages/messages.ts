@@ -20,6 +20,7 @@ export const messages: ClientInterface = {
   upstreamPath: () => '/messages',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
+  takesLong: false,
   callsFunctions: false,
   credentialPlace: credentialPlaces.messages,
   // Some organisations have to say for whom they ask.

@@ -28,6 +28,7 @@ export const messageTexts: AnswerTexts = {
   ofAnswer: (json) => textsOfAnswer(json, facts),
   ofEvent,
   // A field of that name is an argument of a tool.
+  eventsStandAlone: false,
   spellingFields: new Set(),
   blocked: (json, message) =>
     JSON.stringify({

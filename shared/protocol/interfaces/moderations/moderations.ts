@@ -32,6 +32,7 @@ export const moderations = relayedInterface({
   operation: async () => (await import('./operation.ts')).operation,
   playground: async () => (await import('./playground.ts')).playground,
   upstreamPath: '/moderations',
+  takesLong: false,
   schema: moderationsSchema,
   shapes: { input: { items: partShape } },
   // That of the provider: most clients name none.

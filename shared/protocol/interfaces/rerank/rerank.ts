@@ -41,6 +41,7 @@ export const rerank = relayedInterface({
   playground: async () => (await import('./playground.ts')).playground,
   packageModels: 'reranking',
   upstreamPath: '/rerank',
+  takesLong: false,
   schema: rerankSchema,
   // Thousands of documents are measured in the text.
   unparsedName: 'documents',

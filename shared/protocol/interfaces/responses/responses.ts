@@ -20,6 +20,7 @@ export const responses: ClientInterface = {
   upstreamPath: () => '/responses',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
+  takesLong: false,
   callsFunctions: false,
   credentialPlace: credentialPlaces.bearer,
   passedHeaders: vendorHeaders,

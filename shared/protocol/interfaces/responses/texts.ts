@@ -34,6 +34,7 @@ const facts = settingFields.union(wordsOf('status error incomplete_details first
 export const responseTexts: AnswerTexts = {
   ofAnswer: (json) => textsOfAnswer(json, facts),
   ofEvent,
+  eventsStandAlone: false,
   spellingFields: wordsOf('logprobs'),
   blocked: blockedResponse,
   openBlockedEnd,

@@ -23,6 +23,7 @@ export const speech = relayedInterface({
   operation: async () => (await import('./operation.ts')).operation,
   playground: async () => (await import('./playground.ts')).playground,
   upstreamPath: '/audio/speech',
+  takesLong: true,
   schema: speechSchema,
   promptMember: 'input',
   readInput,

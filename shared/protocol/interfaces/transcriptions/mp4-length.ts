@@ -1,6 +1,6 @@
 // MP4: tables say how many packets a track has; what each plays is up to the codec, not to the clock that the file says.
 import { aacSeconds, alacSeconds } from './sound-packets.ts';
-import type { Walk } from './walk.ts';
+import { occurrencesOf, type Walk } from './walk.ts';
 
 interface Box {
   readonly type: string;
@@ -25,7 +25,10 @@ const boxesMax = 64 * 1024;
 export function* walkMp4(bytes: Buffer): Walk {
   const found = { boxes: 0, tables: new Map<string, number>() };
   const roots = boxesIn(bytes, found, depthMax);
-  if (tables.some((type) => (found.tables.get(type) ?? 0) !== occurrences(bytes, type))) return undefined;
+  for (const type of tables) {
+    const count = found.tables.get(type) ?? 0;
+    if ((yield* occurrencesOf(Buffer.from(type), bytes, count + 1)) !== count) return undefined;
+  }
   const tracks = new Map<number, Track>();
   let walked = 0;
   for (const trak of allOf(roots, 'trak')) {
@@ -71,12 +74,6 @@ function boxesIn(bytes: Buffer, found: Found, depth: number): readonly Box[] {
 /** At any depth. */
 const allOf = (boxes: readonly Box[], type: string): readonly Box[] =>
   boxes.flatMap((box) => [...(box.type === type ? [box] : []), ...allOf(box.boxes, type)]);
-
-function occurrences(bytes: Buffer, word: string): number {
-  let count = 0;
-  for (let at = bytes.indexOf(word, 0, 'latin1'); at >= 0; at = bytes.indexOf(word, at + 4, 'latin1')) count += 1;
-  return count;
-}
 
 /** Packets that its tables count. */
 const samplesIn = ({ boxes }: Box): number =>

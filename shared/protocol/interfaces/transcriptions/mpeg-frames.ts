@@ -1,6 +1,6 @@
 // Frames that say their own length, one after another: MP3, and AAC in ADTS. And where such frames are hidden in what says
 // that it is something else: decoders look for them there (ffmpeg does in PCM of WAV).
-import { stepsPerTurn, type Walk } from './walk.ts';
+import { occurrencesOf, stepsPerTurn, type Walk } from './walk.ts';
 
 interface Frame {
   readonly bytes: number;
@@ -131,16 +131,15 @@ const dtsWords = ['7ffe8001', 'fe7f0180', '1fffe800', 'ff1f00e8'].map((word) => 
 
 /** Whether frames of sound follow each other anywhere in it. */
 export function* hidesFrames(bytes: Buffer): Generator<void, boolean> {
-  let steps = 0;
   for (let at = 0; at < bytes.length; at += 1) {
+    if (at % stepsPerTurn === 0) yield;
     const byte = bytes[at];
     if (byte !== 0xff && byte !== 0x0b && byte !== 0x56) continue;
     const finder = finderOf(byte, bytes[at + 1] ?? 0);
     if (finder !== undefined && isRow(finder, bytes, at)) return true;
-    steps += 1;
-    if (steps % stepsPerTurn === 0) yield;
   }
-  return dtsWords.some((word) => bytes.indexOf(word, bytes.indexOf(word) + 1) > bytes.indexOf(word));
+  for (const word of dtsWords) if ((yield* occurrencesOf(word, bytes, 2)) === 2) return true;
+  return false;
 }
 
 function isRow(finder: Finder, bytes: Buffer, from: number): boolean {

@@ -15,6 +15,7 @@ export const transcriptionTexts: AnswerTexts = {
       return facts.has(name) ? [] : wholeTexts(json, value, name);
     });
   },
+  eventsStandAlone: false,
   spellingFields: wordsOf('logprobs words tokens'),
   blocked: (json, message) =>
     JSON.stringify({

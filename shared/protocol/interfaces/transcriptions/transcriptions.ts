@@ -24,6 +24,7 @@ export const transcriptions = relayedInterface({
   operation: async () => (await import('./operation.ts')).operation,
   playground: async () => (await import('./playground.ts')).playground,
   upstreamPath: '/audio/transcriptions',
+  takesLong: true,
   schema: transcriptionsSchema,
   promptMember: 'file',
   readInput,

@@ -20,7 +20,7 @@ import type { HubTarget, TargetCall } from './hub-target.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { knowsMarks, openAiCacheOptions } from './openai-cache-marks.ts';
 import { openAiUsageIn } from './openai-usage.ts';
-import { carriedNames, joinFields, knowsVerbosity, openAiFields } from './optional-fields.ts';
+import { carriedNames, chatFieldsOf, joinFields, knowsVerbosity, openAiFields } from './optional-fields.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
@@ -123,8 +123,7 @@ function reportedWords(target: TargetCall): ReturnType<typeof openAiFields> {
     // Accepted only with storage.
     return metadata === undefined || words.store === undefined ? words : { ...words, metadata };
   }
-  const user = provider.kind === 'openrouter' ? call.optional.find(({ name }) => name === 'user') : undefined;
-  return user === undefined ? {} : { user: { user: user.value } };
+  return chatFieldsOf(provider.kind, call);
 }
 
 /** To others their marks say it. */

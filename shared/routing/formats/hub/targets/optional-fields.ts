@@ -1,5 +1,6 @@
 // Members of a request that say who asks and where its prompt is cached, in the words of OpenAI and of Claude.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
+import type { ProviderKind } from '../../../../configuration/model-list/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import type { HubCall, OptionalName } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
@@ -24,6 +25,49 @@ export function openAiFields({ optional }: Pick<HubCall, 'optional'>): OptionalF
     if (name === 'user_session') {
       fields.user_session = { safety_identifier: shortId(value), prompt_cache_key: shortId(value) };
     }
+  }
+  return fields;
+}
+
+/** Names of fields that say who asks, in which session and for what. */
+interface ChatFields {
+  readonly user?: 'user' | 'user_id';
+  readonly cacheKey?: 'prompt_cache_key';
+  readonly metadata?: 'metadata';
+  readonly verbosity?: 'verbosity';
+}
+
+/**
+ * Those that chat providers of a kind take, by the types of their SDKs on November 29, 2026: groq-sdk 1.6.0 (which says
+ * of `metadata` that it is not supported), @cerebras/cerebras_cloud_sdk 1.91.0, @mistralai/mistralai 2.7.0,
+ * @openrouter/sdk 1.3.19, @ai-sdk/xai 3.0.138, @ai-sdk/deepseek 2.0.69, and the page of Fireworks on prompt caching.
+ * together-ai 0.52.0 has none. `verbosity` of OpenRouter: its page of parameters.
+ */
+const chatFields: Partial<Record<ProviderKind, ChatFields>> = {
+  groq: { user: 'user' },
+  xai: { user: 'user' },
+  deepseek: { user: 'user_id' },
+  cerebras: { user: 'user', cacheKey: 'prompt_cache_key' },
+  fireworks: { user: 'user', cacheKey: 'prompt_cache_key' },
+  mistral: { cacheKey: 'prompt_cache_key', metadata: 'metadata' },
+  openrouter: { user: 'user', cacheKey: 'prompt_cache_key', metadata: 'metadata', verbosity: 'verbosity' },
+};
+
+/** Options of a chat provider that is not OpenAI's. One without a kind may refuse what it does not know. */
+export function chatFieldsOf(kind: ProviderKind | undefined, { optional }: Pick<HubCall, 'optional'>): OptionalFields {
+  const names = kind === undefined ? undefined : chatFields[kind];
+  if (names === undefined) return {};
+  const { user, cacheKey, metadata, verbosity } = names;
+  const fields: OptionalFields = {};
+  for (const { name, value } of optional) {
+    if (name === 'metadata' && metadata !== undefined && isTexts(value)) fields.metadata = { [metadata]: value };
+    if (typeof value !== 'string') continue;
+    const asUser = user === undefined ? undefined : { [user]: userOf(value) };
+    const asKey = cacheKey === undefined ? undefined : { [cacheKey]: shortId(value) };
+    if ((name === 'user' || name === 'safety_identifier') && asUser !== undefined) fields[name] = asUser;
+    if (name === 'cache_key' && asKey !== undefined) fields.cache_key = asKey;
+    if (name === 'user_session' && (asUser ?? asKey) !== undefined) fields.user_session = { ...asUser, ...asKey };
+    if (name === 'verbosity' && verbosity !== undefined) fields.verbosity = { [verbosity]: value };
   }
   return fields;
 }
