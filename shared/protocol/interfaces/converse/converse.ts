@@ -24,6 +24,7 @@ export const converse: ClientInterface = {
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
   callsFunctions: false,
+  takesLong: false,
   credentialPlace: credentialPlaces.aws,
   passedHeaders: [],
   passesQuery: false,

@@ -91,6 +91,7 @@ export const converseTexts: AnswerTexts = {
   ofAnswer,
   ofEvent,
   spellingFields: new Set(),
+  eventsStandAlone: false,
   blocked: (json, message) =>
     JSON.stringify({
       output: { message: { role: 'assistant', content: [{ text: message }] } },
