@@ -38,7 +38,7 @@ const pageKeptSeconds = 10;
 const namedFilesKeptDays = 365;
 
 /** Options that all origins here share; function URLs and other HTTP origins accept all of them. */
-export interface OriginOptions {
+interface OriginOptions {
   readonly readTimeout: Duration;
   readonly responseCompletionTimeout: Duration;
   readonly keepaliveTimeout: Duration;
@@ -54,7 +54,7 @@ export interface OperatorOrigin {
   readonly pageFolder: string;
 }
 
-export interface EdgeProps {
+interface EdgeProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'compute' | 'customDomain' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'>;
   readonly chatOrigin: CreateOrigin;

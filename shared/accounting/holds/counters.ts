@@ -54,9 +54,9 @@ export interface Counters {
   readonly writer: ItemWriter;
 }
 
-export type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
+type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 
-export interface CountersOptions extends ItemWriterOptions {
+interface CountersOptions extends ItemWriterOptions {
   /** Lifetime of a reservation after the arrival of its call. */
   readonly holdLifeMs?: number;
   /** Limit of keys without one of their own; none if absent. */

@@ -59,7 +59,7 @@ export const keySlots = (publicId: string, slotsMax: number | null): Counter => 
   slotsMax,
 });
 
-export interface KeySpending {
+interface KeySpending {
   readonly limit: PicoUsd;
   /** In the current period; without a reset, ever. */
   readonly spent: PicoUsd;

@@ -12,7 +12,7 @@ import type { KeyRecord } from './key-record.ts';
 /** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
 
-export interface CredentialHeaders {
+interface CredentialHeaders {
   /** `x-api-key` may carry the key too, as clients of Messages send it. */
   readonly acceptsApiKeyHeader?: boolean;
   /** Makes the error of a header that has no key. */

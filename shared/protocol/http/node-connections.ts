@@ -16,7 +16,7 @@ const lineStandsMaxMs = 100;
 /** Thousands of heads may exceed their time at once; each is answered by the gateway and has a line in the log. */
 const refusalsPerTurnMax = 100;
 
-export interface NodeConnections {
+interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
   /** The key of a request exists. */

@@ -17,7 +17,7 @@ import { unreadSink } from './unread-sink.ts';
 /** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */
 const flushMaxMs = 10_000;
 
-export interface NodeExchange {
+interface NodeExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly body: IncomingBody;

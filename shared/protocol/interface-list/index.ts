@@ -6,7 +6,7 @@ import type { ClientInterface } from '../interfaces/index.ts';
 import { countTokens, messages } from '../interfaces/messages/index.ts';
 import type { RouteRules } from '../router/index.ts';
 
-export interface ListedInterface {
+interface ListedInterface {
   /** Below the base paths. */
   readonly path: string;
   /** False: below `/v1` alone. */

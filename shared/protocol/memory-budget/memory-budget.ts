@@ -56,7 +56,7 @@ interface MemoryPart {
   keepOnly(bytes: number): void;
 }
 
-export interface MemoryBudgetOptions {
+interface MemoryBudgetOptions {
   readonly maxBytes?: number | undefined;
   /** Frees released memory; left to the runtime if absent. */
   readonly collect?: (() => void) | undefined;

@@ -86,7 +86,7 @@ const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 export const canBeForced = ({ entry, model }: Pick<Candidate, 'entry' | 'model'>): boolean =>
   ![entry.upstream_model, model.id].some((name) => unforceable.test(plainModelName(name)));
 
-export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
+function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
   return ability === true || ability?.has(mediaType) === true;
 }

@@ -22,7 +22,7 @@ const registry: Behaviours = {
 
 export const behaviourNames: readonly string[] = Object.keys(registry);
 
-export interface ChosenBehaviour {
+interface ChosenBehaviour {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly behaviour: Behaviour;

@@ -6,7 +6,7 @@ import { type HubCall, type OptionalName, reportedPathsMax, strictPath } from '.
 import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
-export interface SentBody {
+interface SentBody {
   readonly text: string;
   /** Members of the client's request, as paths. */
   readonly leftOut: readonly string[];

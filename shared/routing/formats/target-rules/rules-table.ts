@@ -102,7 +102,7 @@ const rows: readonly Row[] = [
 ];
 
 /** OpenAI and Microsoft, or a provider without their kind whose own name of the model is one of OpenAI's that think. */
-export const isOpenAiTarget = ({ provider: { kind }, entry }: Pick<RuledCandidate, 'provider' | 'entry'>): boolean =>
+const isOpenAiTarget = ({ provider: { kind }, entry }: Pick<RuledCandidate, 'provider' | 'entry'>): boolean =>
   kind === 'openai' || kind === 'azure' || isOpenAiThinker(entry.upstream_model);
 
 export function rulesOf(api: HubApi, candidate: RuledCandidate): TargetRules {
