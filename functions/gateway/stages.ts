@@ -155,7 +155,7 @@ export interface BudgetHold extends Hold {
   readonly provider: string;
 }
 
-export interface CacheUse {
+interface CacheUse {
   readonly outcome: 'MISS' | 'BYPASS' | 'REFRESH';
   /** Undefined when nothing may be stored. */
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
@@ -183,7 +183,7 @@ export interface CallGuard {
 export type WholeAnswer = Pick<JsonAnswer, 'text' | 'json' | 'isPlain' | 'finishReasons'>;
 
 /** Changes of a whole answer; those of its text are left out where it leaves as it came. */
-export interface CheckedWhole extends Partial<WholeAnswer> {
+interface CheckedWhole extends Partial<WholeAnswer> {
   /** Paths of parts that were dropped. */
   readonly dropped: readonly string[];
 }

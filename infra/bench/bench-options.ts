@@ -7,7 +7,7 @@ const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files'] 
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
-export const fullPlan = {
+const fullPlan = {
   /** The targets of the latency section alternate, so that a disturbance of the machine affects all of them. */
   latencyTurns: 5,
   jsonPerTurn: { 1: 50, 32: 256 },

@@ -59,7 +59,7 @@ export const writeUnitsPerCall = 9.1;
 /** For a key with the default limits alone, whose spending is shown, and a provider without limits. */
 export const writeUnitsWithoutLimits = 6.2;
 
-export interface PricedCallKind {
+interface PricedCallKind {
   readonly seconds: number;
   readonly answerBytes: number;
   readonly promptBytes: number;
@@ -97,7 +97,7 @@ export const sumOf = (costs: Readonly<Record<string, number>>): number =>
   Object.values(costs).reduce((total, usd) => total + usd, 0);
 
 /** Parts of a stage that are billed by the month. */
-export interface StageParts {
+interface StageParts {
   readonly keys: number;
   readonly secrets: number;
   /** Metrics that alarms read. */
@@ -184,7 +184,7 @@ export const tasksFor = ({ callsPerSecond, seconds, cpuMs }: SteadyLoad): number
   );
 
 /** USD a month for one task, with its address. */
-export const taskMonth =
+const taskMonth =
   hoursPerMonth *
   ((tasksDefault.cpu / 1_024) * usdPrices.perTaskProcessorHour +
     (tasksDefault.memoryMiB / mbPerGb) * usdPrices.perTaskGbHour +

@@ -3,7 +3,7 @@
 import { Agent, request } from 'node:http';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
-export interface MeasuredAnswer {
+interface MeasuredAnswer {
   /** 0: the connection broke, or there was no whole answer in time. */
   readonly status: number;
   /** The body, or why there is none. */

@@ -43,7 +43,7 @@ export function writesProvisionedMonth({ callsPerSecond }: SteadyLoad): number {
 }
 
 /** Tasks, database and cache of LiteLLM, by the load that its documents give such a set-up. */
-export interface LiteLlmSetup {
+interface LiteLlmSetup {
   readonly tasks: number;
   readonly processors: number;
   readonly memoryGb: number;

@@ -36,7 +36,7 @@ export const machineText = (): string =>
   `${shown(totalmem() / 1_024 ** 3)} GB, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;
 
 /** Three significant digits. */
-export function shown(value: number): string {
+function shown(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const magnitude = Math.abs(value);
   return value.toFixed(Number.isInteger(value) || magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2);

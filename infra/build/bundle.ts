@@ -34,7 +34,7 @@ const serverCheck = `
 `;
 
 /** Loads a bundle as Lambda does, in a process of its own. Rejects when it does not load or offers nothing. */
-export const checkBundle = async ({ name, file, beside }: Bundle): Promise<void> => {
+const checkBundle = async ({ name, file, beside }: Bundle): Promise<void> => {
   const env = {
     [environmentNames.stage]: 'build',
     AWS_REGION: 'us-east-1',

@@ -35,7 +35,7 @@ import { zonesMax } from './settings-values.ts';
 import { budgetVariables, concurrencyVariables, keyRateVariables, tableSuffixVariables } from './stage-variables.ts';
 import type { ComputeKind, ThisDeployment } from './this-deployment.ts';
 
-export interface ApiStackProps extends StackProps {
+interface ApiStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */

@@ -16,7 +16,7 @@ export interface AccountOptions {
   readonly defaultRegion?: string | null | undefined;
 }
 
-export interface DeployedStack {
+interface DeployedStack {
   readonly status: string;
   readonly outputs: Readonly<Record<string, string>>;
 }

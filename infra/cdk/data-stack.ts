@@ -14,7 +14,7 @@ import type { ThisDeployment } from './this-deployment.ts';
 
 type SecretReference = Pick<ISecret, 'secretArn'>;
 
-export interface DataStackProps extends StackProps {
+interface DataStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly deployment: ThisDeployment;

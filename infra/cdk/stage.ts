@@ -8,7 +8,7 @@ import { apiStackName, dataStackName, stageTags } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 import type { ThisDeployment } from './this-deployment.ts';
 
-export interface GatewayStageProps {
+interface GatewayStageProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function, as `npm run build` writes it. */
   readonly bundlesRoot: string;

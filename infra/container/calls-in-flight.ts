@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/foundation/time/index.ts';
 /** Four times in the shortest period of a metric, so that its average is no matter of chance. */
 const reportEveryMs = 15_000;
 
-export interface CallsInFlightReport {
+interface CallsInFlightReport {
   stop(): void;
 }
 

@@ -22,7 +22,7 @@ export interface DynamoEngine {
   stop(): Promise<void>;
 }
 
-export interface EngineOptions {
+interface EngineOptions {
   /** JSON file with descriptions of tables, as DescribeTable answers them: it makes them at its start. */
   readonly tablesFile?: string;
 }

@@ -8,7 +8,7 @@ import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 /** How long a child may take to end by itself after SIGTERM. */
 const endTimeoutMs = 1_000;
 
-export interface BoundChild {
+interface BoundChild {
   readonly process: ChildProcess;
   /** Ends the child and its own children. May be called more than once, and after the child has ended. */
   stop(): Promise<void>;

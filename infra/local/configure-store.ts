@@ -33,7 +33,7 @@ interface NamedFile {
   };
 }
 
-export interface Start {
+interface Start {
   readonly composition: Composition;
   readonly say: (line: string) => void;
   /** Said once the gateway answers; also when the start fails, as keys among it are shown nowhere else. */

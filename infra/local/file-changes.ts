@@ -43,7 +43,7 @@ function memberLines(resource: string, member: MemberChange): string[] {
   return [isNewItem ? `adds: ${member.path} of ${resource}` : `changes: ${resource}: ${memberText(member)}`];
 }
 
-export interface AppliedPlans {
+interface AppliedPlans {
   readonly applied: GatewayFilePlan;
   /** The whole file beside the store afterwards; undefined where all of it was applied. */
   readonly whole: GatewayFilePlan | GatewayFileRefused | undefined;

@@ -8,7 +8,7 @@ import { runScript } from '../run-script.ts';
  * DynamoDB's local servers want signed requests, check no signature, and some keep separate tables per key and region:
  * processes that share tables must share these. `shared/storage/store` uses the same.
  */
-export const localDynamodbAccess = {
+const localDynamodbAccess = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -17,7 +17,7 @@ export const localDynamodbAccess = {
 /** Stage names that the bundles accept. */
 const stagePattern = /^[A-Za-z0-9-]{1,32}$/;
 
-export interface LocalTables {
+interface LocalTables {
   /** Second part of every table name: `gw-<stage>-<table>`. */
   readonly stage: string;
   readonly dynamodbUrl: string;

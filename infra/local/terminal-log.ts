@@ -4,7 +4,7 @@ import { describeError, type Log, type LogFields } from '../../shared/foundation
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import { attemptLine, chargeLine, requestLine, withoutControl } from './request-line.ts';
 
-export interface TerminalLogOptions {
+interface TerminalLogOptions {
   readonly clock: Clock;
   readonly isColoured: boolean;
   /** Takes one line, its line feed included. */

@@ -2,14 +2,14 @@
 import type { ListedModel, ListedPrices } from '../../shared/configuration/model-list/index.ts';
 import { findSecondPrices } from './read-genai-prices.ts';
 
-export interface Comparison {
+interface Comparison {
   /** Models that both lists price. */
   readonly compared: number;
   readonly same: number;
   readonly differences: readonly SourceDifference[];
 }
 
-export interface SourceDifference {
+interface SourceDifference {
   readonly kind: string;
   readonly name: string;
   readonly member: string;

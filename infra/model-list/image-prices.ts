@@ -2,7 +2,7 @@
 import { costOf, type LitellmList, type LitellmModel, type NamedRow, nameOf } from './litellm-row.ts';
 import { exactUsdText } from './usd-text.ts';
 
-export interface SizedImages {
+interface SizedImages {
   readonly named: NamedRow;
   /** By `SIZE/QUALITY`. */
   readonly prices: Readonly<Record<string, string>>;

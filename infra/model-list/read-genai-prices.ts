@@ -28,7 +28,7 @@ const providerIds: Partial<Record<ProviderKind, string>> = {
   cerebras: 'cerebras',
 };
 
-export interface SecondPrices {
+interface SecondPrices {
   readonly prices: ListedPrices;
   readonly tiers: readonly ListedTier[];
   readonly contextLength: number | undefined;

@@ -8,7 +8,7 @@ import {
 import { compareSources, describeDifference } from './compare-sources.ts';
 import { openrouterModels } from './read-genai-prices.ts';
 
-export interface ListOrigin {
+interface ListOrigin {
   readonly source: string;
   readonly nowMs: number;
 }

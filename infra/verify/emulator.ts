@@ -9,14 +9,14 @@ const host = '127.0.0.1';
 const startTimeoutMs = 30_000;
 const lookIntervalMs = 200;
 
-export interface Emulator {
+interface Emulator {
   readonly url: string;
   /** Everything it wrote. */
   output(): string;
   stop(): Promise<void>;
 }
 
-export interface EmulatorOptions {
+interface EmulatorOptions {
   readonly program: string;
   readonly variablesOf: (port: number) => Readonly<Record<string, string>>;
 }

@@ -16,14 +16,14 @@ export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
   readonly timeoutMs?: number;
 }
 
-export interface CommandResult {
+interface CommandResult {
   readonly code: number;
   /** Standard output and error. */
   readonly output: string;

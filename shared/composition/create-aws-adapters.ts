@@ -24,7 +24,7 @@ export interface AwsAdapters {
   readonly credentials: CredentialSource;
 }
 
-export interface AwsAdaptersOptions {
+interface AwsAdaptersOptions {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -8,7 +8,7 @@ const retryAfterMinSeconds = 1;
 const retryAfterMaxSeconds = 60;
 const retryAfterDefaultSeconds = 1;
 
-export interface Envelope {
+interface Envelope {
   status: number;
   headers: Record<string, string>;
   body: string;

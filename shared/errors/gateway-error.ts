@@ -4,7 +4,7 @@ import type { StageResource } from '../foundation/constants/index.ts';
 import { type ErrorCode, type ErrorEntry, type ErrorStatus, errorCatalogue } from './error-table.ts';
 
 /** A provider's words about the client's own request. */
-export interface ProviderWords {
+interface ProviderWords {
   readonly text: string;
   /** Set where the client repairs its request by the exact words: they are then the whole message. */
   readonly isWholeMessage: boolean;
@@ -50,7 +50,7 @@ interface CommonExtras {
   readonly providerCode?: string | undefined;
 }
 
-export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
+type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
   /**
    * Replaces the default text of the code. Never contains a secret, a provider's words (see `providerWords`) or a path
    * of the gateway.
@@ -134,7 +134,7 @@ export const fail = <Code extends ErrorCode>(
   ...[options]: Record<never, never> extends ExtrasOf<Code> ? [FailOptions<Code>?] : [FailOptions<Code>]
 ): GatewayError => new GatewayError(code, options as FailOptions<ErrorCode> | undefined);
 
-export interface Rejection {
+interface Rejection {
   /** The reason on which all providers agreed. */
   readonly reason: RejectionReason | undefined;
   /** The request's field about which all of them complained. */

@@ -5,7 +5,6 @@ import { readSourceFiles } from '../support/source-files.ts';
 /** Names that are declared twice for one meaning. The list only becomes shorter. */
 const sameMeaning: Readonly<Record<string, string>> = {
   JsonObject: 'The schema reader and the wire formats are on one floor, and neither imports the other.',
-  LimitUse: "The page has the management API's document of it.",
   NewKey: "The page has the management API's document of it.",
 };
 

@@ -22,7 +22,7 @@ export function insufficientMessage(what: string, { needed, available: balance, 
   return [amounts, advise(available)].filter((text) => text !== '').join(' ');
 }
 
-export interface BoundedCall {
+interface BoundedCall {
   /** Those that the workspace pays. */
   readonly candidates: readonly Candidate[];
   readonly size: CallSize;

@@ -8,18 +8,8 @@ import { type Item, retryWrite, StoreUnavailable } from '../../../shared/storage
 import type { CallReservations, ReadyAnswer } from '../stages.ts';
 
 /** The order in which errors win, whatever order the answers of the store came in. */
-export const ranks = [
-  'key',
-  'idempotency',
-  'span',
-  'plan',
-  'guardrail',
-  'cache',
-  'money',
-  'capacity',
-  'candidate',
-] as const;
-export type Rank = (typeof ranks)[number];
+const ranks = ['key', 'idempotency', 'span', 'plan', 'guardrail', 'cache', 'money', 'capacity', 'candidate'] as const;
+type Rank = (typeof ranks)[number];
 
 /** Why a call does not go on to a provider: an error, or an answer that exists already. */
 export type Resolution =
@@ -73,7 +63,7 @@ interface Started {
   readonly reserved: Promise<ReservationResult>;
 }
 
-export interface AllReserved {
+interface AllReserved {
   readonly holdings: CallReservations;
   /** Undefined when all candidates remain. */
   readonly plan: Plan | undefined;
@@ -86,7 +76,7 @@ export interface FoundReady {
 }
 
 /** Rounds that are made when those before them have passed. */
-export interface LaterRounds {
+interface LaterRounds {
   /** Asked meanwhile for an error that wins. */
   readonly checked: readonly Reservation[];
   readonly make: () => Promise<readonly (readonly Reservation[])[]>;

@@ -27,7 +27,7 @@ import { reserveTokens } from './reserve-tokens.ts';
 
 export type PlannedCall = RoutedCall | OpenedCall;
 
-export interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
+interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
   /** Undefined for a call without guardrails. */
   readonly guarded: { readonly guardrails: readonly GuardrailDocument[]; readonly checkInput: CheckInput } | undefined;
 }

@@ -18,7 +18,7 @@ import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
 import { type Reservation, type ReservationResult, refused } from './reservation.ts';
 
-export interface KeyReservationInput {
+interface KeyReservationInput {
   readonly credential: ApiKey;
   readonly key: Item;
   readonly asksFunction: boolean;

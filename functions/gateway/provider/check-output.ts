@@ -8,9 +8,9 @@ import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics
 import type { ProviderCall } from '../stages.ts';
 import { chargeAnswer } from './provider-attempts.ts';
 
-export type OutputVerdict =
+type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  /** Fails the schema. `mayBeAsked`: whether another answer may be requested; false where it would end the same way. */
+  /** Fails the schema. `mayRetry`: whether another answer may be requested; false where it would end the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
 export interface OutputCheck {

@@ -14,7 +14,7 @@ export function silenceLimitMs(remainingMs: number, behind: number): number {
   return Math.max(remainingMs - behind * reservePerCandidateMs, remainingMs / (behind + 1));
 }
 
-export interface SilenceRule {
+interface SilenceRule {
   readonly provider: Pick<Candidate['provider'], 'first_chunk_timeout_ms' | 'idle_timeout_ms'>;
   readonly isStream: boolean;
   /** Infinite for the last candidate, which need not leave time for another. */

@@ -10,7 +10,7 @@ import { type BodyText, readRequestBody } from '../../../shared/protocol/wire/in
 /** Copies of a body while it becomes a text: the pieces of the text, and the whole. */
 const formsBesideBytes = 2;
 
-export interface BodyOfCall {
+interface BodyOfCall {
   readonly body: BodyText | FormText;
   readonly bodyBytes: number;
   /** Bytes that are kept of it. */

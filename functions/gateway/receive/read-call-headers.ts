@@ -6,7 +6,7 @@ import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
 import type { ClientInterface, PassedOn } from '../../../shared/protocol/interfaces/index.ts';
 import { readTags, type Tags, tagsForm, tagsMax } from '../../../shared/protocol/wire/index.ts';
 
-export interface CallHeaders {
+interface CallHeaders {
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
 }

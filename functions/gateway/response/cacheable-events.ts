@@ -9,7 +9,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import { answerStatus } from '../exit/exit.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
-export interface EventKeeper {
+interface EventKeeper {
   /** Undefined when nothing is kept. */
   readonly add: ((event: EventText) => void) | undefined;
   /** Drops the kept events, which will not be stored. */

@@ -18,7 +18,7 @@ import type { OpenStream } from '../provider-call.ts';
 import type { StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly clock: Clock;
   readonly writer: StreamWriter;
   /** Sent during silence; comments if absent. */
@@ -66,7 +66,7 @@ export interface RelayedStream {
   schemaMismatch: string | undefined;
 }
 
-export interface StreamRelay {
+interface StreamRelay {
   readonly body: AsyncIterable<BodyPart>;
   /** Observations so far; final when `readOn` has resolved. */
   readonly relayed: Readonly<RelayedStream>;

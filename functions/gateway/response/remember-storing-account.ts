@@ -17,7 +17,7 @@ const writesMaxMs = 5_000;
 /** Ids of one answer: a response and its items. */
 const stateIdsMax = 256;
 
-export interface StoringAccountMemory {
+interface StoringAccountMemory {
   /** Called with an answer, or with each event of it. */
   readonly hear: (details: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /**

@@ -1,7 +1,7 @@
 // Space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
 import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
 
-export interface ContentSpace {
+interface ContentSpace {
   /** As much of a text, from its beginning, as fits. */
   take(text: string): string;
   bytes(): number;

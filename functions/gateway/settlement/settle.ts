@@ -104,7 +104,7 @@ const settlementBudgetMs = 9_000;
 /** Of the time that the runtime has left: a write that has begun ends in it, and so does the line of one that failed. */
 const lastWriteMs = 1_000;
 
-export async function settle(
+async function settle(
   deps: GatewayDependencies,
   call: AdmittedCall & PolicedCall & { readonly admittedAtMs: number },
   holds: CallHolds,
@@ -193,7 +193,7 @@ async function addSpans(
   trace.children.push(...attemptSpans(trace, call, attempts, bodies && { ...bodies, turns }));
 }
 
-export const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
+const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
   isRetryable:
     error === undefined
       ? stream !== undefined && stream.end !== 'complete'

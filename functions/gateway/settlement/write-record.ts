@@ -200,7 +200,7 @@ function outcomeOf(
 }
 
 /** `payer`: of the call's cost. Returns undefined when there are no other shares. */
-export function otherSharesOf(
+function otherSharesOf(
   { charges }: Bill,
   served: Candidate | undefined,
   payer: Payer,

@@ -15,7 +15,7 @@ import type { AdmittedExecution, PlannedModelCall, ProviderCall } from '../stage
 /** The provider loop. */
 export type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;
 
-export interface ModelAnswer extends StepAnswer {
+interface ModelAnswer extends StepAnswer {
   readonly json: JsonText;
   readonly candidate: Candidate;
   readonly fallbackUsed: boolean;

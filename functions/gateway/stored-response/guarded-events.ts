@@ -13,7 +13,7 @@ import { type GuardDecision, type Passed, passStream } from '../exit/exit.ts';
 import type { OpenStream } from '../provider-call.ts';
 import { brokenLine, type RelayedEvents, sequenceNumberIn } from './relay-events.ts';
 
-export interface Reading {
+interface Reading {
   readonly failureOf: (error: unknown) => AttemptFailure;
   readonly abort: () => void;
 }

@@ -10,7 +10,7 @@ export interface RelayedEvents {
   readonly broken: (code: MidStreamCode) => string;
 }
 
-export interface EventsReading {
+interface EventsReading {
   /** Called behind each part, whose bytes are kept no more. */
   readonly eventCame: () => void;
   readonly codeOf: (error: unknown) => MidStreamCode;

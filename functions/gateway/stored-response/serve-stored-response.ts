@@ -30,7 +30,7 @@ export interface StoredWork {
 }
 
 /** Given, because what is loaded on demand has a copy of all code that it names, and the transport's errors are known by their classes. */
-export interface Calling {
+interface Calling {
   readonly createSend: typeof createSend;
   readonly readBrokenCall: typeof readBrokenCall;
 }

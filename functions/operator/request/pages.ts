@@ -16,7 +16,7 @@ export function fromCursor(
   throw fail('invalid_request', { message: `${name}: must be a next_cursor of the page before`, param: name });
 }
 
-export interface Page<Item> {
+interface Page<Item> {
   readonly items: readonly Item[];
   readonly next_cursor: string | null;
 }

@@ -5,7 +5,7 @@ import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from './allowed.ts';
 import type { Operator } from './identify-operator.ts';
 
-export interface SeenCalls {
+interface SeenCalls {
   readonly workspaces: readonly string[];
   /** Returns only calls that the operator may see. */
   readonly records: Pick<CallRecords, 'read' | 'find'>;

@@ -3,7 +3,6 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { createIssuerDiscovery, type IssuerDiscovery } from './discover-issuer.ts';
 import { createTokenVerifier, type TokenVerifier } from './verify-token.ts';
 
-export type { SignInSettings } from '../../../shared/foundation/environment/index.ts';
 export type { IssuerEndpoints } from './discover-issuer.ts';
 
 /** How people sign in, where a stage lets them. */

@@ -35,7 +35,7 @@ const keysFreshMs = 600_000;
 const keySet = z.looseObject({ keys: z.array(z.looseObject({})) });
 const groupsMax = 1_000;
 
-export interface SignedIn {
+interface SignedIn {
   readonly person: Person;
   readonly expiresAtMs: number;
 }

@@ -13,7 +13,7 @@ export interface Kind {
  * Figures of one turn: a mean or median per call, except for the first. Streams count until their first chunk. NaN: not
  * measured.
  */
-export const figureNames = [
+const figureNames = [
   'calls a second',
   'CPU of gateway and store, ms',
   'added latency, ms',
@@ -25,7 +25,7 @@ export type BenchFigures = Readonly<Record<FigureName, number>>;
 /** By name of the called gateway. */
 export type BenchTurn = ReadonlyMap<string, BenchFigures>;
 
-export interface ComparedFigure {
+interface ComparedFigure {
   readonly calls: string;
   readonly connections: number;
   readonly figure: FigureName;
@@ -67,7 +67,7 @@ export const tableOf = (figures: readonly ComparedFigure[], { that, here }: Name
 const whatOf = ({ calls, connections, figure }: ComparedFigure): string =>
   `${calls} on ${connections}: ${figure.replace(', ms', '')}`;
 
-export interface Beside {
+interface Beside {
   readonly name: string;
   readonly compared: readonly ComparedFigure[];
 }

@@ -31,7 +31,7 @@ import {
 } from './compare.ts';
 import { cpuMsOf, descendantsOf } from './process-cpu.ts';
 
-export interface ComparisonPlan {
+interface ComparisonPlan {
   readonly turns: number;
   /** Time until the delayed writes of a turn are done. */
   readonly flushMs: number;
@@ -61,7 +61,7 @@ interface Contestant {
   readonly cpu?: () => Promise<number>;
 }
 
-export interface AgainstOptions {
+interface AgainstOptions {
   readonly other: { readonly name: string; readonly tree: string };
   readonly peers: PeerChoice;
   readonly isQuick: boolean;

@@ -8,7 +8,7 @@ import type { SeededRandom } from './seeded-random.ts';
 const answeredWithinMs = 65_000;
 const staysMaxMs = 1_500;
 
-export interface HostileAnswer {
+interface HostileAnswer {
   /** Status of a valid request; undefined for an invalid one, or one whose client left. */
   readonly status: number | 'none' | undefined;
 }

@@ -50,7 +50,7 @@ const changes: readonly PieceChange[] = [
   },
 ];
 
-export interface HostileProxy {
+interface HostileProxy {
   /** URL of the same server, behind the proxy. Ends in /v1. */
   readonly url: string;
   stop(): void;

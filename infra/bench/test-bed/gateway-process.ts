@@ -14,7 +14,7 @@ const timeoutMs = 120_000;
 /** Length of the shown output of a gateway that did not start. */
 const outputShownMax = 2_000;
 
-export interface GatewayStart {
+interface GatewayStart {
   /** The tree of the gateway; this one if absent. */
   readonly tree?: string;
   readonly name?: string;

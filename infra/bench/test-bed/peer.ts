@@ -14,7 +14,7 @@ export interface PeerChoice {
   readonly litellm: string | undefined;
 }
 
-export interface Peer extends MeasuredEndpoint {
+interface Peer extends MeasuredEndpoint {
   readonly pid: number;
   /** Memory of calls while it is measured. */
   readonly keeps: string;

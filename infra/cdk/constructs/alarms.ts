@@ -43,7 +43,7 @@ const quotaPercentMax = 80;
 /** A write to these that is throttled is lost, and no call notices. */
 const mayBeLost: ReadonlySet<TableName> = new Set(['statistics', 'cache']);
 
-export interface AlarmsProps {
+interface AlarmsProps {
   readonly stage: string;
   readonly nameOf: NameTable;
   /** Null: no subscription. */

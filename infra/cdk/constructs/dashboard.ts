@@ -12,7 +12,7 @@ import * as metrics from './gateway-metrics.ts';
 /** CloudWatch's grid has 24 columns; three graphs fill a row. */
 const third = { width: 8, height: 6 };
 
-export interface DashboardProps {
+interface DashboardProps {
   readonly stage: string;
   readonly nameOf: NameTable;
   /** The lines of chat calls. */

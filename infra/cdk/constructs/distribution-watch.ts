@@ -13,7 +13,7 @@ import { wildcardId } from './access.ts';
 import { distributionFailures, metricNamespace, period } from './gateway-metrics.ts';
 import { NodeFunction } from './node-function.ts';
 
-export interface DistributionWatchProps {
+interface DistributionWatchProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly distributionId: string;

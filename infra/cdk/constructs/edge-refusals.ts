@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { brand, operatorKeyRefusal } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
-export interface OperatorRefusalsProps {
+interface OperatorRefusalsProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'sign_in'>;
   /** Folder of the console's page, as it was built. */

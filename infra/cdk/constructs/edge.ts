@@ -41,7 +41,7 @@ const pageKeptSeconds = 10;
 const namedFilesKeptDays = 365;
 
 /** Options that all origins here share; function URLs and other HTTP origins accept all of them. */
-export interface OriginOptions {
+interface OriginOptions {
   readonly readTimeout: Duration;
   readonly responseCompletionTimeout: Duration;
   readonly keepaliveTimeout: Duration;
@@ -57,7 +57,7 @@ export interface OperatorOrigin {
   readonly pageFolder: string;
 }
 
-export interface EdgeProps {
+interface EdgeProps {
   readonly stage: string;
   readonly settings: Pick<
     StageSettings,

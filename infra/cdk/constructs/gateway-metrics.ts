@@ -168,7 +168,7 @@ export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathE
 };
 
 /** The function that streams, by the name an operator knows. */
-export const streamingFunction = 'chat';
+const streamingFunction = 'chat';
 
 /** Crashes and time limits of a function: Lambda's errors without the answers that it cut off on purpose. */
 export function functionCrashes(stage: string, name: string, target: LambdaFunction): Metric | MathExpression {

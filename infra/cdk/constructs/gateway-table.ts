@@ -53,7 +53,7 @@ function billingOf(settings: StageSettings): Billing {
   return Billing.provisioned({ writeCapacity: scaled(min), readCapacity: scaled(1) });
 }
 
-export interface GatewayTableProps {
+interface GatewayTableProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly table: TableName;

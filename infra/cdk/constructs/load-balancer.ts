@@ -16,7 +16,7 @@ import type { CreateOrigin } from './edge.ts';
 import type { Network } from './network.ts';
 import { stageLogGroup } from './node-function.ts';
 
-export interface LoadBalancerProps {
+interface LoadBalancerProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly network: Network;

@@ -29,13 +29,13 @@ export const stageLogGroup = (
     ...(logGroupName === undefined ? {} : { logGroupName }),
   });
 
-export function executionRole(scope: Construct, ...logGroups: readonly LogGroup[]): Role {
+function executionRole(scope: Construct, ...logGroups: readonly LogGroup[]): Role {
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   for (const logGroup of logGroups) logGroup.grantWrite(role);
   return role;
 }
 
-export interface NodeFunctionProps {
+interface NodeFunctionProps {
   readonly stage: string;
   readonly settings: StageSettings;
   /** Folder with an `index` file that exports `handler`. It is uploaded as it is. */

@@ -44,7 +44,7 @@ export const operatorEnvironment = ({ sign_in: signIn, cell }: StageSettings): R
       }),
 });
 
-export interface OperatorFunctionProps {
+interface OperatorFunctionProps {
   readonly stage: string;
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */

@@ -13,7 +13,7 @@ import { encryptedWith } from './encryption-key.ts';
 /** Letters and digits: 285 bits. */
 const secretLength = 48;
 
-export interface OriginSecretProps {
+interface OriginSecretProps {
   readonly stage: string;
   readonly settings: StageSettings;
   /** For one deployment: the number of a former one, or `direct`. */

@@ -3,7 +3,7 @@
 /** Default of the settings. */
 export const tasksDefault = { min: 2, max: 10, cpu: 1_024, memoryMiB: 2_048 } as const;
 
-export interface TaskSettings {
+interface TaskSettings {
   readonly min: number;
   readonly max: number;
   /** 1,024 are one processor. */

@@ -18,7 +18,7 @@ type StackOutputs = Readonly<Record<string, string>>;
  * Regions that AWS documents as without function URLs (November 2026). No call returns them: regions that AWS adds are
  * not refused.
  */
-export const regionsWithoutUrls: readonly string[] = [
+const regionsWithoutUrls: readonly string[] = [
   'ap-east-2',
   'ap-south-2',
   'ap-southeast-4',
@@ -53,7 +53,7 @@ export function checkRegion(
   }
 }
 
-export interface AccountConcurrency {
+interface AccountConcurrency {
   /** Lambda's quota, where it is not the default one that a template without settings has. */
   readonly accountConcurrency?: number;
   /** Note for the operator, where the quota is small. */

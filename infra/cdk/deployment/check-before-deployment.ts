@@ -12,7 +12,7 @@ import type { DeployOptions } from './deploy-options.ts';
 import { findOrphans, leftBehind, refuseOrphans, restoredTables } from './orphans.ts';
 import { checkTasks } from './task-checks.ts';
 
-export interface Findings {
+interface Findings {
   /** Undefined when there is no data stack yet. */
   readonly dataStackStatus: string | undefined;
   /** Notes for the operator. */

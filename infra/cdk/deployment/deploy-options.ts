@@ -5,7 +5,7 @@ import { checkSettings } from '../check-settings.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { contextOf, type ThisDeployment } from '../this-deployment.ts';
 
-export const usage =
+const usage =
   'npm run deploy -- --stage NAME [--profile NAME] [--region NAME] [--yes] [--adopt] [-- flags of cdk deploy]';
 
 export interface DeployOptions {

@@ -9,7 +9,7 @@ import { checkRoutes, type RouteCheckSurroundings } from './check-routes.ts';
 import { confirm } from './confirm.ts';
 import { cdkRuns, readDeployOptions } from './deploy-options.ts';
 
-export interface DeploymentSurroundings extends RouteCheckSurroundings {
+interface DeploymentSurroundings extends RouteCheckSurroundings {
   readonly stages: Readonly<Record<string, StageSettings>>;
   readonly print: (line: string) => void;
   /** Throws where there is none. */

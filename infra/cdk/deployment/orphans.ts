@@ -11,7 +11,7 @@ import { providerSecretName, spillBucketName, stageTags } from '../resource-name
 import type { StageSettings } from '../settings-schema.ts';
 import { type AllowedCalls, unlessAbsent } from './allowed-calls.ts';
 
-export interface Orphan {
+interface Orphan {
   readonly kind: 'table' | 'bucket' | 'secret' | 'key';
   readonly name: string;
   /** Identity of a secret or a key, for the settings' `adopt`. */

@@ -10,7 +10,7 @@ export const demoWorkspaceId = 'demo';
 
 const demoModel = 'demo/chat';
 
-export interface DemoFileOptions {
+interface DemoFileOptions {
   /** Base URL of one simulated provider. */
   readonly simulatorUrlOf: (provider: string) => string;
   readonly real: readonly KnownProvider[];

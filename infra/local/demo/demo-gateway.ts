@@ -7,7 +7,7 @@ import { knownProviders } from './known-providers.ts';
 
 type Stores = Pick<Composition, 'catalogues' | 'workspaceStore' | 'keys' | 'randomness'>;
 
-export interface Demo {
+interface Demo {
   /** A gateway file. */
   readonly text: string;
   readonly key: string;

@@ -23,7 +23,7 @@ const bodies: readonly object[] = [
   { model: 'demo/of-no-provider', messages: ask('A model that is not in the catalogue.') },
 ];
 
-export interface DemoTraffic {
+interface DemoTraffic {
   /** The end of the last call. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;

@@ -42,7 +42,7 @@ export interface Received {
   readonly fromPath: Readonly<Record<string, string | undefined>>;
 }
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly body: unknown;
   readonly headers?: Record<string, string>;
 }

@@ -2,5 +2,5 @@ export { behaviourNames } from './behaviours/registry.ts';
 export type { LoggedRequest } from './call-log.ts';
 export { schemaInstance } from './schema-instance.ts';
 export { type Simulator, type SimulatorOptions, startSimulator } from './start-simulator.ts';
-export { countTokens, tokensOf } from './tokens.ts';
+export { countTokens } from './tokens.ts';
 export { unknownMembersTexts } from './unknown-members.ts';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { SimulatorStep, Steps } from './step.ts';
 
-export interface Wire {
+interface Wire {
   readonly response: ServerResponse;
   readonly clock: Clock;
   /** Aborts when the connection is gone, whichever end closed it. */

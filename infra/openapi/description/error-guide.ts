@@ -1,7 +1,7 @@
 // Advice to clients for each error, in a sentence or two; status and retry advice are in shared/errors.
 import type { ErrorCode, errorFamilies } from '../../../shared/errors/index.ts';
 
-export interface ErrorGuide {
+interface ErrorGuide {
   /** When the gateway answers so. */
   readonly cause: string;
   /** The step that makes the next call succeed, and who can take it. */

@@ -11,14 +11,14 @@ import { models } from './stage-file.ts';
 
 const pauseMs = 250;
 
-export interface CountedCalls {
+interface CountedCalls {
   /** Counts calls at a base URL from now on, as the distribution makes them where it has a secret. */
   at(baseUrl: string, secret?: string): void;
   /** Resolves with a line about the calls, once all have answers. Rejects where one was refused. */
   end(): Promise<string>;
 }
 
-export function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): CountedCalls {
+function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): CountedCalls {
   const refused: string[] = [];
   let [served, isOver] = [0, false];
   const loops: Promise<void>[] = [];

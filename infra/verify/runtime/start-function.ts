@@ -21,7 +21,7 @@ const invocationMaxMs = 65_000;
 const streamedType = 'application/vnd.awslambda.http-integration-response';
 const preludeEnd = Buffer.alloc(8);
 
-export interface FunctionOptions {
+interface FunctionOptions {
   /** Folder of the bundle in dist. */
   readonly bundle: string;
   /** Main file of the runtime client. */

@@ -21,7 +21,7 @@ const metricPeriodSeconds = 60;
 const alarmWaitMs = 60_000;
 const alarmEveryMs = 2_000;
 
-export interface StageToTest {
+interface StageToTest {
   readonly stage: string;
   /** Outputs of the api stack. */
   readonly outputs: Readonly<Record<string, string>>;

@@ -22,7 +22,7 @@ const marksMax = 1_000;
 /** Each after the first follows another process that came first. */
 const claimsMax = 4;
 
-export interface AlertTries {
+interface AlertTries {
   /** Undefined where too many are under way, or this one is. The promise never rejects. */
   begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
   /** The mark under an attribute that few items have, as this process has seen it last. */

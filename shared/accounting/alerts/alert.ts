@@ -34,7 +34,7 @@ export interface Alert {
   readonly share?: PassedShare | undefined;
 }
 
-export interface PassedShare {
+interface PassedShare {
   readonly percent: number;
   readonly spent: PicoUsd;
   readonly limit: PicoUsd;

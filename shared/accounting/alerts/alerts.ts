@@ -29,7 +29,7 @@ export interface EndedAttempt {
   readonly coolsForAll: boolean;
 }
 
-export interface EndedForAlerts {
+interface EndedForAlerts {
   readonly charged: readonly ChargedCounter[];
   readonly attempts: readonly EndedAttempt[];
 }
@@ -41,7 +41,7 @@ export interface AlertReceiver {
   readonly secret: string | null | undefined;
 }
 
-export interface AlertSettings {
+interface AlertSettings {
   /** Shares in percent, rising. */
   readonly at: readonly number[];
   /** Asked where an alert is due. Throws where secrets could not be read. */

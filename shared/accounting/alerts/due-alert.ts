@@ -23,7 +23,7 @@ export interface DueAlert {
   readonly behind: (item: Item) => DueAlert | undefined;
 }
 
-export interface TryTime {
+interface TryTime {
   readonly nowMs: number;
   /** When others may try again, should this process say nothing more of it. */
   readonly leaseMs: number;

@@ -12,7 +12,7 @@ export interface LastShareAlert extends LastAlert {
   readonly percent: number;
 }
 
-export interface LastProviderAlert extends LastAlert {
+interface LastProviderAlert extends LastAlert {
   readonly state: ProviderMark['state'];
   readonly model: string;
 }

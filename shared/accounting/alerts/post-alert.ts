@@ -9,7 +9,7 @@ const connectTimeoutMs = 3_000;
 const answerMaxBytes = 64 * 1024;
 
 /** `status`: of the receiver's answer. Without one it is unknown whether the alert arrived. */
-export type AlertDelivery =
+type AlertDelivery =
   | { readonly isDelivered: true; readonly status: number }
   | { readonly isDelivered: false; readonly status?: number; readonly fault: string };
 

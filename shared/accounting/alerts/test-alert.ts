@@ -8,7 +8,7 @@ import { faultOfReceiver, postAlert } from './post-alert.ts';
 /** A person waits for it. */
 const limitMs = 10_000;
 
-export interface TestAlert {
+interface TestAlert {
   readonly id: string;
   /** Of the answer, where there was one. */
   readonly status: number | null;

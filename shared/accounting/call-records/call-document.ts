@@ -133,7 +133,7 @@ export function errorCodeOf({ outcome, cutCode }: Pick<CallRecord, 'outcome' | '
  * refused  any other error: the client asked for what it may not, or cannot, have
  * gone     the client left
  */
-export type CallClass = 'ok' | 'failed' | 'refused' | 'gone';
+type CallClass = 'ok' | 'failed' | 'refused' | 'gone';
 
 export function classOf(record: Pick<CallRecord, 'outcome' | 'cutCode'>): CallClass {
   if (record.outcome === 'ok') return 'ok';

@@ -84,7 +84,7 @@ export const isExpired = (item: Item, nowMs: number): boolean =>
 const dayLength = 'YYYY-MM-DD'.length;
 
 /** Day of an ISO 8601 time in UTC. */
-export const dayIn = (time: string): string => time.slice(0, dayLength);
+const dayIn = (time: string): string => time.slice(0, dayLength);
 
 /** Throws a RangeError for an invalid time. */
 export const utcDayOf = (epochMs: number): string => dayIn(new Date(epochMs).toISOString());

@@ -60,7 +60,7 @@ export interface CallRecords {
   ): AsyncIterable<Pick<CallRecord, Name>>;
 }
 
-export interface CallRecordsOptions {
+interface CallRecordsOptions {
   readonly store: Pick<Store, 'batchPut' | 'query' | 'get'>;
   /** Used for the expiry of records only. */
   readonly clock?: Clock;

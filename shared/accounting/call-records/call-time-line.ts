@@ -20,7 +20,7 @@ export interface TimedPart {
   readonly ms: number;
 }
 
-export interface TimedPartDocument {
+interface TimedPartDocument {
   readonly part: PartName;
   readonly at?: number;
   readonly start_ms: number;

@@ -3,11 +3,11 @@ import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { StoredKind } from './stored-kinds.ts';
 
-export interface RecordedChecks extends Omit<GuardrailCheck, 'startedAtMs'> {
+interface RecordedChecks extends Omit<GuardrailCheck, 'startedAtMs'> {
   readonly checks: number;
 }
 
-export interface ChecksDocument extends Omit<RecordedChecks, 'costPicoUsd'> {
+interface ChecksDocument extends Omit<RecordedChecks, 'costPicoUsd'> {
   readonly cost_usd?: string;
 }
 

@@ -42,7 +42,7 @@ export async function writeContent(
   await blobs.put(nameOf(keep, document.id), bytes, options);
 }
 
-export type RecordedContent = Pick<CallRecord, 'executionId' | 'workspace' | 'arrivedAtMs' | 'content'>;
+type RecordedContent = Pick<CallRecord, 'executionId' | 'workspace' | 'arrivedAtMs' | 'content'>;
 
 /** When the bodies of a call are deleted; undefined where none are kept. */
 export const contentEndsAtMs = ({ content, arrivedAtMs }: RecordedContent): number | undefined =>

@@ -12,7 +12,7 @@ import type { Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readAvailable } from '../holds/index.ts';
 
 /** A shortage reads every shard, within the 1.9 s of an admission. */
-export const shardsMax = 32;
+const shardsMax = 32;
 
 export interface CreditAccount {
   readonly workspace: string;

@@ -42,7 +42,7 @@ export type CreditTake =
   /** No slot is free; the account has no other. */
   | { readonly kind: 'no_slot' };
 
-export interface CreditTakeOptions {
+interface CreditTakeOptions {
   readonly store: Store;
   readonly counters: Counters;
   readonly randomness: Randomness;

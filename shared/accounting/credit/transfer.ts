@@ -24,7 +24,7 @@ import { type CreditAccount, creditAttributes, creditKey, ownLimit } from './cre
 /** Tries after other writes of the source. Giving up is harmless: the caller reads all shards again. */
 const triesMax = 3;
 
-export interface Amounts {
+interface Amounts {
   readonly credit: PicoUsd;
   readonly headroom: PicoUsd;
 }

@@ -13,7 +13,7 @@ import {
 } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 
-export interface BucketAmount {
+interface BucketAmount {
   readonly bucket: string;
   readonly amount: bigint;
 }

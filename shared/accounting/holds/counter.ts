@@ -85,7 +85,7 @@ const base = 36;
 
 export const timedName = (kind: TimedKind, atSeconds: number): string => timedKinds[kind] + atSeconds.toString(base);
 
-export interface TimedAttribute {
+interface TimedAttribute {
   readonly name: string;
   readonly atMs: number;
   readonly value: unknown;

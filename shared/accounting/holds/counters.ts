@@ -57,9 +57,9 @@ export interface Counters {
   readonly writer: ItemWriter;
 }
 
-export type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
+type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 
-export interface CountersOptions extends ItemWriterOptions {
+interface CountersOptions extends ItemWriterOptions {
   /** Lifetime of a reservation after the arrival of its call. */
   readonly holdLifeMs?: number;
   /** Whether calls of one key share the write of spending that nothing limits. Default: false. */

@@ -46,7 +46,7 @@ export interface KeyHold extends Hold {
   readonly slotsMax?: number | null | undefined;
 }
 
-export type KeyRefusal =
+type KeyRefusal =
   /** No such key, or another secret. */
   | { readonly kind: 'unknown' }
   /** Or expired. */

@@ -18,7 +18,7 @@ interface StoredFormer {
   readonly expires_at_ms: number;
 }
 
-export interface FormerSecret extends KeySecret {
+interface FormerSecret extends KeySecret {
   readonly expiresAtMs: number;
 }
 

@@ -13,7 +13,7 @@ import type { AfterCall, Assess, Assessment, Demand, ReservationOutcome, Settlem
 import type { DraftedWrite } from './update-draft.ts';
 import { WriteGroup } from './write-group.ts';
 
-export interface WaitingReservation {
+interface WaitingReservation {
   readonly assess: Assess;
   /** Set where the item was read after the reservation arrived: its state may then refuse the reservation. */
   readonly isReadLater: boolean;
@@ -23,7 +23,7 @@ export interface WaitingSettlement {
   readonly settlement: AfterCall;
 }
 
-export interface WritePlan<Reservation, Settling> {
+interface WritePlan<Reservation, Settling> {
   /** Requests that need no write. */
   readonly answered: readonly (readonly [Reservation, ReservationOutcome])[];
   readonly gone: readonly Settling[];
@@ -31,7 +31,7 @@ export interface WritePlan<Reservation, Settling> {
 }
 
 /** The write, and the requests that it serves. */
-export interface PlannedWrite<Reservation, Settling> {
+interface PlannedWrite<Reservation, Settling> {
   readonly drafted: DraftedWrite;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
@@ -97,20 +97,20 @@ function outcomeIn(group: WriteGroup, settlement: AfterCall) {
 
 const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);
 
-export interface QueuedTurn {
+interface QueuedTurn {
   readonly number: number;
   readonly arrivedAtMs: number;
   asks: number;
   readonly reject: (error: unknown) => void;
 }
 
-export interface QueuedReservation extends QueuedTurn, WaitingReservation {
+interface QueuedReservation extends QueuedTurn, WaitingReservation {
   readonly owner: string | undefined;
   isReadLater: boolean;
   readonly resolve: (outcome: ReservationOutcome) => void;
 }
 
-export interface QueuedSettlement extends QueuedTurn, WaitingSettlement {
+interface QueuedSettlement extends QueuedTurn, WaitingSettlement {
   readonly owner: string;
   readonly resolve: (outcome: SettlementOutcome) => void;
 }

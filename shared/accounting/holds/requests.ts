@@ -17,7 +17,7 @@ export interface Demand {
 }
 
 /** Null: any number may be taken, and they are counted. */
-export interface SlotDemand {
+interface SlotDemand {
   readonly bucket: string;
   readonly limit: number | null;
 }
@@ -119,14 +119,14 @@ export interface Correction {
  * `wasLate`: the reservation had expired and was released, so nothing was reserved for the charged cost. `item`: see
  * `needsItem`.
  */
-export interface Settled {
+interface Settled {
   readonly kind: 'settled';
   readonly item: Item;
   readonly wasLate: boolean;
 }
 
 /** Settled or corrected before, or not known to be taken. */
-export interface Gone {
+interface Gone {
   readonly kind: 'gone';
 }
 

@@ -30,7 +30,7 @@ interface DoubtfulWrite {
   retrying: Promise<void> | undefined;
 }
 
-export interface OwnedSettlement {
+interface OwnedSettlement {
   readonly owner: string;
   readonly settlement: AfterCall;
 }

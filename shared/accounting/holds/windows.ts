@@ -104,7 +104,7 @@ export function waitMs(
   return window.lengthMs;
 }
 
-export const partStartMs = ({ partMs }: Window, nowMs: number): number => Math.floor(nowMs / partMs) * partMs;
+const partStartMs = ({ partMs }: Window, nowMs: number): number => Math.floor(nowMs / partMs) * partMs;
 
 export function addCount(draft: UpdateDraft, window: Window, amount: bigint, nowMs: number): void {
   const startMs = partStartMs(window, nowMs);

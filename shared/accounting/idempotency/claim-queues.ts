@@ -15,7 +15,7 @@ import {
 /** Names that are claimed at the same time. Beyond it claims of one name go apart, and are as right. */
 const queuesMax = 5_000;
 
-export interface ClaimRules<Claim, Outcome> {
+interface ClaimRules<Claim, Outcome> {
   readonly toPut: (claim: Claim) => Put & { readonly condition: Condition };
   /** Outcome for the claim that was written. */
   readonly written: Outcome;

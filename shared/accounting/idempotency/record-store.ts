@@ -9,21 +9,21 @@ import type { Fingerprint } from './request-fingerprint.ts';
 import { type LoadOptions, loadBody, storeBody } from './stored-body.ts';
 
 /** An Idempotency-Key as sent, within its workspace, and the call that acts on it. */
-export interface KeyOwner {
+interface KeyOwner {
   readonly workspace: string;
   readonly key: string;
   /** Unique to the call, its execution id for instance: the fencing token. */
   readonly owner: string;
 }
 
-export interface Claim extends KeyOwner {
+interface Claim extends KeyOwner {
   readonly fingerprint: Fingerprint;
   readonly nowMs: number;
   /** From here on another claim may take over: past the moment the runtime ends the call. */
   readonly leaseUntilMs: number;
 }
 
-export type ClaimOutcome =
+type ClaimOutcome =
   /** The call may run. It ends with `complete` or `release`. */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'conflict' }
@@ -40,7 +40,7 @@ export interface Completion extends KeyOwner {
 }
 
 /** 'fenced': another call took over the key, and its result is kept. */
-export type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenced' };
+type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenced' };
 
 /** All calls throw StoreUnavailable. */
 export interface IdempotencyStore {
@@ -54,7 +54,7 @@ export interface IdempotencyStore {
   release(owner: KeyOwner, options?: CallOptions): Promise<void>;
 }
 
-export interface IdempotencyStoreOptions {
+interface IdempotencyStoreOptions {
   readonly store: Pick<Store, 'put' | 'update'>;
   readonly blobs: BlobStore;
 }

@@ -46,7 +46,7 @@ interface CommonMembers {
   readonly expiresAtEpochSeconds: number;
 }
 
-export interface RunningRecord extends CommonMembers {
+interface RunningRecord extends CommonMembers {
   readonly state: 'running';
   /** The call that runs. Undefined once it was released. */
   readonly owner: string | undefined;
@@ -71,7 +71,7 @@ export interface Claimant {
 }
 
 /** 'own': the claimant's first try was written, but its answer was lost. */
-export type ClaimVerdict = 'own' | 'conflict' | 'running' | 'done';
+type ClaimVerdict = 'own' | 'conflict' | 'running' | 'done';
 
 export function judge(record: IdempotencyRecord, claimant: Claimant): ClaimVerdict {
   if (record.state === 'running' && record.owner === claimant.owner) return 'own';

@@ -47,7 +47,7 @@ export interface SpanClaim {
 
 type OwnSpan = Pick<SpanClaim, 'workspace' | 'spanId' | 'owner'>;
 
-export type SpanOutcome = { readonly kind: 'claimed' } | { readonly kind: 'duplicate' };
+type SpanOutcome = { readonly kind: 'claimed' } | { readonly kind: 'duplicate' };
 
 /** All calls throw StoreUnavailable. */
 export interface SpanStore {

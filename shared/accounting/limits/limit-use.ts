@@ -3,13 +3,13 @@ import type { Store } from '../../storage/store/index.ts';
 import { readWindowUse } from '../holds/index.ts';
 import { demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry, limitItemKey, shardCountOf } from './limits.ts';
 
-export interface LimitUse {
+interface LimitUse {
   readonly limit: number;
   readonly used: number;
 }
 
 /** By limit; null when there is no such limit. */
-export type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
+type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
 
 const noDemand = { tokens: 0, requests: 0 };
 

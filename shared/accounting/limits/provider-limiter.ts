@@ -50,7 +50,7 @@ export interface ProviderLimiter {
   release(permit: Permit): Promise<void>;
 }
 
-export interface ProviderLimiterOptions {
+interface ProviderLimiterOptions {
   readonly writer: ItemWriter;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'fraction' | 'uuid'>;

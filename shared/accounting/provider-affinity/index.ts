@@ -14,7 +14,7 @@ const readsAtOnce = 32;
 const knownMax = 20_000;
 
 /** Who keeps it, and by whose call. */
-export interface StateOwner {
+interface StateOwner {
   /** Its account, where it has several. */
   readonly provider: string;
   /** Of the catalogue. */
@@ -23,12 +23,12 @@ export interface StateOwner {
   readonly withOwnKey?: boolean | undefined;
 }
 
-export interface StoredState extends StateOwner {
+interface StoredState extends StateOwner {
   /** The workspace has made it by a call of its own, not only referred to it. */
   readonly isMade: boolean;
 }
 
-export interface StateIds {
+interface StateIds {
   /** Ids of objects that the call has created. */
   readonly newIds: readonly string[];
   /** Ids that it referred to. */

@@ -39,12 +39,12 @@ export interface UnreachedMark {
   readonly atMs: number;
 }
 
-export interface NamedMark extends FailureMark {
+interface NamedMark extends FailureMark {
   /** Provider and model. */
   readonly name: string;
 }
 
-export interface CooldownItem {
+interface CooldownItem {
   read(): Promise<void>;
   /** For all workspaces. As of the last read or write, those that are over included. */
   coolings(): [name: string, untilMs: number][];

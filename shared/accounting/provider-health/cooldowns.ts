@@ -14,12 +14,12 @@ import {
 } from './cooldown-item.ts';
 
 /** The cooled unit: one model of one provider. A limit on one model says nothing about the others. */
-export interface CooledEntry {
+interface CooledEntry {
   readonly provider: string;
   readonly model: string;
 }
 
-export interface ReportedFailure {
+interface ReportedFailure {
   /** Whose call it was. */
   readonly workspace: string;
   /** Unique to the call of the client: the failures of one call count once. */

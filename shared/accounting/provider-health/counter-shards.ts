@@ -10,11 +10,11 @@ const writesPerSecondMax = 250;
 /** Below, half as many items would do with some to spare. */
 const writesPerSecondMin = writesPerSecondMax / 4;
 /** How often a process looks. */
-export const lookEveryMs = 10_000;
+const lookEveryMs = 10_000;
 /** Over a shorter time a rate says little. */
 const measuredMinMs = 5_000;
 
-export interface CounterWritePlace {
+interface CounterWritePlace {
   readonly window: number;
   readonly shard: number;
   /** Beside the counts. */

@@ -8,14 +8,14 @@ const layoutVersion = 1;
 
 /** The running window and the one before it are read: the last 15 to 30 minutes. */
 export const windowMs = 15 * 60_000;
-export const windowsRead = 2;
+const windowsRead = 2;
 /**
  * Groups keep items small (a write costs one unit per KB of its item), shards keep them cool: an item of 2 KB takes 500
  * writes a second, so at its most a group takes 8,000, each of which may be many calls. Writes throttled above that are
  * lost at random: medians and uptime stay true, the throughput reads too low. A rebuild reads all items, and a small
  * Lambda function spends about 3 ms on each, so a group that is written slowly has few.
  */
-export const groupCount = 32;
+const groupCount = 32;
 export const shardsMin = 2;
 export const shardsMax = 16;
 /** A window is not read after this. */
@@ -28,7 +28,7 @@ export const countersKey = (window: number, group: number, shard: number): strin
 
 export const snapshotKey = `SNAPSHOT#${layoutVersion}`;
 
-export interface CountersPlace {
+interface CountersPlace {
   readonly window: number;
   readonly group: number;
   readonly shard: number;
@@ -91,7 +91,7 @@ export const counterKinds = {
   rateLimited: 'r',
   invalid: 'i',
 } as const;
-export type CounterKind = keyof typeof counterKinds;
+type CounterKind = keyof typeof counterKinds;
 
 /** The attribute of one counter, 10 or 12 characters. */
 export const counterName = (candidateName: string, kind: CounterKind, bucket?: number): string =>
@@ -99,7 +99,7 @@ export const counterName = (candidateName: string, kind: CounterKind, bucket?: n
 
 const counterSign = /^([\w-]{9})([ltfcri])(\d\d)?$/;
 
-export interface CounterAddress {
+interface CounterAddress {
   readonly candidateName: string;
   readonly kind: string;
   readonly bucket: number;

@@ -13,8 +13,8 @@ import { createSnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 import { createStatistics, noStatistics, type Statistics } from './statistics.ts';
 
 /** Promised by the listing. */
-export const servedAgeMaxMs = 60_000;
-export const rebuildAgeMs = 30_000;
+const servedAgeMaxMs = 60_000;
+const rebuildAgeMs = 30_000;
 /** Pause after a look that found nothing fresh, which also bounds the calls to a store that is down. */
 const askAgainMs = 2_000;
 /** From the start of a look: how long a request with nothing to serve waits for it, however often it asks. */
@@ -40,7 +40,7 @@ export async function awaitStatistics(reader: StatisticsReader): Promise<Statist
   return reader.current();
 }
 
-export interface StatisticsReaderOptions {
+interface StatisticsReaderOptions {
   readonly store: Pick<Store, 'get' | 'put' | 'update'>;
   readonly clock: Clock;
   readonly randomness?: Pick<Randomness, 'uuid'>;

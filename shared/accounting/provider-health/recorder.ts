@@ -34,7 +34,7 @@ export interface StatisticsRecorder {
   flush(): Promise<void>;
 }
 
-export interface StatisticsRecorderOptions {
+interface StatisticsRecorderOptions {
   readonly store: Pick<Store, 'update'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'fraction'>;

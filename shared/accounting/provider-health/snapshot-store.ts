@@ -16,7 +16,7 @@ export interface StoredSnapshot {
   unpack(): Promise<FigureTables>;
 }
 
-export interface SnapshotStore {
+interface SnapshotStore {
   read(): Promise<StoredSnapshot | undefined>;
   /**
    * Returns true for exactly one of the callers that saw the same snapshot, until its lease ends. Writes nothing while

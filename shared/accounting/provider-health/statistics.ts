@@ -62,7 +62,7 @@ interface UnsuccessfulCalls {
 }
 
 /** With a measured latency. */
-export interface MeasuredFigures extends HealthFigures {
+interface MeasuredFigures extends HealthFigures {
   readonly medianLatencyMs: number;
 }
 

@@ -20,7 +20,7 @@ export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
   readonly matches: (record: CallRecord) => boolean;
 }
 
-export interface CallPage {
+interface CallPage {
   readonly calls: readonly CallRecord[];
   /** Position of the next page; undefined on the last one. */
   readonly next: string | undefined;

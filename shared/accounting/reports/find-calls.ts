@@ -49,7 +49,7 @@ const compareBy: Readonly<Record<CallOrder, (a: CallRecord, b: CallRecord) => nu
   ms: (a, b) => b.totalMs - a.totalMs || newestFirst(a, b),
 };
 
-export interface CallLookup extends Omit<CallRange, 'records'> {
+interface CallLookup extends Omit<CallRange, 'records'> {
   readonly records: Pick<CallRecords, 'read' | 'find'>;
 }
 

@@ -15,7 +15,7 @@ export interface CallRange {
 /**
  * A reader's accumulator for the calls of a window, while they are read. A truncated one is dropped with its window.
  */
-export interface Keeper<Name extends MemberName = MemberName> {
+interface Keeper<Name extends MemberName = MemberName> {
   add(call: Pick<CallRecord, Name>): void;
 }
 
@@ -25,7 +25,7 @@ export function keepCalls() {
   return { calls, add: (call: CallRecord) => void calls.push(call) };
 }
 
-export interface CallWindow<WindowKeeper> {
+interface CallWindow<WindowKeeper> {
   readonly sinceMs: number;
   readonly keeper: WindowKeeper;
   readonly keptCallCount: number;

@@ -27,7 +27,7 @@ export interface ProviderHealth extends ConfiguredProvider {
   readonly figures: HealthFigures | undefined;
 }
 
-export interface MeasuredHealth {
+interface MeasuredHealth {
   readonly statistics: Statistics;
   readonly cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure' | 'unreached'>;
 }

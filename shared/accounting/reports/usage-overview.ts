@@ -5,22 +5,22 @@ import { type CountedCall, countedMembers, shareOf, sharesOf } from './usage-sha
 import { createUsageGroups, dearestFirst, type UsageSummary } from './usage-summary.ts';
 
 /** Calls that one overview counts, about: it stops with the window that reaches them. */
-export const overviewCallsMax = 50_000;
+const overviewCallsMax = 50_000;
 /** Days of workspaces that one overview looks at. */
-export const overviewDaysMax = 2_000;
+const overviewDaysMax = 2_000;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Longer times are shown by day. */
 const hourlyMaxDays = 3;
 
-export interface KeyUsage extends UsageSummary {
+interface KeyUsage extends UsageSummary {
   readonly workspace: string;
   /** Its name in the newest of these calls. */
   readonly name: string | undefined;
 }
 
-export interface UsageOverview {
+interface UsageOverview {
   readonly interval: 'hour' | 'day';
   /** All calls from here on are counted, and none before. */
   readonly countedSinceMs: number;
@@ -41,7 +41,7 @@ export interface UsageOverview {
 }
 
 /** Values of a tag that are listed separately, because clients write as many as they like. */
-export const tagValuesMax = 200;
+const tagValuesMax = 200;
 
 /** Names of tags that are offered, because clients write as many as they like. */
 const tagNamesMax = 200;

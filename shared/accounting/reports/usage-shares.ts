@@ -7,7 +7,7 @@ import { type CallAttempt, type CallRecord, type CallShare, classOf, utcDayOf } 
 export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
 type NamedGrouping = (typeof usageGroupings)[number];
 /** By the value of a tag: `tag:team`. */
-export type TagGrouping = `tag:${string}`;
+type TagGrouping = `tag:${string}`;
 export type UsageGrouping = NamedGrouping | TagGrouping;
 
 const tagPrefix = 'tag:';

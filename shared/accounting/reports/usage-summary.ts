@@ -5,7 +5,7 @@ import { type CallRange, readCalls } from './newest-first.ts';
 import { type CountedCall, shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
 
 /** Percentiles in milliseconds; undefined when there is no such call. */
-export interface Percentiles {
+interface Percentiles {
   readonly p50: number | undefined;
   readonly p95: number | undefined;
 }
@@ -30,7 +30,7 @@ export interface UsageSummary {
   readonly firstOutputMs: Percentiles;
 }
 
-export interface GroupedUsage {
+interface GroupedUsage {
   /** One per group, ordered by group, null first. */
   readonly groups: readonly UsageSummary[];
   /** Every call once, also where it counts in several groups. */
@@ -57,7 +57,7 @@ export async function summarizeUsage(
   };
 }
 
-export interface UsageGroups {
+interface UsageGroups {
   add(record: CountedCall): void;
   /** Adds sums of others for the same groups. */
   addAll(others: UsageGroups): void;

@@ -8,12 +8,12 @@ import type { CacheKey } from './cache-key.ts';
 
 const itemKey = ({ version, hash }: CacheKey): string => `CACHE#${version}#${hash}`;
 
-export interface CacheLife {
+interface CacheLife {
   readonly ttlSeconds: number;
   readonly nowMs: number;
 }
 
-export interface ReadOptions extends CallOptions {
+interface ReadOptions extends CallOptions {
   /** Memory of the call that reads an answer. */
   readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
 }
@@ -31,7 +31,7 @@ export interface ResponseCache {
   write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }
 
-export interface ResponseCacheOptions {
+interface ResponseCacheOptions {
   readonly store: Pick<Store, 'get' | 'put'>;
   /** Memory for writes, apart from their calls, which have ended; none if absent. */
   readonly memory?: Pick<MemoryBudget, 'open'> | undefined;

@@ -81,7 +81,7 @@ export function createSlotPools({ counters, clock, randomness }: SlotPoolsOption
 }
 
 /** Parts that differ by one slot at most. */
-export function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Counter[] {
+function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Counter[] {
   const count = Math.min(hasSubstitute ? substitutedShardsMax : shardsMax, Math.ceil(slots / slotsPerShard));
   return Array.from({ length: count }, (_none, index) => {
     const limit = BigInt(Math.floor(slots / count) + (index < slots % count ? 1 : 0));

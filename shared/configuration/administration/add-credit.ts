@@ -26,7 +26,7 @@ export const readCredit = async ({ credit }: Pick<Dependencies, 'credit'>, works
   summary: await credit.show(accountOf(workspace)),
 });
 
-export interface CreditAddition {
+interface CreditAddition {
   readonly workspace: string;
   /** Below 0, it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;

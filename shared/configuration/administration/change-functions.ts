@@ -6,13 +6,13 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'functionStore' | 'clock'>;
 
-export interface FunctionName {
+interface FunctionName {
   readonly workspace: string;
   readonly id: string;
 }
 
 /** `activate` makes a revision the one that serves, and the function serve again. */
-export type FunctionChange =
+type FunctionChange =
   | { readonly kind: 'enable' }
   | { readonly kind: 'disable' }
   | { readonly kind: 'activate'; readonly revision: string };

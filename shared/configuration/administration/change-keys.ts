@@ -15,7 +15,7 @@ type Dependencies = Pick<
   'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness' | 'cell'
 >;
 
-export interface WantedNewKey extends KeyChanges {
+interface WantedNewKey extends KeyChanges {
   readonly workspace: string;
   readonly name: string;
   /** Asked with the public id of the new key before it is made: throws where it may not be. */

@@ -30,7 +30,7 @@ export interface AdministrationDependencies extends OperatorStores {
   readonly cell?: string | undefined;
 }
 
-export interface AdministrationOptions {
+interface AdministrationOptions {
   readonly store: Store;
   /** Also determines expired call records and reservations. */
   readonly clock: Clock;

@@ -15,7 +15,7 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 type Dependencies = Pick<AdministrationDependencies, 'catalogues' | 'clock'>;
 type Status = ProviderDocument['status'];
 
-export interface StatusChange {
+interface StatusChange {
   readonly isChange: boolean;
   /** Models that no enabled provider would serve. */
   readonly unserved: readonly string[];

@@ -6,7 +6,7 @@ import type { OperatorStores } from './operator-stores.ts';
 
 type KeyStores = Pick<OperatorStores, 'keys' | 'operators'>;
 
-export interface EndedKey {
+interface EndedKey {
   readonly table: 'keys' | 'operators';
   readonly publicId: string;
   readonly name: string;

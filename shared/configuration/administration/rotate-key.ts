@@ -8,7 +8,7 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness' | 'cell'>;
 
-export interface Rotation {
+interface Rotation {
   readonly workspace: string;
   /** The key, if known; if absent, the only active one of the name. */
   readonly publicId?: string | undefined;
@@ -22,7 +22,7 @@ export interface Rotation {
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
-export interface RotatedKey extends NewKey {
+interface RotatedKey extends NewKey {
   readonly expiresAtMs: number | null;
   /** The former key with its end. */
   readonly former: { readonly publicId: string; readonly expiresAtMs: number };

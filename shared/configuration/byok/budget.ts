@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
  * that a changed one counts at once: the rest is `limit` + balance. A removed connection leaves its counter, and the
  * budget of one that is added again is not new.
  */
-export interface BudgetCounter {
+interface BudgetCounter {
   readonly table: 'ledger';
   /** BYOKBUDGET#workspace#provider; neither id can contain a #. */
   readonly key: string;
@@ -18,7 +18,7 @@ export interface BudgetCounter {
   readonly spentAttribute: 'spent_pico_usd';
 }
 
-export type BudgetQuote =
+type BudgetQuote =
   /** No budget, or a call that costs nothing: nothing is reserved. */
   { readonly kind: 'free' } | { readonly kind: 'held'; readonly counter: BudgetCounter; readonly amount: PicoUsd };
 

@@ -14,7 +14,7 @@ export const dataKeyLifeMs = 300_000;
 /** Connections an instance serves within that time; above it the one used longest ago is unwrapped again. */
 export const dataKeysMax = 1_000;
 
-export interface DataKeys {
+interface DataKeys {
   /**
    * Runs `work` with the clear key, which is overwritten some time after `work` returned: keep nothing of it. Throws
    * SealBroken, and StoreUnavailable where the master key does not answer within the time of a store call.
@@ -31,7 +31,7 @@ interface Entry {
   isDropped: boolean;
 }
 
-export interface DataKeysOptions {
+interface DataKeysOptions {
   readonly wrapper: KeyWrapper;
   readonly clock: Clock;
   /** Limit of one call of the wrapper. */

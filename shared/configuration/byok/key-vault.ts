@@ -23,7 +23,7 @@ export interface SealedKey {
 }
 
 /** Place of a key: the connection of a workspace, named by its provider. It can be decrypted for this place only. */
-export interface KeyPlace {
+interface KeyPlace {
   readonly workspace: string;
   readonly provider: string;
 }
@@ -37,7 +37,7 @@ export interface KeyVault {
   open(place: KeyPlace, sealed: SealedKey): Promise<string>;
 }
 
-export interface KeyVaultOptions {
+interface KeyVaultOptions {
   readonly wrapper: KeyWrapper;
   readonly stage: string;
   readonly clock: Clock;

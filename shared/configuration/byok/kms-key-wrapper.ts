@@ -9,7 +9,7 @@ const dataKeyBytes = 32;
 /** KMS's limit of a wrapped key; it refuses longer ones like any malformed request. */
 const wrappedMaxBytes = 6144;
 
-export interface KmsKeyWrapperOptions extends KmsCallsOptions {
+interface KmsKeyWrapperOptions extends KmsCallsOptions {
   readonly keyId: string;
 }
 

@@ -10,7 +10,7 @@ export const masterKeyFile = 'byok-master.key';
 const folderMode = 0o700;
 const fileMode = 0o600;
 
-export interface LocalKeyWrapperOptions {
+interface LocalKeyWrapperOptions {
   /**
    * Folder that keeps the master key between runs, created where it does not exist. Without it the key ends with the
    * process.

@@ -14,7 +14,7 @@ export interface ConnectionInFile {
   readonly budget_usd?: string | null | undefined;
 }
 
-export interface ReadConnection {
+interface ReadConnection {
   readonly wanted: WantedConnection;
   /** Why a key named in the file is not stored now. Never contains a value. */
   readonly skippedKey: string | undefined;

@@ -10,7 +10,7 @@ export interface PlannedConnection {
   readonly isAuthorised: boolean;
 }
 
-export interface WorkspaceConnections {
+interface WorkspaceConnections {
   readonly connections: readonly PlannedConnection[];
   /** The connection whose key to open and whose budget to quote when this provider is called. Always has a key. */
   connectionTo(provider: string): Connection | undefined;

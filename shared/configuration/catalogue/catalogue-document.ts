@@ -145,7 +145,7 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
 }
 
 export const promptCaches = ['auto', 'off'] as const;
-export type PromptCache = (typeof promptCaches)[number];
+type PromptCache = (typeof promptCaches)[number];
 
 export interface ModelDocument {
   id: string;
@@ -182,7 +182,7 @@ export interface ServiceDocument {
   alerts?: AlertsDocument | null | undefined;
 }
 
-export interface AlertsDocument {
+interface AlertsDocument {
   url: SecretReference;
   /** Shares of a limit in percent, rising. */
   at: number[];
@@ -191,7 +191,7 @@ export interface AlertsDocument {
 }
 
 /** Models that a file takes from the model list, as it names them. */
-export interface ListedModelsDocument {
+interface ListedModelsDocument {
   from: string;
   only?: string[] | undefined;
   /** Their ids are their names, without the provider's before it. */

@@ -20,7 +20,7 @@ export interface CatalogueReader {
   current(): Promise<Catalogue>;
 }
 
-export interface CatalogueReaderOptions {
+interface CatalogueReaderOptions {
   readonly catalogues: Pick<CatalogueStore, 'readPointer' | 'readDocument'>;
   readonly clock: Clock;
 }

@@ -25,7 +25,7 @@ const supersededLifeSeconds = 7 * 24 * 60 * 60;
 const pointerKey = cataloguePointerItem.key;
 const bodyKey = (version: string): string => `${pointerKey}#${version}`;
 
-export interface CatalogueWrite {
+interface CatalogueWrite {
   readonly version: string;
   readonly change: 'created' | 'changed' | 'unchanged';
 }

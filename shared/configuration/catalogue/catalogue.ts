@@ -29,7 +29,7 @@ export interface TokenPrices {
   readonly media: Readonly<Partial<Record<MediaKind, TokenPrice>>>;
 }
 
-export interface PriceTier extends TokenPrices {
+interface PriceTier extends TokenPrices {
   readonly abovePromptTokens: number;
 }
 

@@ -21,7 +21,7 @@ import { writtenModels } from './expand-listed-models.ts';
 import { missingMembers } from './missing-members.ts';
 import { type Issue, type Path, quote, suggest } from './problems.ts';
 
-export interface CompletedCatalogue {
+interface CompletedCatalogue {
   readonly document: CatalogueDocument;
   /** Filled values that are not stored yet. */
   readonly filled: readonly FilledMembers[];

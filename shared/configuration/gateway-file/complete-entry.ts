@@ -97,7 +97,7 @@ export const withTokenPrices = (values: JsonObject): JsonObject =>
 
 const orZero = (price: unknown): unknown => (price === undefined ? '0' : price);
 
-export interface CompletedMembers {
+interface CompletedMembers {
   readonly values: JsonObject;
   /**
    * Fields that the file wrote itself; undefined when the list did not know the model, so that it wrote all of them.

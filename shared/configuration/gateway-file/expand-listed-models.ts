@@ -4,7 +4,7 @@ import type { ModelList } from '../model-list/index.ts';
 import { isListedModels, type ListedModelsInFile, type ModelInFile } from './catalogue-schema.ts';
 import { formatPath, type Path, quote, suggest } from './problems.ts';
 
-export interface ExpansionSources {
+interface ExpansionSources {
   readonly former: CatalogueDocument | undefined;
   readonly list: ModelList;
   readonly byId: ReadonlyMap<string, ProviderDocument>;

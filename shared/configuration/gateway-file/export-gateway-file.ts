@@ -21,12 +21,12 @@ import { catalogueInFile } from './catalogue-in-file.ts';
 import { leaveOutMissing } from './without-missing.ts';
 import { yamlText } from './yaml-text.ts';
 
-export interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 'access'> {
+interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 'access'> {
   readonly functionStore: Pick<OperatorStores['functionStore'], 'list' | 'readContent'>;
   readonly connectionStore: Pick<ConnectionStore, 'read'>;
 }
 
-export interface ExportedFile {
+interface ExportedFile {
   readonly file: Readonly<Record<string, unknown>>;
   /** Stored data that no file can contain, one line each. */
   readonly notes: readonly string[];

@@ -6,7 +6,7 @@ import { isSame } from './complete-entry.ts';
 import { isMapping } from './yaml-source.ts';
 
 /** `former`: of the file as it was applied last. `next`: of the file now. */
-export interface CatalogueVersions<Part> {
+interface CatalogueVersions<Part> {
   readonly former: Part;
   readonly next: Part;
   readonly stored: Part;

@@ -16,14 +16,14 @@ import {
 import type { GatewayFile, KeyInFile } from './gateway-file.ts';
 import { formatPath, type Issue, type Path, quote } from './problems.ts';
 
-export interface PlannedKey {
+interface PlannedKey {
   readonly former: KeyRecord | undefined;
   readonly wanted: WantedKey;
   /** Only for a key that is made here. */
   readonly createdText?: string;
 }
 
-export interface KeyPlan {
+interface KeyPlan {
   readonly keys: readonly PlannedKey[];
   readonly issues: readonly Issue[];
   /** Keys that cannot be changed as the file asks, one line each. */
@@ -32,7 +32,7 @@ export interface KeyPlan {
   readonly revokedKeys: readonly string[];
 }
 
-export interface KeyPlanOptions {
+interface KeyPlanOptions {
   readonly file: GatewayFile;
   readonly placeOf: (path: Path) => Path;
   readonly keys: KeyStore;

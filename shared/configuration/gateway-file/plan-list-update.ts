@@ -8,7 +8,7 @@ import { type ListDifference, listDifferences, withListValues } from './list-dif
 export const shippedListDifferences = async (document: CatalogueDocument): Promise<ListDifference[]> =>
   listDifferences(document, await loadModelList());
 
-export interface ListUpdate {
+interface ListUpdate {
   /** The day on which the list was made. */
   readonly listDate: string;
   readonly differences: readonly ListDifference[];

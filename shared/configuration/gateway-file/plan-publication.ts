@@ -10,7 +10,7 @@ import type { KnownModels } from './node.ts';
 import { checkWith, type Issue, oncePerPlace, type Path, type Problem, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
-export interface Publication {
+interface Publication {
   readonly workspace: string;
   readonly functionId: string;
   /** Kind of the function; as stored if absent. A different one in the text wins. */
@@ -27,7 +27,7 @@ export interface Publication {
 
 type RefusedPublication = { readonly ok: false; readonly problems: readonly Problem[] };
 
-export interface PublicationPlan {
+interface PublicationPlan {
   readonly ok: true;
   readonly revision: FunctionDocument['revisions'][number];
   /**

@@ -44,12 +44,12 @@ export interface FileApplyOptions {
   readonly keepsRevoked?: boolean;
 }
 
-export interface ReadBefore {
+interface ReadBefore {
   readonly file: GatewayFile;
   readonly catalogue: CatalogueDocument | undefined;
 }
 
-export type ChangeKind = 'created' | 'changed' | 'unchanged' | 'removed';
+type ChangeKind = 'created' | 'changed' | 'unchanged' | 'removed';
 
 export interface PlannedChange {
   /** `catalogue`, `workspace team-a`, `key ci of team-a`. */

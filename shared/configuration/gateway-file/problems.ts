@@ -60,7 +60,7 @@ export function formatPath(path: Path): string {
   }, '');
 }
 
-export type Checked<Value> =
+type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly issues: z.core.$ZodIssue[] };
 
@@ -117,7 +117,7 @@ export const authAdvice =
   'write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway';
 
 /** Returns undefined for a value that may be a secret, or is no name at all. */
-export const quoteName = (written: unknown): string | undefined =>
+const quoteName = (written: unknown): string | undefined =>
   typeof written === 'string' && plainWord.test(written) ? quote(written) : undefined;
 
 /** End of a message about a value in the place of a name. */

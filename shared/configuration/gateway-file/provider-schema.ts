@@ -99,7 +99,7 @@ export const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, {
  * Without a status a provider keeps the one that is stored. Its address and its signature may lack the region: that is
  * filled in where the file is applied.
  */
-export type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'auth'> & {
+type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'auth'> & {
   status?: ProviderDocument['status'] | undefined;
   base_url?: string | undefined;
   auth?: ProviderAuth | undefined;

@@ -5,7 +5,7 @@ import { gatewayFileSchema, type ReadResult, readSource } from './gateway-file.t
 import { checkWith, type Issue, inOrder, oncePerPlace, type Path, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
-export interface ListReadOptions {
+interface ListReadOptions {
   readonly modelList?: ModelList | undefined;
   /** AWS region where the gateway runs, for providers without their own. */
   readonly region?: string | undefined;

@@ -1,14 +1,14 @@
 // How much of its calls' bodies a workspace keeps, and how a key narrows that.
 import { type ContentKeep, daysOf } from '../../foundation/constants/index.ts';
 
-export interface ContentLog {
+interface ContentLog {
   readonly keep: ContentKeep;
   /** Share of the calls that are kept, from 0 to 1. */
   readonly share: number;
 }
 
 /** Of a key: what is absent is as in its workspace. */
-export type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | undefined };
+type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | undefined };
 
 /** Undefined where nothing is kept. */
 export function effectiveContentLog(

@@ -3,7 +3,7 @@
 import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf, type WantedKey } from './key-record.ts';
 
-export const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
+const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
   record.status === 'active' && record.replacedBy === null && !isKeyExpired(record, nowMs);
 
 /** The key that has this name. Several where they were made before names were unique. */

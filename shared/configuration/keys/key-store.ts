@@ -67,7 +67,7 @@ export interface KeyStore {
   list(): AsyncIterable<KeyRecord>;
 }
 
-export type NextText = Omit<KeySecret, 'status'>;
+type NextText = Omit<KeySecret, 'status'>;
 
 export function createKeyStore(store: Store): KeyStore {
   return {
@@ -108,7 +108,7 @@ export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 
 /** Settings as they are to be; undefined: as they are stored. */
-export type KeySettingChanges = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined };
+type KeySettingChanges = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined };
 
 /** The differences from the stored record, by setting. */
 export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>

@@ -22,7 +22,7 @@ export const providerKindNames = [
 ] as const;
 export type ProviderKind = (typeof providerKindNames)[number];
 
-export interface KindDefaults {
+interface KindDefaults {
   /** Absent: each has an address of its own, so the file says it; `example` shows its form. */
   readonly baseUrl?: string | ((region: string) => string);
   readonly example?: string;

@@ -19,7 +19,7 @@ export interface StoreKey {
   read(): Promise<Uint8Array>;
 }
 
-export interface StoreKeyOptions {
+interface StoreKeyOptions {
   readonly store: Pick<Store, 'get' | 'put'>;
   readonly wrapper: KeyWrapper;
   readonly stage: string;

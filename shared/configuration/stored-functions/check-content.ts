@@ -8,7 +8,7 @@ import type { FunctionDocument, ModelCall, RevisionContent } from './function-do
 import { toRequest } from './request.ts';
 import { contentOf } from './revision-content.ts';
 
-export interface ContentFault {
+interface ContentFault {
   /** Below the function. */
   readonly path: readonly (string | number)[];
   readonly message: string;

@@ -3,7 +3,7 @@ import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
 
-export interface FunctionExecution {
+interface FunctionExecution {
   readonly functionId: string;
   /** The one that ran, also where the call did not pin it. */
   readonly revisionId: string;
@@ -13,7 +13,7 @@ export interface FunctionExecution {
   readonly executionId: string;
 }
 
-export type FunctionResult =
+type FunctionResult =
   /** The provider's own body, kept unchanged. */
   | { readonly kind: 'prompt'; readonly json: JsonText }
   | {

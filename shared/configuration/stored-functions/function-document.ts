@@ -1,7 +1,7 @@
 // Functions as they are written in the gateway file, checked. Absent fields of a function keep their stored values; a
 // revision has its defaults filled in, and its content is stored in this form.
 
-export interface ContentPart {
+interface ContentPart {
   readonly type: string;
   readonly [member: string]: unknown;
 }
@@ -13,9 +13,9 @@ export interface MessageTemplate {
   readonly name?: string | undefined;
 }
 
-export type JsonSchemaDocument = Readonly<Record<string, unknown>>;
+type JsonSchemaDocument = Readonly<Record<string, unknown>>;
 
-export type ResponseFormat =
+type ResponseFormat =
   | { readonly type: 'text' | 'json_object' }
   | {
       readonly type: 'json_schema';
@@ -36,12 +36,12 @@ export interface ModelCall {
   readonly response_format?: ResponseFormat | undefined;
 }
 
-export interface ObjectInput {
+interface ObjectInput {
   readonly type: 'object';
   readonly schema: JsonSchemaDocument;
 }
 
-export type InputDeclaration = { readonly type: 'text' } | ObjectInput;
+type InputDeclaration = { readonly type: 'text' } | ObjectInput;
 
 /** Expectations of an answer, all of which must be met. */
 export interface Expectation {
@@ -55,7 +55,7 @@ export interface TestCase {
   readonly expect: Expectation;
 }
 
-export interface RevisionLife {
+interface RevisionLife {
   /** ISO instant. */
   readonly expires_at: string | null;
   /** A number of minutes, hours, days or weeks: `30d`. */
@@ -71,7 +71,7 @@ export interface WorkflowStep extends ModelCall {
   readonly id: string;
 }
 
-export interface WorkflowContent extends RevisionLife {
+interface WorkflowContent extends RevisionLife {
   readonly input: ObjectInput;
   readonly steps: readonly WorkflowStep[];
   /** A template, or the step whose output it is. */
@@ -86,7 +86,7 @@ export type WorkflowRevision = { readonly kind: 'workflow' } & WorkflowContent;
 export type RevisionState = 'draft' | 'activated';
 export type FunctionStatus = 'enabled' | 'disabled';
 
-export interface RevisionHead {
+interface RevisionHead {
   readonly id: string;
   /** Absent: as stored; a new one is a draft. */
   readonly state?: RevisionState | undefined;
@@ -100,7 +100,7 @@ interface FunctionHead {
   readonly active?: string | null | undefined;
 }
 
-export type PromptFunction = FunctionHead & {
+type PromptFunction = FunctionHead & {
   readonly kind: 'prompt';
   readonly revisions: readonly (RevisionHead & PromptContent)[];
 };

@@ -42,7 +42,7 @@ export interface FunctionReader {
   read(workspace: string, alias: FunctionAlias): Promise<FoundFunction | undefined>;
 }
 
-export interface FunctionReaderOptions {
+interface FunctionReaderOptions {
   readonly functions: FunctionReads;
   readonly clock: Clock;
 }

@@ -10,7 +10,7 @@ import { contentPut } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
 import { changeOf, type FunctionWriteOutcome, writeFunction } from './write-function.ts';
 
-export interface QualifiedRevision {
+interface QualifiedRevision {
   readonly revisionId: string;
   /** `textSha256` of the record whose content was judged. */
   readonly textSha256: string;

@@ -8,12 +8,12 @@ import { checkInput } from './read-input.ts';
 import { type FunctionRequest, promptRequest } from './request.ts';
 import { runWorkflow } from './run-workflow.ts';
 
-export type CaseVerdict =
+type CaseVerdict =
   | { readonly passed: true }
   /** Continues the sentence "The answer …"; for the operator. */
   | { readonly passed: false; readonly problem: string };
 
-export interface CaseOutcome {
+interface CaseOutcome {
   /** Undefined when the answer contains no text. */
   readonly output: string | undefined;
   /** A sentence for the operator; undefined: the case is passed. */

@@ -29,7 +29,7 @@ export interface FoundFunction {
   readonly content: RevisionContent | undefined;
 }
 
-export interface RevisionInput {
+interface RevisionInput {
   /** `service.function_execution` of the gateway file. */
   readonly executionEnabled: boolean;
   /** The function in the workspace of the key; undefined when there is none there. */

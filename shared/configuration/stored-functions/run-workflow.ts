@@ -17,13 +17,13 @@ export interface StepAnswer {
 }
 
 /** Makes the provider calls of one step. `signal` aborts when another step failed. */
-export type CallStep<Answer extends StepAnswer> = (
+type CallStep<Answer extends StepAnswer> = (
   step: WorkflowStep,
   request: FunctionRequest,
   signal: AbortSignal,
 ) => Promise<Answer>;
 
-export interface WorkflowResult<Answer> {
+interface WorkflowResult<Answer> {
   readonly output: string;
   /** By step id, in the order in which they ended. */
   readonly answers: ReadonlyMap<string, Answer>;

@@ -10,9 +10,9 @@ export interface Reference {
   readonly path: readonly string[];
 }
 
-export type TemplatePart = string | Reference;
+type TemplatePart = string | Reference;
 
-export type ParsedTemplate =
+type ParsedTemplate =
   | { readonly ok: true; readonly parts: TemplatePart[] }
   | { readonly ok: false; readonly message: string };
 

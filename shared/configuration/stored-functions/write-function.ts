@@ -11,7 +11,7 @@ import { contentPut } from './revision-content.ts';
 
 export type FunctionWriteOutcome = 'created' | 'changed' | 'unchanged';
 
-export interface WrittenFunction {
+interface WrittenFunction {
   readonly record: FunctionRecord;
   readonly change: FunctionWriteOutcome;
 }

@@ -15,7 +15,7 @@ import type { WorkspaceDocument } from './workspace-document.ts';
 /** The workspace's part that a preset needs. */
 type PresetOwner = Pick<WorkspaceDocument, 'features' | 'presets' | 'data_policy'>;
 
-export interface AppliedPreset<Workspace> {
+interface AppliedPreset<Workspace> {
   /** The merged body, without `preset`. */
   readonly body: Record<string, unknown>;
   /**

@@ -26,7 +26,7 @@ export interface WorkspaceDocument extends Pick<WorkspaceSettings, Always>, Some
 }
 
 /** Limits of the keys that members make for themselves. An absent or null one does not apply. */
-export type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max: number };
+type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max: number };
 
 /** A preset as a gateway file writes it: absent fields keep their stored values. */
 export interface PresetChanges {

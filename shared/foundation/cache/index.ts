@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../time/index.ts';
 
-export interface ReadCacheOptions<Value> {
+interface ReadCacheOptions<Value> {
   readonly sizeMax: number;
   /** Size above 0; 1 if absent. */
   readonly sizeOf?: (value: Value) => number;
@@ -17,7 +17,7 @@ export interface ReadCacheOptions<Value> {
   readonly clock: Clock;
 }
 
-export interface ReadCache<Value> {
+interface ReadCache<Value> {
   /**
    * Returns the cached value, or that of `read`. A failure, `undefined` and a value not worth keeping are not cached
    * and displace nothing.

@@ -41,7 +41,7 @@ export type StageResource = (typeof stageResources)[number];
  * Controls that failed while their call went on, so that no client notices: a guardrail that passes on failure, bodies and results that were not
  * kept, alerts that were not sent. A log line names one in `failed_control`; all of them count in one metric, with an alarm.
  */
-export const failingControls = ['guardrail', 'content', 'result', 'alert'] as const;
+const failingControls = ['guardrail', 'content', 'result', 'alert'] as const;
 export type FailingControl = (typeof failingControls)[number];
 
 /**

@@ -2,7 +2,7 @@
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
-export interface ContainerEnvironment {
+interface ContainerEnvironment {
   /** Whether it serves the console and the management interface. */
   readonly hasConsole: boolean;
   /** The default port when undefined. */

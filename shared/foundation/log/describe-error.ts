@@ -2,7 +2,7 @@
 // text and anything that looks like a token is masked, and of causes only names and codes are kept.
 import { masked } from './mask-secrets.ts';
 
-export interface ErrorDescription {
+interface ErrorDescription {
   readonly name: string;
   readonly code?: string;
   readonly message: string;

@@ -5,7 +5,7 @@ import type { Clock } from '../time/index.ts';
 const lateMaxMs = 100;
 const waitingMaxCharacters = 64 * 1024;
 
-export interface LineBatches {
+interface LineBatches {
   /** Takes one line, its line feed included. */
   readonly add: (line: string) => void;
   /** Writes the waiting lines at once. */

@@ -7,7 +7,7 @@ import { embedMetrics, type Metrics } from './embedded-metrics.ts';
 import { escapeControls } from './escape-controls.ts';
 
 /** Every field a line may carry besides time, level and error. A new one is added here, on purpose. */
-export const logFieldNames = [
+const logFieldNames = [
   'event',
   'message',
   'stage',
@@ -82,8 +82,8 @@ export const logFieldNames = [
   'error.type',
 ] as const;
 
-export type LogFieldName = (typeof logFieldNames)[number];
-export type LogValue = string | number | boolean | bigint | null | undefined;
+type LogFieldName = (typeof logFieldNames)[number];
+type LogValue = string | number | boolean | bigint | null | undefined;
 export type LogFields = Partial<Record<LogFieldName, LogValue>> & { readonly failed_control?: FailingControl };
 
 export interface Log {
@@ -93,10 +93,10 @@ export interface Log {
   error(fields: LogFields, cause?: unknown): void;
 }
 
-export const logLevels = ['info', 'error', 'silent'] as const;
+const logLevels = ['info', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export interface LogOptions {
+interface LogOptions {
   readonly clock: Clock;
   /** Stands in every line. */
   readonly stage?: string | undefined;

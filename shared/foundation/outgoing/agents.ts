@@ -17,7 +17,7 @@ export interface ConnectOptions extends ClientRequestArgs {
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-export interface Agents {
+interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
   /** Whether the socket could carry a request. */

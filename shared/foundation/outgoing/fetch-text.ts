@@ -4,7 +4,7 @@ import { readText } from './outgoing-answer.ts';
 import { createOutgoingCalls } from './outgoing-calls.ts';
 import type { SocketPoolOptions } from './socket-pool.ts';
 
-export interface DocumentRequest extends Pick<SocketPoolOptions, 'proxy'> {
+interface DocumentRequest extends Pick<SocketPoolOptions, 'proxy'> {
   readonly url: URL;
   /** Limit of the whole exchange. */
   readonly timeoutMs: number;

@@ -48,7 +48,7 @@ export class ConnectionBroken extends Error {
   }
 }
 
-export interface OutgoingCalls {
+interface OutgoingCalls {
   /**
    * Resolves when the head of a final answer is there. However else the exchange ends (no answer, 101, an upgrade, an
    * interim answer other than 100 and 103), it rejects with ConnectionBroken.

@@ -16,7 +16,7 @@ export interface ProxyServer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Destination {
+interface Destination {
   readonly protocol: string;
   /** An IPv6 address with or without brackets. */
   readonly hostname: string;

@@ -12,7 +12,7 @@ export interface MatchReading {
   readonly next: number;
 }
 
-export interface Pattern {
+interface Pattern {
   /** Yields the matches that are not empty in their order, and undefined after each piece of text. `read`: of each match. */
   spansIn(text: string, read?: (text: string, match: TextSpan) => MatchReading): Generator<TextSpan | undefined, void>;
 }

@@ -21,7 +21,7 @@ interface SignableExport {
   readonly body: Uint8Array;
 }
 
-export interface OtlpExporterOptions {
+interface OtlpExporterOptions {
   readonly clock: Clock;
   readonly endpoint: string;
   readonly resource: Attributes;
@@ -31,7 +31,7 @@ export interface OtlpExporterOptions {
   readonly sign: ((request: SignableExport) => Promise<Record<string, string>>) | undefined;
 }
 
-export interface OtlpExporter {
+interface OtlpExporter {
   readonly send: SendSpans;
   close(): void;
 }

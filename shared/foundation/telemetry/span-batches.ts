@@ -29,7 +29,7 @@ export interface SpanBatches {
   close(): Promise<void>;
 }
 
-export interface SpanBatchesOptions {
+interface SpanBatchesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly send: SendSpans;

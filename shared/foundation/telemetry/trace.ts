@@ -2,7 +2,7 @@
 import type { Randomness } from '../ids/index.ts';
 import type { Span, Trace } from './span.ts';
 
-export interface TraceOrigin {
+interface TraceOrigin {
   /** Trace id of the request, in the form that its client chose. */
   readonly traceId: string;
   /** The well-formed header, if the client sent one. */

@@ -2,7 +2,7 @@
 // more than to look, when the one that runs has ended, how far it was pushed back.
 import type { Clock } from './clock.ts';
 
-export interface IdleTimer {
+interface IdleTimer {
   /** Calls back once this time has passed, unless it is started again or paused before. */
   start(limitMs: number): void;
   /** Lifts the limit until the next start. */

@@ -15,7 +15,7 @@ export interface Correlation {
   readonly traceparent: string | undefined;
 }
 
-export interface ReadCorrelation {
+interface ReadCorrelation {
   readonly correlation: Correlation;
   /** invalid_correlation, thrown once the key is known. */
   readonly fault: GatewayError | undefined;
@@ -33,7 +33,7 @@ const traceparentShape =
 
 export const correlationShapes = { id: idShape, session: sessionShape, traceparent: traceparentShape } as const;
 
-export interface CorrelationOptions {
+interface CorrelationOptions {
   /** A malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
   /** A header of other clients that names the session where none of ours does. A malformed one is none. */

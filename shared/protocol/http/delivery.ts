@@ -6,7 +6,7 @@ import { nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../fou
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
 /** Time limit of `finish`: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
-export const finishMaxMs = 20_000;
+const finishMaxMs = 20_000;
 /** Part of Lambda's remaining time that is kept for a last log line. */
 const lastLineMs = 200;
 /** How long a body that was given up may take to closeIterator its provider. */
@@ -31,7 +31,7 @@ export interface TextSink {
 type Waits = Pick<AdapterDependencies, 'clock' | 'log'>;
 type Times = Pick<AdapterDependencies, 'times'>;
 
-export interface Delivery {
+interface Delivery {
   readonly response: GatewayResponse;
   readonly sink: TextSink;
   readonly arrivedAtMs: number;

@@ -30,7 +30,7 @@ const turnsBeforeClosing = 3;
  * Time that running requests get when the server closes: to end by themselves, then, once cut off, to answer, at last
  * to settle.
  */
-export interface ClosingTimes {
+interface ClosingTimes {
   readonly endMaxMs: number;
   readonly answerMaxMs: number;
   readonly settleMaxMs: number;
@@ -51,7 +51,7 @@ export interface NodeServer {
   inFlight(): number;
 }
 
-export interface NodeServerOptions {
+interface NodeServerOptions {
   /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
   readonly anyHost?: boolean;
   /** A certificate and its key, in PEM form: the server speaks TLS. */

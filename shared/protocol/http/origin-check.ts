@@ -26,7 +26,7 @@ const retryAfterFailureMs = 1_000;
 /** An unknown secret may be new, so it is looked up. Callers who make secrets up cause one read in this time. */
 const lookUpIntervalMs = 5_000;
 
-export interface OriginCheckOptions {
+interface OriginCheckOptions {
   /** Accepted secrets, comma-separated; `directOrigin` among them accepts every request. */
   readonly readSecrets: () => Promise<string>;
   readonly clock: Clock;

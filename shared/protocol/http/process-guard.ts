@@ -3,7 +3,7 @@
 import type { Log } from '../../foundation/log/index.ts';
 
 /** The part of `process` that the guard needs. */
-export interface RejectionSource {
+interface RejectionSource {
   on(event: 'unhandledRejection', listener: (cause: unknown) => void): unknown;
 }
 

@@ -30,7 +30,7 @@ export interface AnswerHead {
 /** The part of an answer that the gateway needs: its text is written once, and not parsed again. */
 export type WrittenHubAnswer = Omit<JsonAnswer, 'json' | 'model'>;
 
-export interface AnswerFold {
+interface AnswerFold {
   /** Returns the events of a part, and keeps what the answer needs of them. */
   readonly write: (part: HubPart) => readonly object[];
   /** Called after the last part. `nextStep`: awaited between its steps, where the answer is long. */

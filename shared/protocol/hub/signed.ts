@@ -7,7 +7,7 @@ import type { AnswerHead } from './hub-source.ts';
 import type { Signatures, Signed, SignedBy, SignedPart } from './signatures.ts';
 
 /** Absent where the client no longer knows it, so that every target may try. */
-export interface SignedOrigin {
+interface SignedOrigin {
   /** Who can read it, as `originOf` of a target says. */
   readonly origin?: string;
   /** The model that made it, where only that one may have it back. */

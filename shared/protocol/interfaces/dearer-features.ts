@@ -124,7 +124,7 @@ const betaMembers: readonly string[] = ['anthropic_beta', 'betas'];
 /** Top-level fields that `dearerFeatures` reads. */
 export const surchargeFields: readonly string[] = [...Object.keys(dearerMembers), ...betaMembers, 'service_tier'];
 
-export interface DearerReading {
+interface DearerReading {
   /** Tiers at the catalogue's prices or below. */
   readonly usualTiers: readonly unknown[];
   /** The header with the betas that are asked for. */

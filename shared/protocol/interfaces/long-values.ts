@@ -18,7 +18,7 @@ const base64 = /^[\w+/=-]*$/;
 /** Searched in a few milliseconds. */
 const turnCharacters = 4 * 1024 * 1024;
 
-export interface WithoutValues {
+interface WithoutValues {
   /** The same JSON with an empty list, or an empty text, in place of each value. */
   readonly text: string;
   /** The removed values, in order. */

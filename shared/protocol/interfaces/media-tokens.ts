@@ -38,7 +38,7 @@ export function sumOfMedia(all: Iterable<Media>): Media {
   return { tokens, dataCharacters: characters, isElsewhere };
 }
 
-export interface ImageSource {
+interface ImageSource {
   /** URL of a picture, or its bytes as a data URL. */
   readonly url: string;
   readonly detail: unknown;

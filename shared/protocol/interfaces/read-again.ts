@@ -7,7 +7,7 @@ import { type BodyMemory, openBodyMemory } from './body-memory.ts';
 import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
 import { betasIn } from './plain-members.ts';
 
-export interface ReadingAgain {
+interface ReadingAgain {
   readonly memory: CallMemory;
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;

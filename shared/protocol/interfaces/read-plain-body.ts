@@ -6,7 +6,7 @@ import { checkMembers, findMember, type JsonObject, type JsonText } from '../wir
 import { namesFunction, plainGatewayMembers } from './plain-members.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
 
-export interface PlainBodyReading<Schema extends z.ZodMiniObject> {
+interface PlainBodyReading<Schema extends z.ZodMiniObject> {
   readonly schema: Schema;
   readonly reading: MemberReading;
   readonly refuseOtherCase: (names: readonly string[]) => void;

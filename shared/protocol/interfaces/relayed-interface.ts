@@ -37,7 +37,7 @@ type PlainBody = z.infer<z.ZodMiniObject<typeof plainMembers>>;
 type PlainSchema = z.ZodMiniObject<typeof plainMembers & z.core.$ZodShape>;
 
 /** The parts in which one such interface differs from the others. */
-export interface RelayedInterface<Schema extends PlainSchema> {
+interface RelayedInterface<Schema extends PlainSchema> {
   readonly id: InterfaceId;
   readonly telemetryOperation: string;
   readonly upstreamPath: string;

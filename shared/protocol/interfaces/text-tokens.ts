@@ -4,7 +4,7 @@
 /** Length of a text without a space from which it is media, or as dear as media. */
 const longRunMinCharacters = 1_024;
 
-export interface TextTokens {
+interface TextTokens {
   readonly tokens: number;
   /** Characters and tokens of these in long runs of letters and digits. */
   readonly longRunCharacters: number;

@@ -39,7 +39,7 @@ async function readCount(json: JsonText): Promise<ReadAnswer> {
   return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };
 }
 
-export interface CountedPrompt {
+interface CountedPrompt {
   readonly text: string;
   readonly media: Media;
   /** Of the prompt that a provider writes for tools. */

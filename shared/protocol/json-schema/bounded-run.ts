@@ -3,7 +3,7 @@
 // wait.
 import { type Context, createContext, Script } from 'node:vm';
 
-export type BoundedRun<Value> =
+type BoundedRun<Value> =
   | { readonly kind: 'done'; readonly value: Value }
   | { readonly kind: 'time_over' }
   /** The work went deeper than the stack. */

@@ -1,12 +1,12 @@
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { checkResponseSchema, type SchemaWork } from './schema-checks.ts';
 
-export interface SchemaRequest {
+interface SchemaRequest {
   readonly responseSchema?: unknown;
   readonly stream: boolean;
 }
 
-export interface SchemaOptions {
+interface SchemaOptions {
   /** Set where a streamed answer is checked against the schema at its end. */
   readonly allowsStream: boolean;
   readonly work: SchemaWork;

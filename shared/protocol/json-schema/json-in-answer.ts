@@ -3,7 +3,7 @@
 import { nestsDeeperThan } from './json-value.ts';
 import { answerMaxCharacters, answerMaxDepth } from './schema-bounds.ts';
 
-export type AnswerJson =
+type AnswerJson =
   /** `text` is the JSON alone, its bytes as they came. */
   | { readonly kind: 'json'; readonly text: string; readonly value: unknown }
   | { readonly kind: 'unreadable'; readonly problem: string };

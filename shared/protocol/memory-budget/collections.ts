@@ -8,7 +8,7 @@ const quietMs = 5_000;
 /** The second collection frees memory outside the heap. */
 const quietCollections = 2;
 
-export interface Collections {
+interface Collections {
   released(bytes: number): void;
 }
 

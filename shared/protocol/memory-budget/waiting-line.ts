@@ -3,7 +3,7 @@ import type { Clock } from '../../foundation/time/index.ts';
 
 /** `key`: others would fit, only the key of this call has its share already. */
 export type Space = 'free' | 'none' | 'none_for_key';
-export type LineName = 'small' | 'large';
+type LineName = 'small' | 'large';
 
 interface LineRules<Owner> {
   readonly waitMaxMs: number;

@@ -8,7 +8,7 @@ import type { GatewayRequest } from '../http/index.ts';
 import { formatTags } from '../wire/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
-export interface EndedRequest {
+interface EndedRequest {
   readonly request: GatewayRequest;
   readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'details'>;
   readonly status: number;

@@ -6,7 +6,7 @@ import type { Attributes, Span, Trace } from '../../foundation/telemetry/index.t
 import type { GatewayRequest, GatewayResponse, HeaderValues } from '../http/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
-export interface SpannedRequest {
+interface SpannedRequest {
   readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
   /** Undefined for an unknown path. */
   readonly route: string | undefined;

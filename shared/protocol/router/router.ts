@@ -47,7 +47,7 @@ export interface RouterDependencies {
   readonly origin: OriginCheck;
 }
 
-export interface RouterOptions {
+interface RouterOptions {
   /** Routes below the base paths. Default: none. */
   readonly api?: Routes;
   /** Routes below `/v1` alone. */

@@ -4,7 +4,7 @@
 const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 const clientRoles: ReadonlySet<string> = new Set(['user', 'tool']);
 
-export interface CachePlaces {
+interface CachePlaces {
   /** Index of the last leading instruction; -1 where there is none, as in each field. */
   readonly instructions: number;
   /**

@@ -7,7 +7,7 @@ import { scanJson } from './scan-json.ts';
 /** Depth bound, as that of a body. */
 const depthMax = 64;
 
-export interface InnerJson {
+interface InnerJson {
   readonly value: unknown;
   /** Number of its values, itself included. */
   readonly values: number;

@@ -23,9 +23,9 @@ const refusals: Readonly<Record<BoundsFault['kind'], string>> = {
   items: `a list in it holds more than ${listItemsMax} items`,
 };
 
-export type Unreadable = { readonly kind: 'unreadable'; readonly error: GatewayError };
+type Unreadable = { readonly kind: 'unreadable'; readonly error: GatewayError };
 
-export type JsonBody = { readonly kind: 'object'; readonly value: Record<string, unknown> } | Unreadable;
+type JsonBody = { readonly kind: 'object'; readonly value: Record<string, unknown> } | Unreadable;
 
 /** Reads bytes as one JSON object. Never throws: a refused key has precedence over an invalid body. */
 export function readJsonBody(bytes: Buffer): JsonBody {

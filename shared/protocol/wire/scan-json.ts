@@ -30,7 +30,7 @@ class ScanFault extends Error {
   }
 }
 
-export type Scanned =
+type Scanned =
   | { readonly kind: 'json'; readonly json: JsonText }
   /** `at`: where the fault was met, or the start of the value that has it. */
   | { readonly kind: 'malformed'; readonly at: number }

@@ -25,7 +25,7 @@ export interface Charge {
 }
 
 /** An answer to be charged. */
-export interface ChargedAnswer {
+interface ChargedAnswer {
   readonly candidate: Candidate;
   readonly reported: UsageReport | undefined;
   readonly output: ObservedOutput;

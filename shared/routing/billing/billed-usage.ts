@@ -42,7 +42,7 @@ export interface ObservedOutput {
 }
 
 /** The gateway's own observation, on which every estimate is based. */
-export interface Observed extends ObservedOutput {
+interface Observed extends ObservedOutput {
   readonly promptTokens: number;
   /** Parts of promptTokens that are known not to be text. */
   readonly promptMedia?: MediaTokens | undefined;
@@ -53,7 +53,7 @@ export interface Observed extends ObservedOutput {
 }
 
 /** The most that the call can have used. */
-export interface UsageBounds {
+interface UsageBounds {
   readonly promptTokens: number;
   readonly completionTokens: number;
   /** Kinds that its input may have: without a report of them, and of other kinds, all of it is text. */

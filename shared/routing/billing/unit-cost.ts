@@ -4,9 +4,9 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { OutputSize, Units } from '../../protocol/wire/index.ts';
 
 /** By their names in `provider.max_price`. */
-export type PricedUnit = 'request' | 'image' | 'second' | 'character';
+type PricedUnit = 'request' | 'image' | 'second' | 'character';
 
-export interface UnitCost {
+interface UnitCost {
   readonly each: PicoUsd;
   readonly total: PicoUsd;
 }

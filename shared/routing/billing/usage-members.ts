@@ -7,7 +7,7 @@ import type { Cost } from './cost.ts';
 /** Counts reported where the provider gave none. */
 type ReportedTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
 
-export interface ServedBy {
+interface ServedBy {
   readonly provider: string;
   /** Catalogue id of the model. */
   readonly model: string;
@@ -17,7 +17,7 @@ export interface ServedBy {
   readonly cacheHit: boolean;
 }
 
-export interface Charged {
+interface Charged {
   /** Price for the workspace: zero where a client's own key or the cache paid. */
   readonly total: PicoUsd;
   /** The provider's charge, paid by the workspace or by the client. */

@@ -6,7 +6,7 @@ import { outputBoundNames } from '../../protocol/interfaces/chat-completions/ind
 import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
 import type { CandidateRequest, Send } from '../providers/index.ts';
 
-export interface AdaptedSend {
+interface AdaptedSend {
   readonly adapt: (send: Send) => Send;
   /** Paths of fields that were not sent. Known once the request was made. */
   readonly dropped: () => readonly string[];

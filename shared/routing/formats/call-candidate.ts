@@ -165,7 +165,7 @@ export interface FormatCall {
 }
 
 /** How one candidate is reached. */
-export interface CandidateExchange {
+interface CandidateExchange {
   readonly send: Send;
   readonly openPart: OpenPart;
   readonly pause: Pause;

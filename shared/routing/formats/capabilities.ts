@@ -87,7 +87,7 @@ const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 export const canBeForced = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
   !modelNames(candidate).some((name) => unforceable.test(plainModelName(name)));
 
-export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
+function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
   return ability === true || ability?.has(mediaType) === true;
 }

@@ -3,7 +3,7 @@ import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../..
 import { readText } from '../../foundation/outgoing/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../providers/index.ts';
 
-export interface AnswerDelivery {
+interface AnswerDelivery {
   /** Format of the provider. */
   readonly api: ProviderApi;
   readonly stream: boolean;

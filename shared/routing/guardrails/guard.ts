@@ -26,7 +26,7 @@ export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardr
 }
 
 /** The parts that a check has changed. */
-export interface MaskedText {
+interface MaskedText {
   readonly text: string;
   /** Paths of parts that were dropped. */
   readonly dropped: readonly string[];
@@ -51,9 +51,9 @@ export interface Guard {
 
 export type { FailedCheck };
 
-export type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
+type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
 
-export type GuardedAnswer =
+type GuardedAnswer =
   /** `masked`: undefined where it leaves as it came. A blocked one holds the guardrail's message. */
   { readonly kind: 'passed'; readonly masked: MaskedText | undefined; readonly isBlocked: boolean } | FailedCheck;
 

@@ -11,7 +11,7 @@ export interface GuardrailQuestion {
   readonly signal: AbortSignal;
 }
 
-export type GuardrailVerdict =
+type GuardrailVerdict =
   | { readonly action: 'pass' }
   /** `message`: the guardrail's own. */
   | { readonly action: 'block'; readonly message?: string | undefined }

@@ -26,7 +26,7 @@ export interface ByokConnection {
 }
 
 /** Keys of a workspace that has the feature enabled. */
-export interface ByokKeys {
+interface ByokKeys {
   readonly hasHeaderKey: boolean;
   readonly connections: readonly ByokConnection[];
 }
@@ -55,7 +55,7 @@ export const mayBringKey = (
   (connections.some((known) => known.provider === provider.id && known.isAuthorised) ||
     (provider.accepts_byok_header && !isAlwaysBound(connections)));
 
-export interface ByokHeaderInput extends VisibilityInput {
+interface ByokHeaderInput extends VisibilityInput {
   readonly isEnabled: boolean;
   readonly connections: readonly ByokConnection[];
 }

@@ -2,7 +2,7 @@
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { findMember, type RoutedRequest } from '../../protocol/wire/index.ts';
 
-export interface SessionSource {
+interface SessionSource {
   readonly scope: { readonly correlationId: string; readonly correlation: { readonly sessionId?: string | undefined } };
 }
 

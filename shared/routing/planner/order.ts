@@ -29,7 +29,7 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
 type Rank = readonly (number | bigint)[];
 
 /** How the candidates of one call compare. */
-export interface CandidateRanking {
+interface CandidateRanking {
   /** May not fit the prompt. */
   readonly isDoubtful: (candidate: Candidate) => boolean;
   /** Compares what the call costs: the cheapest comes first. */

@@ -43,7 +43,7 @@ const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | '
 };
 
 /** The client's call: its workspace and correlation id. */
-export interface CallIdentity {
+interface CallIdentity {
   readonly workspace: string;
   readonly callId: string;
 }

@@ -21,7 +21,7 @@ export interface CheckedCredentials {
   readonly missing: readonly string[];
 }
 
-export interface CredentialCheckOptions {
+interface CredentialCheckOptions {
   readonly credentials: CredentialSource;
   readonly log: Log;
   /** Told of every look at another catalogue. */

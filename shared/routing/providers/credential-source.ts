@@ -7,7 +7,7 @@ import {
 } from '../../configuration/catalogue/index.ts';
 
 /** A call as it will be sent. */
-export interface SignableCall {
+interface SignableCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;

@@ -2,7 +2,7 @@
 // fault: the credential, the account, the catalogue, or too many calls. Another provider may answer the same request.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
-export interface FaultBehindInvalid {
+interface FaultBehindInvalid {
   readonly kind: 'failed' | 'rate_limited';
   readonly refusedCredential?: true;
   readonly hasNoQuota?: true;

@@ -26,7 +26,7 @@ export interface ProviderCredentials extends CredentialSource {
   refresh(): Promise<void>;
 }
 
-export interface ProviderCredentialsOptions {
+interface ProviderCredentialsOptions {
   readonly readSecret: ReadSecret;
   readonly clock: Clock;
   readonly log: Log;

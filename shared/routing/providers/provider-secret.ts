@@ -21,7 +21,7 @@ export type SecretReading =
 /** Throws when Secrets Manager does not answer, or does not let this function read. */
 export type ReadSecret = () => Promise<SecretReading>;
 
-export interface ProviderSecretOptions {
+interface ProviderSecretOptions {
   readonly access: AwsAccess;
   readonly randomness: Randomness;
   readonly secretId: string;

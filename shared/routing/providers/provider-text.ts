@@ -11,7 +11,7 @@ export interface ProviderText {
   readonly forClient: string | undefined;
 }
 
-export interface TextReading {
+interface TextReading {
   /** Secrets that the provider was called with. */
   readonly secrets: readonly string[];
   /** Where the provider is. */

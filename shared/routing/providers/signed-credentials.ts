@@ -5,7 +5,7 @@ import { type AwsCredentialProvider, requestSigner } from '../../storage/aws-cli
 import type { Credential, CredentialSource } from './credential-source.ts';
 import { tokenCredentials } from './token-credentials.ts';
 
-export interface SignedCredentialsOptions {
+interface SignedCredentialsOptions {
   /** Source for every provider that is not signed. */
   readonly source: CredentialSource;
   readonly awsCredentials: AwsCredentialProvider;

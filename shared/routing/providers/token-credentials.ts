@@ -6,7 +6,7 @@ import { type Credential, type CredentialSource, TokenUnavailable } from './cred
 import { entraTokens } from './entra-tokens.ts';
 import type { AccessTokens } from './token-endpoint.ts';
 
-export interface TokenCredentialsOptions {
+interface TokenCredentialsOptions {
   /** Source for every provider, and for the secrets that tokens are made with. */
   readonly source: CredentialSource;
   readonly clock: Clock;

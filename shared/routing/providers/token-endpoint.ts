@@ -18,7 +18,7 @@ export interface AccessTokens {
 }
 
 /** An answer with an `access_token`. */
-export type TokenGrant = JsonObject & { readonly access_token: string };
+type TokenGrant = JsonObject & { readonly access_token: string };
 
 /** Returns a function that posts a form, and rejects where no token comes. */
 export function tokenEndpoint(url: URL, clock: Clock): (form: string) => Promise<TokenGrant> {

@@ -4,7 +4,7 @@ import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
 type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone' | 'stopped';
 
-export interface WatchSignals {
+interface WatchSignals {
   readonly clientGone: AbortSignal;
   /** How long the provider is read on after its client left, who pays for the tokens that were used. Default 0. */
   readonly graceMs?: number;

@@ -8,7 +8,7 @@ import { PooledRequestHandler } from './pooled-request-handler.ts';
 /** Below the 20 seconds after which AWS begins to close idle sockets. */
 const idleSocketMs = 15_000;
 
-export interface ClientBounds {
+interface ClientBounds {
   /** To one address. */
   readonly socketsMax: number;
   readonly answerMaxBytes: number;

@@ -14,7 +14,7 @@ type Request = Parameters<SignatureV4['sign']>[0] & {
   headers: Record<string, string>;
 };
 
-export interface ClientSigner {
+interface ClientSigner {
   sign<Signed extends Request>(
     request: Signed,
     options?: { readonly signingDate?: Date | number | string },

@@ -4,7 +4,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { AwsCredentialProvider } from './aws-access.ts';
 
-export interface SignableRequest {
+interface SignableRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
@@ -13,9 +13,9 @@ export interface SignableRequest {
 }
 
 /** Gives all headers, the signature among them. Rejects where the process has no credentials of AWS. */
-export type SignRequest = (request: SignableRequest) => Promise<Record<string, string>>;
+type SignRequest = (request: SignableRequest) => Promise<Record<string, string>>;
 
-export interface RequestSignerOptions {
+interface RequestSignerOptions {
   readonly service: string;
   readonly region: string;
   readonly credentials: AwsCredentialProvider;

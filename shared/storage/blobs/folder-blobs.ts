@@ -10,7 +10,7 @@ import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 const folderMode = 0o700;
 const fileMode = 0o600;
 
-export interface FolderBlobsOptions {
+interface FolderBlobsOptions {
   readonly clock?: Clock;
   readonly randomness?: Randomness;
 }

@@ -11,7 +11,7 @@ const textMaxBytes = 64 * 1024 * 1024;
 /** Bound of packed texts inside an item: DynamoDB refuses items over 400 KB, the rest is for other attributes. */
 export const inlineMaxBytes = 300 * 1024;
 
-export interface PackedText {
+interface PackedText {
   readonly bytes: Uint8Array;
   /** Hash of the packed bytes, hex. */
   readonly sha256: string;

@@ -5,7 +5,7 @@ import { type BlobStore, checkBlobKey } from './blob-store.ts';
 import type { S3Objects, S3ObjectsOptions } from './s3-objects.ts';
 
 /** The largest answer of a provider hardly shrinks when it is an image; a function of 512 MB has memory for two. */
-export const blobMaxBytes = 32 * 1024 * 1024;
+const blobMaxBytes = 32 * 1024 * 1024;
 
 export function s3Blobs(options: Omit<S3ObjectsOptions, 'maxBytes'>): BlobStore {
   const objects = once(async (): Promise<S3Objects> => {

@@ -22,7 +22,7 @@ const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetec
 /** A client that sends each command once. */
 export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 
-export interface DynamoClientOptions extends Partial<AwsAccess> {
+interface DynamoClientOptions extends Partial<AwsAccess> {
   /**
    * URL of a DynamoDB-compatible server outside AWS. Default: the one that the variables of the process name, or AWS.
    */

@@ -30,7 +30,7 @@ import {
 import { createSharedUpdates, type StatementOutcome } from './shared-updates.ts';
 import type { Statement } from './statement.ts';
 
-export interface DynamoStoreOptions {
+interface DynamoStoreOptions {
   readonly client: DynamoClient;
   readonly stage: string;
   /** Suffix of restored tables that replace those of the stage. */

@@ -2,7 +2,7 @@
 // reserved word. DynamoDB refuses placeholders that nothing uses, empty clauses and doubled parentheses.
 import { type AttributePath, type Changes, type Condition, removedBy } from '../store/index.ts';
 
-export interface Expressions {
+interface Expressions {
   readonly UpdateExpression?: string;
   readonly ConditionExpression?: string;
   readonly ExpressionAttributeNames?: Record<string, string>;

@@ -18,13 +18,13 @@ export interface StatementOutcome {
   readonly Error?: { readonly Code?: string | undefined; readonly Item?: Item | undefined } | undefined;
 }
 
-export interface SharedUpdatesOptions {
+interface SharedUpdatesOptions {
   readonly nameOf: NameTable;
   readonly sendOne: (update: Update, signal: AbortSignal) => Promise<ConditionalResult>;
   readonly sendAll: (statements: readonly Statement[], signal: AbortSignal) => Promise<readonly StatementOutcome[]>;
 }
 
-export interface SharedUpdates {
+interface SharedUpdates {
   /** Makes one attempt. Rejects as an attempt that goes alone. */
   send(update: Update, signal: AbortSignal): Promise<ConditionalResult>;
   /** The item was in an answer. */

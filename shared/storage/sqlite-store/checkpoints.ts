@@ -17,7 +17,7 @@ export interface CheckpointFile {
   readonly formatVersion: number;
 }
 
-export interface Checkpoints {
+interface Checkpoints {
   /** Some pages were committed. */
   note(pages: number): void;
   close(): Promise<void>;

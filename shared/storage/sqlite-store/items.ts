@@ -16,14 +16,14 @@ const expiryLookMs = 60_000;
 const pagesPerRow = 3;
 const pageBytes = 4096;
 
-export interface ItemWrite {
+interface ItemWrite {
   readonly address: RowAddress;
   /** Undefined when it is removed. */
   readonly item: Item | undefined;
   readonly text: string;
 }
 
-export interface ItemsOptions {
+interface ItemsOptions {
   readonly database: DatabaseSync;
   /** Whether other processes may write to the file. */
   readonly isShared: boolean;

@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { coalesceRuns } from '../store/index.ts';
 
-export interface LogSync {
+interface LogSync {
   /** Resolves once all that was committed before is on the disk. Those that ask during a sync share the next one. */
   untilSynced(): Promise<void>;
   /** Throws once a sync has failed. */

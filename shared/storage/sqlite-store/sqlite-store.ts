@@ -27,7 +27,7 @@ const pageCharactersMax = 1024 * 1024;
 /** Items of a batch in one transaction. */
 const batchItemsMax = 100;
 
-export interface SqliteStoreParts {
+interface SqliteStoreParts {
   readonly items: Items;
   readonly transactions: Transactions;
   readonly wait: BusyWait;

@@ -7,7 +7,7 @@ import { whileBusy } from './busy.ts';
 /** Some 10 ms of work: beyond it other requests have their turn in between. */
 const transactionWeightMax = 500;
 
-export interface StoreWork<Value> {
+interface StoreWork<Value> {
   /** Items that it may write. */
   readonly weight: number;
   /** Throws where it cannot be done, and has then changed nothing. */
@@ -15,7 +15,7 @@ export interface StoreWork<Value> {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface TransactionsOptions {
+interface TransactionsOptions {
   readonly database: DatabaseSync;
   readonly clock: Clock;
   /** How long work may wait for a file that another process has locked. */

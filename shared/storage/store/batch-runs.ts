@@ -10,7 +10,7 @@ export interface Gathering {
 }
 
 /** `isAwaited` default true. */
-export type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
+type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
 
 /**
  * Returns a function that adds a request. `run` never rejects, and answers its requests itself; those that it returns

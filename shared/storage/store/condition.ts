@@ -6,7 +6,7 @@ import { type Item, isEqual, isNumber } from './item.ts';
 export type AttributePath = string | readonly [attribute: string, field: string];
 
 /** Values with an order. Two values of different types are never less than one another. */
-export type Ordered = string | number | bigint;
+type Ordered = string | number | bigint;
 
 /** Evaluated against the item under the key; where there is none, every attribute is absent. A stored null is not absent. */
 export type Condition =

@@ -8,7 +8,7 @@ import { WriteRefused } from './write-refused.ts';
 const triesDefault = 5;
 const firstPauseMs = 50;
 
-export interface RetryWriteOptions {
+interface RetryWriteOptions {
   readonly triesMax?: number;
   /** No try begins after it, and none waits for that. */
   readonly deadline?: Deadline;

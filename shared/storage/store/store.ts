@@ -28,7 +28,7 @@ export type SortedTableName = {
 }[TableName];
 
 /** Sort key of the item, in a table whose partitions have many. */
-export interface GetOptions extends CallOptions {
+interface GetOptions extends CallOptions {
   readonly sortKey?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface QueryOptions extends CallOptions {
 }
 
 /** A condition sees the whole item that is under the key. Left out: the write is made in any case. */
-export interface Conditional {
+interface Conditional {
   readonly condition?: Condition | undefined;
   readonly returnOld?: boolean;
   /**

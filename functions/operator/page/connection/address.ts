@@ -2,7 +2,7 @@
 // sent to a colleague, and the browser's back button works.
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-export const viewNames = [
+const viewNames = [
   'overview',
   'calls',
   'call',

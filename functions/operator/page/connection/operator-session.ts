@@ -13,7 +13,7 @@ interface IdentitySession {
   readonly endsAtMs: number;
 }
 
-export const endedText = 'Your sign-in has ended.';
+const endedText = 'Your sign-in has ended.';
 
 /** Why the last session ended, where it was not the person who ended it. */
 export let refusal: string | undefined;

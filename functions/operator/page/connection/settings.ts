@@ -10,7 +10,7 @@ export interface PageSignIn {
   readonly scope: string | null;
 }
 
-export interface Settings {
+interface Settings {
   readonly gateway_url: string | null;
   readonly sign_in: PageSignIn | null;
 }

@@ -47,7 +47,7 @@ export const amountColumn = <Row,>(
 export const sizeOf = (amount: string | null): number | null => (amount === null ? null : Number(amount));
 
 /** A part of a row that is shown on demand, below it. */
-export interface Fold<Row> {
+interface Fold<Row> {
   readonly title: (row: Row) => string;
   readonly show: (row: Row) => ComponentChildren;
 }
@@ -57,7 +57,7 @@ export interface Sorting {
   readonly isDescending: boolean;
 }
 /** Without a sorting rows have the order of the gateway. */
-export type SortState = readonly [Sorting | undefined, (sorting: Sorting | undefined) => void];
+type SortState = readonly [Sorting | undefined, (sorting: Sorting | undefined) => void];
 
 export interface TableProperties<Row> {
   readonly caption: string;

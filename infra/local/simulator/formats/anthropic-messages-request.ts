@@ -101,7 +101,7 @@ function turnsOf({ role, content }: MessagesMessage): readonly RequestTurn[] {
   ];
 }
 
-export const thinkingTokensMin = 1024;
+const thinkingTokensMin = 1024;
 
 export const forcedWhileThinking = 'Thinking may not be enabled when tool_choice forces tool use.';
 

@@ -91,9 +91,7 @@ const neededParts = (messages: unknown): HubNeed[] =>
     return [...answer, ...parts];
   });
 
-export const chatRoles: ReadonlySet<unknown> = new Set([
-  ...['system', 'developer', 'user', 'assistant', 'tool', 'function'],
-]);
+const chatRoles: ReadonlySet<unknown> = new Set([...['system', 'developer', 'user', 'assistant', 'tool', 'function']]);
 
 /** Instructions and answers are text in every format. */
 const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];

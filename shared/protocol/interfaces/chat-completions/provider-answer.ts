@@ -175,7 +175,7 @@ export function readStreamChunk(text: string): StreamChunk | undefined {
 }
 
 /** Groq's own place for it. */
-export const usageOfGroq = ({ x_groq: groq }: JsonObject): UsageReport | undefined =>
+const usageOfGroq = ({ x_groq: groq }: JsonObject): UsageReport | undefined =>
   isJsonObject(groq) ? readUsageReport(groq.usage) : undefined;
 
 /** A chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: it says so by coming. */

@@ -32,7 +32,7 @@ const refusedAnswer = (text: string): ReadAnswer => ({
   refused: { usage: undefined, outputBytes: text.length },
 });
 
-export function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
+function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const tokens = {
     input: toCount(usage.prompt_tokens) ?? toCount(usage.total_tokens),

@@ -17,7 +17,7 @@ interface Part {
 }
 
 /** Every part of the messages, including those inside tool results and documents. */
-export function* partsOf(messages: unknown): Generator<Part> {
+function* partsOf(messages: unknown): Generator<Part> {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
     if (isJsonObject(message)) yield* partsIn(message.content, `messages[${index}].content`);
   }

@@ -2,7 +2,7 @@
 // tools from there on, so the model is offered those that remain at the end.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
-export interface OfferedTool {
+interface OfferedTool {
   /** Path in the request. */
   readonly path: string;
   readonly tool: JsonObject;

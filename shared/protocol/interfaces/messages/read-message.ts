@@ -66,7 +66,7 @@ function isError(json: JsonText): boolean {
   return type === 'error' || (error ?? null) !== null;
 }
 
-export const readReportedUsage = (json: JsonText) => readUsageReport(readUsageMember(json));
+const readReportedUsage = (json: JsonText) => readUsageReport(readUsageMember(json));
 
 /** Names of fields without text of the model. */
 export const structuralNames: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'signature']);

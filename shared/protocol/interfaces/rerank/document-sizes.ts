@@ -2,7 +2,7 @@
 import { fail } from '../../../errors/index.ts';
 import type { JsonText } from '../../wire/index.ts';
 
-export interface DocumentSizes {
+interface DocumentSizes {
   /** Bytes of each document. */
   readonly sizes: readonly number[];
   /** There are texts and objects among them. */

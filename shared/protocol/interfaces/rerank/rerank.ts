@@ -23,7 +23,7 @@ import { readDocuments } from './document-sizes.ts';
 import { searchUnits } from './search-units.ts';
 
 const count = z.nullish(z.int().check(z.minimum(1)));
-export const rerankSchema = z.looseObject({
+const rerankSchema = z.looseObject({
   ...plainMembers,
   query: z.string().check(z.minLength(1)),
   top_n: count,

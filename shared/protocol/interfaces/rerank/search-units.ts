@@ -6,7 +6,7 @@ const partTokens = 500;
 /** However long the query is. */
 const partTokensMin = 100;
 
-export interface Searched {
+interface Searched {
   /** Bytes of each document. */
   readonly sizes: readonly number[];
   readonly queryBytes: number;

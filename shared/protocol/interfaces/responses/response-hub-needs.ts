@@ -75,7 +75,7 @@ const outputsWithParts: ReadonlySet<unknown> = new Set([
   'custom_tool_call_output',
   'computer_call_output',
 ]);
-export const isOutputWithParts = (type: unknown): boolean => outputsWithParts.has(type);
+const isOutputWithParts = (type: unknown): boolean => outputsWithParts.has(type);
 
 const neededParts = (content: unknown, role: unknown, path: string): HubNeed[] =>
   isJsonObject(content)

@@ -4,7 +4,7 @@ import { dearerFeatures, dearerTools, openAiUsualTiers, retentionMember } from '
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';
 import type { ResponsesBody } from './responses-body.ts';
 
-export interface NeedsReading {
+interface NeedsReading {
   readonly json: JsonText;
   /** The header with the betas that are asked for. */
   readonly betas: string | undefined;

@@ -4,7 +4,7 @@ import { type JsonObject, toEventLine } from '../../wire/index.ts';
 import { ownItemMark, type RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
-export interface WrittenResponse {
+interface WrittenResponse {
   /** Id that clients get. */
   readonly id: string | undefined;
   readonly createdSeconds: number;

@@ -28,7 +28,7 @@ export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: An
 }
 
 /** Request settings that a broken response repeats. */
-export interface ResponseRequest {
+interface ResponseRequest {
   readonly model: string;
   /** The text of an object. */
   readonly settings: () => string;

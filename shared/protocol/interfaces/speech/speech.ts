@@ -5,7 +5,7 @@ import { type BytesAnswer, plainMembers, type RelayedInput, relayedInterface, wi
 import { openSpeechReader, openSpeechWriter } from './speech-events.ts';
 
 const word = z.nullish(z.string());
-export const speechSchema = z.looseObject({
+const speechSchema = z.looseObject({
   ...plainMembers,
   input: z.string().check(z.minLength(1)),
   voice: z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })])),

@@ -8,7 +8,7 @@ import { readTranscription, writeTranscription } from './transcription-answer.ts
 import { openTranscriptionReader, openTranscriptionWriter } from './transcription-events.ts';
 
 const word = z.nullish(z.string());
-export const transcriptionsSchema = z.looseObject({
+const transcriptionsSchema = z.looseObject({
   ...plainMembers,
   prompt: word,
   language: word,

@@ -1,7 +1,7 @@
 // A walk over a file of audio.
 
 /** Seconds. */
-export interface Played {
+interface Played {
   /** By what its frames, packets or PCM data play. */
   readonly walked: number;
   /** By what the file says of itself. */

@@ -8,7 +8,7 @@ const longCharacters = 256 * 1024;
 /** Bytes of a stream that a package reads in one turn: a hundred and fifty parts of the smallest size. */
 const turnMaxBytes = 16 * 1024;
 
-export interface BoundedSend {
+interface BoundedSend {
   readonly send: ReceivingSend;
   /** The answer, where it exceeds the bounds. */
   readonly refusedText: () => string | undefined;

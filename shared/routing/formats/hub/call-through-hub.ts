@@ -37,7 +37,7 @@ import { withoutEmptyStops } from './stops.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
-export interface HubRequest {
+interface HubRequest {
   /** Translates calls of the client's interface. */
   readonly source: HubSource;
   /** Format of the provider. */

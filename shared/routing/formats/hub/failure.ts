@@ -70,7 +70,7 @@ function parsed(text: unknown): unknown {
 }
 
 /** Output before an end. */
-export interface AnswerProgress {
+interface AnswerProgress {
   /** There is nothing behind it: a whole answer, with or without a word. */
   readonly isWhole: boolean;
   readonly hasContent: boolean;

@@ -28,7 +28,7 @@ export interface Exchange {
   readonly partEmitted: () => void;
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly send: ReceivingSend;
   readonly stream: boolean;
   readonly target: HubTarget;

@@ -3,7 +3,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { createToolNames, type HubCall, type HubPart } from '../../../protocol/hub/index.ts';
 
-export interface PackageNames {
+interface PackageNames {
   readonly call: HubCall;
   readonly partOf: (part: HubPart) => HubPart;
 }

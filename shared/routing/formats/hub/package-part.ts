@@ -32,7 +32,7 @@ export interface SplitTask extends Pick<PackageTask, 'api' | 'size'> {
   readonly candidate: Candidate;
 }
 
-export interface PackagePart {
+interface PackagePart {
   readonly exchange: Exchange;
   /** Keeps memory for so many copies of the answer, and releases the rest. */
   readonly keepAnswer: (copies: number) => void;
@@ -40,7 +40,7 @@ export interface PackagePart {
   readonly failureOf: (error: unknown) => NoAnswer;
 }
 
-export interface PartOptions {
+interface PartOptions {
   readonly target: HubTarget;
   /** Completes the answer for the package. */
   readonly readable?: ((text: string) => string) | undefined;

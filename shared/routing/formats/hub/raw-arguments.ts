@@ -6,7 +6,7 @@ import { scanAnswer } from '../../../protocol/interfaces/index.ts';
 import { findMember, type JsonText, replaceValues } from '../../../protocol/wire/index.ts';
 import type { ArgumentsShape } from './targets/hub-target.ts';
 
-export interface RawArguments {
+interface RawArguments {
   /** An answer, or an event, for a package. */
   readonly takeOut: (text: string) => string;
   readonly putBack: (text: string) => string;

@@ -14,7 +14,7 @@ import {
 } from '../../../protocol/wire/index.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
-export interface SentBody {
+interface SentBody {
   readonly text: string;
   /** Members of the client's request, as paths. */
   readonly leftOut: readonly string[];

@@ -34,7 +34,7 @@ function readOn(search: StopSearch, from: number, text: string): Read {
   return { state, stop: undefined, length: text.length };
 }
 
-export interface StopWatch {
+interface StopWatch {
   /** The parts that go on in place of this one. */
   readonly next: (part: HubPart) => readonly HubPart[];
   /** The end of the answer where its provider breaks off after the stop; undefined when there was none. */

@@ -9,7 +9,7 @@ import {
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
 
-export interface Question {
+interface Question {
   /** Ends in /v1. */
   readonly baseUrl: string;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface Question {
   readonly file: File | undefined;
 }
 
-export interface Listener {
+interface Listener {
   /** Called with the `x-request-id` of the answer. */
   readonly started: (id: string | null) => void;
   /** Called with the output so far, each time there is more. */

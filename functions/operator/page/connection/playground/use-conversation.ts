@@ -42,7 +42,7 @@ const stoppedText =
 /** More of an answer is not kept for display. */
 const rawMaxCharacters = 400_000;
 
-export interface PlaygroundEndpoint {
+interface PlaygroundEndpoint {
   readonly baseUrl: string;
   readonly key: string;
 }

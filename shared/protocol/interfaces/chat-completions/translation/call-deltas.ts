@@ -4,7 +4,7 @@ import { toToolCall } from './answer-words.ts';
 import type { Delta } from './deltas.ts';
 import type { ThinkingDeltas } from './thinking-deltas.ts';
 
-export interface CallDeltas {
+interface CallDeltas {
   readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
   readonly ofPiece: (part: PartOf<'tool-input-delta'>) => Delta[];
   /** The whole call: of one whose arguments came in pieces everything is known but a signature. */

@@ -3,7 +3,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@a
 import { cacheMark, toInputSchema } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 
-export type ChatToolOptions = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
+type ChatToolOptions = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
 
 export function toToolOptions({ tools, tool_choice: choice }: JsonObject): ChatToolOptions {
   const list = (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap(toTool);

@@ -23,7 +23,7 @@ export interface Delta {
   readonly images?: readonly object[];
 }
 
-export interface CallDelta {
+interface CallDelta {
   readonly index: number;
   readonly id?: string;
   readonly type?: string;

@@ -4,7 +4,7 @@ import type { LanguageModelV4ReasoningPart, SharedV4ProviderOptions } from '@ai-
 import { envelopeOptions, signedOptions } from '../../../hub/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject, type SignedEnvelope } from '../../../wire/index.ts';
 
-export interface SentReasoning {
+interface SentReasoning {
   /** Thinking without a signature is not sent: it would be refused. */
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];
   /** By the tool call they belong to; '' is that of the text. */

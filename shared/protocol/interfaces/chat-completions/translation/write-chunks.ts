@@ -21,7 +21,7 @@ export interface Chunk {
 }
 
 /** `beginsThinking`: it says so by coming. */
-export type EmitChunk = (chunk: Chunk, beginsThinking: boolean) => void;
+type EmitChunk = (chunk: Chunk, beginsThinking: boolean) => void;
 
 export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) => void {
   let { id, model } = head;

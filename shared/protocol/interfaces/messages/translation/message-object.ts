@@ -53,7 +53,7 @@ export function messageEnd(
   return ended('end_turn');
 }
 
-export interface MessageUsage {
+interface MessageUsage {
   readonly input_tokens: number;
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
@@ -69,7 +69,7 @@ export interface MessageUsage {
 }
 
 /** The gateway's own counts, in place of those that its provider does not report. */
-export interface Estimates {
+interface Estimates {
   readonly inputTokens: () => number;
   readonly outputBytes: number;
 }

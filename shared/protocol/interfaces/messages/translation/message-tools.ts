@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { offeredTools } from '../offered-tools.ts';
 import { toolFields } from './message-fields.ts';
 
-export interface MessageToolOptions {
+interface MessageToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
   readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
   readonly parallelToolCalls: boolean | undefined;

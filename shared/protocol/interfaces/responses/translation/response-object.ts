@@ -26,7 +26,7 @@ export function responseEnd({ unified, raw }: LanguageModelV4FinishReason): Resp
   return { status: 'completed', reason: undefined };
 }
 
-export interface Output {
+interface Output {
   /** The texts of the items. */
   readonly items: readonly string[];
   /** Tokens as the provider reported them. */

@@ -9,7 +9,7 @@ import { freeformParameters } from './freeform-input.ts';
 import { leftOutOfTool } from './item-fields.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
 
-export interface ResponseToolOptions {
+interface ResponseToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
   readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
   readonly leftOut: readonly OptionalMember[];

@@ -15,7 +15,7 @@ import type { TargetCall } from './hub-target.ts';
 
 import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './json-format.ts';
 
-export interface ClaudeThinking {
+interface ClaudeThinking {
   readonly thinking?: JsonObject;
   readonly effort?: string;
   /** Set while it thinks: it then accepts no temperature and the like. */

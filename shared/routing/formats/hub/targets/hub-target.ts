@@ -109,7 +109,7 @@ export interface RerankTarget {
 }
 
 /** In the words of the client; undefined: the provider's to choose. */
-export interface ImageOptions {
+interface ImageOptions {
   readonly size: string | undefined;
   readonly quality: string | undefined;
 }

@@ -7,7 +7,7 @@ import { readResponseUsage } from '../../../../protocol/interfaces/responses/ind
 import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
 import { readableUsage } from './readable-usage.ts';
 
-export interface OpenAiUsageShape {
+interface OpenAiUsageShape {
   /** Counts that every report has. */
   readonly required: readonly string[];
   /** Parts of counts, by count. */

@@ -10,10 +10,10 @@ import { isJsonObject } from '../../../../protocol/wire/index.ts';
 export const packageName = 'chat';
 
 /** `thinking`: parts of the content. */
-export type ReasoningMember = 'reasoning_content' | 'reasoning' | 'thinking';
+type ReasoningMember = 'reasoning_content' | 'reasoning' | 'thinking';
 
 /** Watches one call. */
-export interface ThinkingWatch {
+interface ThinkingWatch {
   /** The package shows it each answer, and each chunk of one. */
   readonly extractor: MetadataExtractor;
   /** The model whose thinking names its original field. */
