@@ -24,7 +24,7 @@ const strangersInTlsMax = 1_000;
 /** Requests of HTTP/2 connections, which bring a hundred each. */
 const streamsPerTurnMax = 20;
 
-interface NodeConnections {
+export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
   /** The key of a request exists. */

@@ -92,7 +92,7 @@ interface Surroundings {
 }
 
 /** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
-function* textsIn(
+export function* textsIn(
   json: JsonText,
   value: number,
   name: string,

@@ -3,7 +3,7 @@
 import { formFields, type SentFile } from './draft.ts';
 import { pythonLines } from './python-arguments.ts';
 
-const keyVariable = 'GW_API_KEY';
+export const keyVariable = 'GW_API_KEY';
 
 type RequestBody = Readonly<Record<string, unknown>>;
 
