@@ -9,7 +9,8 @@ import { addCommands } from '../commands/index.ts';
 import { describeFailure } from '../output/describe-failure.ts';
 import { oneLine, toJsonText } from '../output/format.ts';
 import { onlyText, type Terminal } from '../output/terminal.ts';
-import { type OpenTarget, openTarget } from '../target/open-target.ts';
+import type { OpenTarget } from '../target/open-store.ts';
+import { openTarget } from '../target/open-target.ts';
 import { readTarget } from '../target/target.ts';
 import {
   CommandLine,

@@ -13,7 +13,7 @@ import { readCredentialReport } from '../../local/credential-report.ts';
 import type { Session } from '../args/session.ts';
 import { describeFailure } from '../output/describe-failure.ts';
 import { oneLine } from '../output/format.ts';
-import type { OpenTarget } from './open-target.ts';
+import type { OpenTarget } from './open-store.ts';
 import { describeTarget } from './target.ts';
 
 export interface CredentialStatus {

@@ -1,15 +1,13 @@
 // Opens the store that the line names. Processes started for it end with `close`.
 
 import { join } from 'node:path';
-import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
-import { once } from '../../../shared/foundation/cache/index.ts';
-import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
-import { type BlobStore, folderBlobs } from '../../../shared/storage/blobs/index.ts';
+import { tableNames } from '../../../shared/foundation/constants/index.ts';
+import { folderBlobs } from '../../../shared/storage/blobs/index.ts';
 import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
-import { readOnly, refuseWrite, type Store } from '../../../shared/storage/store/index.ts';
+import { readOnly, refuseWrite } from '../../../shared/storage/store/index.ts';
 import { blobFolder } from '../../local/data-folder.ts';
 import type { Terminal } from '../output/terminal.ts';
-import type { ShellAccess } from './shell-access.ts';
+import { localWrapper, type OpenTarget } from './open-store.ts';
 import { commandCallTimeoutMs, localStage, noTablesIn, type Target } from './target.ts';
 
 export interface OpenOptions {
@@ -22,41 +20,6 @@ export interface OpenOptions {
    * Handling of a folder without a store. Default: refused. 'empty': an empty store is used, and nothing is created.
    */
   readonly missing?: 'refused' | 'made' | 'empty';
-}
-
-/** A table as DynamoDB describes it: cheap, and on AWS up to six hours old. */
-export interface TableStatus {
-  readonly table: TableName;
-  /** Name in the account. */
-  readonly name: string;
-  /** Usually `ACTIVE`; undefined when there is no such table. */
-  readonly status: string | undefined;
-  readonly items: number | undefined;
-  readonly bytes: number | undefined;
-}
-
-export interface OpenTarget {
-  readonly stage: string;
-  readonly store: Store;
-  /**
-   * Reads the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no others.
-   */
-  readonly storeOf?: (suffix: string) => Store;
-  /** Throws the client's error where the server cannot be reached or refuses. */
-  describeTables(): Promise<TableStatus[]>;
-  /** Creates missing tables of a local store; those of a stage belong to its deployment. */
-  prepareTables(): Promise<void>;
-  /** Characters with which the public ids of keys made there begin. Undefined for a local store. */
-  readonly cell: string | undefined;
-  /** The AWS identity of the shell; undefined for a local store. */
-  readonly access: ShellAccess | undefined;
-  /**
-   * Encrypts the keys of BYOK connections there. A command that writes creates the master key of a local store with it.
-   */
-  readonly wrapper: KeyWrapper;
-  /** Bodies of calls there. Nothing is called before the first reading. */
-  readonly blobs: Pick<BlobStore, 'get'>;
-  close(): Promise<void>;
 }
 
 /** Throws an Error with one line for the operator. */
@@ -106,22 +69,5 @@ async function openFolder(
     wrapper: localWrapper(folder, writes),
     blobs: folderBlobs(join(folder, blobFolder)),
     close,
-  };
-}
-
-/** Encrypts the keys of BYOK connections. */
-export const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
-  lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
-
-/**
- * Opens the real one on first use: most files have no BYOK connection, and opening it creates a master key on this
- * machine.
- */
-function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
-  const wrapper = once(open);
-  return {
-    isShared: false,
-    createDataKey: async (context) => wrapper().createDataKey(context),
-    unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),
   };
 }

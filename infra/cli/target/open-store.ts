@@ -1,0 +1,59 @@
+// What a command works on: a store, its tables and its keys.
+import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { once } from '../../../shared/foundation/cache/index.ts';
+import type { TableName } from '../../../shared/foundation/constants/index.ts';
+import type { BlobStore } from '../../../shared/storage/blobs/index.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
+import type { ShellAccess } from './shell-access.ts';
+
+/** A table as DynamoDB describes it: cheap, and on AWS up to six hours old. */
+export interface TableStatus {
+  readonly table: TableName;
+  /** Name in the account. */
+  readonly name: string;
+  /** Usually `ACTIVE`; undefined when there is no such table. */
+  readonly status: string | undefined;
+  readonly items: number | undefined;
+  readonly bytes: number | undefined;
+}
+
+export interface OpenTarget {
+  readonly stage: string;
+  readonly store: Store;
+  /**
+   * Reads the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no others.
+   */
+  readonly storeOf?: (suffix: string) => Store;
+  /** Throws the client's error where the server cannot be reached or refuses. */
+  describeTables(): Promise<TableStatus[]>;
+  /** Creates missing tables of a local store; those of a stage belong to its deployment. */
+  prepareTables(): Promise<void>;
+  /** Characters with which the public ids of keys made there begin. Undefined for a local store. */
+  readonly cell: string | undefined;
+  /** The AWS identity of the shell; undefined for a local store. */
+  readonly access: ShellAccess | undefined;
+  /**
+   * Encrypts the keys of BYOK connections there. A command that writes creates the master key of a local store with it.
+   */
+  readonly wrapper: KeyWrapper;
+  /** Bodies of calls there. Nothing is called before the first reading. */
+  readonly blobs: Pick<BlobStore, 'get'>;
+  close(): Promise<void>;
+}
+
+/** Encrypts the keys of BYOK connections. */
+export const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
+  lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
+
+/**
+ * Opens the real one on first use: most files have no BYOK connection, and opening it creates a master key on this
+ * machine.
+ */
+function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
+  const wrapper = once(open);
+  return {
+    isShared: false,
+    createDataKey: async (context) => wrapper().createDataKey(context),
+    unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),
+  };
+}
