@@ -86,8 +86,8 @@ function read(json: JsonText, { bodyBytes, dropsIdleMembers }: RequestReading): 
   if (request instanceof GatewayError) return request;
   if (!dropsIdleMembers) return { ...request, raw };
   const idleMembers = new Set(Object.keys(raw).filter((name) => isIdle(name, raw[name])));
-  const kept = Object.entries(raw).filter(([name]) => !idleMembers.has(name));
-  return { ...request, raw: Object.fromEntries(kept), idleMembers };
+  const otherMembers = Object.entries(raw).filter(([name]) => !idleMembers.has(name));
+  return { ...request, raw: Object.fromEntries(otherMembers), idleMembers };
 }
 
 /** Members that frameworks always send and that ask for nothing. */
