@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { anthropicOf, openaiOf } from '../support/official-clients.ts';
-import { frames } from '../support/provider-answers.ts';
+import { type Api, type FakeAnswer, frames, jsonOf, streamOf } from '../support/provider-answers.ts';
 import {
   eventsReply,
   jsonReply,
@@ -24,10 +24,19 @@ beforeAll(async () => {
     models: {
       late: [{ provider: 'responses', upstream: 'grok-4', more }],
       claude: [{ provider: 'bedrock', upstream: 'anthropic.claude-opus-4-8', more }],
+      'messages/older': [{ provider: 'anthropic', upstream: 'claude-sonnet-4-0', more }],
+      'messages/newer': [{ provider: 'anthropic', upstream: 'claude-opus-5', more }],
+      'converse/older': [{ provider: 'bedrock', upstream: 'anthropic.claude-sonnet-4-20250514-v1:0', more }],
+      'converse/newer': [{ provider: 'bedrock', upstream: 'anthropic.claude-opus-5', more }],
+      'converse/nova': [{ provider: 'bedrock', upstream: 'amazon.nova-pro-v1:0', more }],
+      'responses/gpt': [{ provider: 'responses', upstream: 'gpt-5.4', more }],
+      'generate-content/gemini': [{ provider: 'gemini', upstream: 'gemini-3-pro', more }],
     },
     providers: {
       responses: { apis: ['responses'], base_url: provider.url },
       bedrock: { apis: ['converse'], base_url: provider.url },
+      anthropic: { apis: ['messages'], base_url: provider.url },
+      gemini: { apis: ['generate-content'], base_url: provider.url },
     },
   });
 });
@@ -45,6 +54,13 @@ const text = {
   status: 'completed',
   content: [{ type: 'output_text', text: 'Let me look.', annotations: [] }],
 };
+const refused = {
+  type: 'message',
+  id: 'msg_2',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'refusal', refusal: 'But not below.' }],
+};
 const call = {
   type: 'function_call',
   id: 'fc_1',
@@ -59,7 +75,7 @@ const thought = {
   summary: [{ type: 'summary_text', text: 'Hm.' }],
   encrypted_content: null,
 };
-const output = [thought, text, call];
+const output = [thought, text, refused, call];
 const response = (more: Json) => ({
   id: 'resp_1',
   object: 'response',
@@ -91,10 +107,17 @@ const delta = {
   content_index: 0,
   delta: 'Let me look.',
 };
+const refusalDelta = {
+  type: 'response.refusal.delta',
+  item_id: 'msg_2',
+  output_index: 2,
+  content_index: 0,
+  delta: 'But not below.',
+};
 const written = {
   type: 'response.function_call_arguments.delta',
   item_id: 'fc_1',
-  output_index: 2,
+  output_index: 3,
   delta: '{"at":"sky"}',
 };
 
@@ -123,35 +146,68 @@ const streams: Readonly<Record<string, readonly object[]>> = {
     added(text, 1),
     delta,
     ended(text, 1),
-    added(call, 2),
+    added(refused, 2),
+    refusalDelta,
+    ended(refused, 2),
+    added(call, 3),
     written,
-    ended(call, 2),
+    ended(call, 3),
     completed,
   ],
 };
 
-describe('a stream of Responses with its items', () => {
-  it.each(Object.entries(streams))(
-    '%s: says all of them once, to Messages and chat completions',
-    async (_where, events) => {
+/** What a client of each interface is told: text, refusal and call, each once. */
+const tellings: Readonly<Record<string, (isStream: boolean) => Promise<readonly unknown[]>>> = {
+  async messages(isStream) {
+    const client = anthropicOf(gateway).messages;
+    const asked = { model: 'late', max_tokens: 100, messages };
+    const { content, stop_reason } = isStream ? await client.stream(asked).finalMessage() : await client.create(asked);
+    const said = content.map((block) => {
+      if (block.type === 'text') return block.text;
+      return block.type === 'tool_use' ? [block.name, block.input] : JSON.stringify(block).includes('Hm.');
+    });
+    return [stop_reason, ...said];
+  },
+  async 'chat-completions'(isStream) {
+    const client = openaiOf(gateway).chat.completions;
+    const asked = { model: 'late', messages };
+    const { choices } = isStream ? await client.stream(asked).finalChatCompletion() : await client.create(asked);
+    const { content, refusal, tool_calls: calls = [] } = choices[0]?.message ?? {};
+    const called = calls.map(
+      (one) => one.type === 'function' && [one.function.name, JSON.parse(one.function.arguments)],
+    );
+    return [choices[0]?.finish_reason, content, refusal, ...called];
+  },
+};
+const told: Readonly<Record<string, readonly unknown[]>> = {
+  messages: ['tool_use', true, 'Let me look.', 'But not below.', ['look', { at: 'sky' }]],
+  'chat-completions': ['tool_calls', 'Let me look.', 'But not below.', ['look', { at: 'sky' }]],
+};
+
+describe.each(Object.keys(tellings))(
+  'an answer of Responses reaches a client of %s with thought, text, refusal and call',
+  (name) => {
+    const tell = tellings[name] ?? (async () => []);
+
+    it.each(Object.entries(streams))('streamed, with its items %s', async (_where, events) => {
       answered = eventsReply(...events);
-      const message = await anthropicOf(gateway)
-        .messages.stream({ model: 'late', max_tokens: 100, messages })
-        .finalMessage();
-      expect(message.content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')).toMatchObject([
-        { type: 'text', text: 'Let me look.' },
-        { type: 'tool_use', name: 'look', input: { at: 'sky' } },
-      ]);
-      expect([message.stop_reason, JSON.stringify(message.content).includes('Hm.')]).toEqual(['tool_use', true]);
-      const stream = openaiOf(gateway).chat.completions.stream({ model: 'late', messages });
-      const { choices } = await stream.finalChatCompletion();
-      expect(choices[0]).toMatchObject({
-        finish_reason: 'tool_calls',
-        message: { content: 'Let me look.', tool_calls: [{ function: { name: 'look', arguments: '{"at":"sky"}' } }] },
-      });
-    },
-  );
-});
+      expect(await tell(true)).toEqual(told[name]);
+    });
+
+    it('whole', async () => {
+      answered = jsonReply(completed.response);
+      expect(await tell(false)).toEqual(told[name]);
+    });
+
+    it('and is none without any item, whole or streamed, although it says that it is completed', async () => {
+      const response = { ...completed.response, output: [] };
+      for (const isStream of [false, true]) {
+        answered = isStream ? eventsReply(begun, { ...completed, response }) : jsonReply(response);
+        await expect(tell(isStream)).rejects.toMatchObject({ status: 502 });
+      }
+    });
+  },
+);
 
 describe('a Claude on Converse with tools and a schema', () => {
   const schema = {
@@ -235,5 +291,60 @@ describe('a Claude on Converse with tools and a schema', () => {
       response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
     });
     expect([response.status, (await response.text()).includes('JSON')]).toEqual([422, true]);
+  });
+});
+
+describe('a sentence beside a call, where JSON was asked for beside tools', () => {
+  const parameters = { type: 'object' as const, properties: { at: { type: 'string' } } };
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'number' } },
+    required: ['n'],
+    additionalProperties: false,
+  };
+  const blocks = [{ text: 'I look.' }, { id: 'toolu_01abcdefgh', name: 'look', args: { at: 'sky' } }];
+  const whole = (body: Json) => jsonReply(body);
+  const streamed = ({ bytes, contentType }: FakeAnswer) => ({ type: contentType, body: Buffer.concat(bytes) });
+
+  const asks: Readonly<Record<string, (model: string, stream: boolean) => Promise<string>>> = {
+    async responses(model, stream) {
+      const format = { type: 'json_schema' as const, name: 'n', schema };
+      const tool = { type: 'function' as const, name: 'look', parameters, strict: false };
+      const body = { model, input: 'How many?', tools: [tool], text: { format }, stream };
+      return await (await gateway.postTo('/responses', body)).text();
+    },
+    async messages(model, stream) {
+      const tools = [{ name: 'look', input_schema: parameters }];
+      const output_config = { format: { type: 'json_schema', schema } };
+      return await (
+        await gateway.postTo('/messages', { model, max_tokens: 400, messages, tools, output_config, stream })
+      ).text();
+    },
+    async 'chat-completions'(model, stream) {
+      const tools = [{ type: 'function', function: { name: 'look', parameters } }];
+      const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } };
+      return await (await gateway.post({ model, messages, tools, response_format, stream })).text();
+    },
+  };
+
+  it.each([
+    ['messages', 'messages/older'],
+    ['messages', 'messages/newer'],
+    ['converse', 'converse/older'],
+    ['converse', 'converse/newer'],
+    ['converse', 'converse/nova'],
+    ['responses', 'responses/gpt'],
+    ['generate-content', 'generate-content/gemini'],
+  ] as [Api, string][])('of %s (%s) reaches clients of every interface, whole and streamed', async (api, model) => {
+    for (const [client, ask] of Object.entries(asks)) {
+      // A chat completion is not streamed where its schema is checked.
+      for (const isStream of client === 'chat-completions' ? [false] : [false, true]) {
+        answered = isStream ? streamed(streamOf(api, { blocks })) : whole(jsonOf(api, { blocks }));
+        const text = await ask(model, isStream);
+        // Of a stream the first piece of the sentence.
+        const found = [text.includes(isStream ? '"I l' : '"I look."'), text.includes('"look"')];
+        expect([client, isStream, ...found]).toEqual([client, isStream, true, true]);
+      }
+    }
   });
 });

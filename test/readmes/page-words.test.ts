@@ -19,7 +19,7 @@ const longerPages: Readonly<Record<string, number>> = {
   'infra/openapi/README.md': 2_400,
   'shared/accounting/README.md': 1_250,
   'shared/accounting/holds/README.md': 1_000,
-  'shared/configuration/gateway-file/README.md': 1_750,
+  'shared/configuration/gateway-file/README.md': 1_600,
   'shared/foundation/telemetry/README.md': 850,
   'shared/protocol/http/README.md': 1_250,
   'shared/routing/formats/hub/README.md': 2_250,

@@ -5,8 +5,8 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { argsOf, type RecordedOutcome, type RecordedTurn } from '../support/recorded-turn.ts';
 import type { RecordedAnswer, RecordedApi } from './recorded-answers.ts';
-import { argsOf, type RecordedOutcome, type RecordedTurn } from './turn.ts';
 
 type Send = typeof fetch;
 const apiKey = 'none';

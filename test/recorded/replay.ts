@@ -1,11 +1,12 @@
 // Plays each recorded answer to a client of each interface through the gateway, and compares the turn that the client has with the
 // turn that the package of the provider's format reads in the original bytes.
+
+import { type ClientName, clientsOf, outcomeOf } from '../support/client-turns.ts';
 import { startHarness } from '../support/harness.ts';
+import { differences, type TurnDifference } from '../support/recorded-turn.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
-import { type ClientName, clientsOf, outcomeOf } from './client-turns.ts';
 import { readOriginal } from './original-turn.ts';
 import type { RecordedAnswer } from './recorded-answers.ts';
-import { differences, type TurnDifference } from './turn.ts';
 import { reasonOf } from './wanted-differences.ts';
 
 export interface Fault extends TurnDifference {

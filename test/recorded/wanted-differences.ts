@@ -1,7 +1,7 @@
 // Where a client is to have something else than what the package of the provider's format reads in its answer.
-import type { ClientName } from './client-turns.ts';
+import type { ClientName } from '../support/client-turns.ts';
+import type { Aspect } from '../support/recorded-turn.ts';
 import type { RecordedAnswer } from './recorded-answers.ts';
-import type { Aspect } from './turn.ts';
 
 interface WantedDifference {
   /** Of the names of answers. */

@@ -207,22 +207,31 @@ const readPrice = (text: string | null): TokenPrice | null =>
 /** Dots between digits are dashes: hosts and catalogues write both. */
 export const plainModelName = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
 
+interface NamedCandidate {
+  readonly entry: Pick<ModelProviderDocument, 'upstream_model' | 'list_model'>;
+  readonly model: Pick<ModelDocument, 'id'>;
+}
+
+/** Names at the provider and in the list of models: the name of a deployment or a profile does not show its model. */
+const namesOfEntry = ({ upstream_model, list_model }: NamedCandidate['entry']): readonly string[] =>
+  list_model === undefined ? [upstream_model] : [upstream_model, list_model];
+
+/** Names by which a model is known, the catalogue's last. */
+export const modelNames = ({ entry, model }: NamedCandidate): readonly string[] => [...namesOfEntry(entry), model.id];
+
 /**
  * Names by which a model may be one of OpenAI's. The catalogue's counts where names are those of
  * deployments; at other hosts it may be any word of the operator's.
  */
 export const openAiNames = ({
   provider: { kind },
-  entry,
-  model,
-}: {
-  readonly provider: Pick<ProviderDocument, 'kind'>;
-  readonly entry: Pick<ModelProviderDocument, 'upstream_model'>;
-  readonly model: Pick<ModelDocument, 'id'>;
-}): readonly string[] => {
-  const isOpenAi = kind === 'openai' || kind === 'azure';
-  return isOpenAi ? [entry.upstream_model, model.id] : [entry.upstream_model];
-};
+  ...named
+}: NamedCandidate & { readonly provider: Pick<ProviderDocument, 'kind'> }): readonly string[] =>
+  kind === 'openai' || kind === 'azure' ? modelNames(named) : namesOfEntry(named.entry);
+
+/** The name by which a maker's package knows the model: that of the list, less its kind, where the file has one. */
+export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry']): string =>
+  list_model === undefined ? upstream_model : list_model.slice(list_model.lastIndexOf('/') + 1);
 
 /** OpenAI's own models that think: they take no temperature then, no stops, and their output bound under its newer name. */
 export const isOpenAiThinker = (...names: readonly string[]): boolean =>

@@ -5,7 +5,8 @@ import { patternFault } from '../../foundation/patterns/index.ts';
 import { type GuardrailDocument, guardrailDirections, personalTypes } from '../catalogue/index.ts';
 import { exact } from '../value-forms/index.ts';
 import { besideFaults, chosenBy, mapping, plainId, positiveInteger } from './fields.ts';
-import { auth, awsRegion, faultOfUrl } from './provider-schema.ts';
+import { faultOfUrl } from './provider-address.ts';
+import { auth, awsRegion } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
 /** A call has 55 seconds, and its provider needs most of them. */

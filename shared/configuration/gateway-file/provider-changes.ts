@@ -4,7 +4,6 @@ import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { stateMemberShapes, surchargeFields } from '../../protocol/interfaces/index.ts';
-import { type ProviderKind, providerKinds } from '../model-list/index.ts';
 import { text } from '../value-forms/index.ts';
 import { mapping } from './fields.ts';
 
@@ -80,25 +79,4 @@ function renameFault(name: string, other: string, names: readonly string[]): str
   if (boundNames.includes(other) && !boundNames.includes(name))
     return `${other} bounds the output, and ${name} does not`;
   return readNames.includes(other) ? `${other} is read under its own name alone` : undefined;
-}
-
-interface WrittenAddress {
-  readonly kind?: ProviderKind | undefined;
-  readonly apis?: readonly ProviderApi[] | undefined;
-  readonly base_url?: string | undefined;
-}
-
-/** An interface without an address would be a 404 of the first call. */
-export function addressFaults({ kind, apis: written, base_url }: WrittenAddress): {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}[] {
-  const known = kind && providerKinds[kind];
-  if (known === undefined || (base_url !== undefined && known.furtherApis === undefined)) return [];
-  const served = [...known.apis, ...(known.furtherApis ?? [])];
-  return (written ?? []).flatMap((api, index) =>
-    served.includes(api)
-      ? []
-      : [{ path: ['apis', index], message: `${kind} has no address for ${api}; it serves ${served.join(', ')}` }],
-  );
 }

@@ -1,7 +1,6 @@
 // A provider of the gateway file: its address, how it is called, and the policy that it declares.
 import * as z from 'zod';
 import {
-  calledPaths,
   connectTimeoutDefaultMs,
   idleTimeoutDefaultMs,
   type ProviderApi,
@@ -30,7 +29,8 @@ import {
   timeoutMs,
 } from './fields.ts';
 import { authAdvice } from './problems.ts';
-import { addressFaults, changeFaults, drops, renames } from './provider-changes.ts';
+import { addressFaults, baseUrl } from './provider-address.ts';
+import { changeFaults, drops, renames } from './provider-changes.ts';
 import { constantHeaders, credentialHeader } from './provider-headers.ts';
 
 export const auth = chosenBy<ProviderAuth>((input) => {
@@ -75,34 +75,6 @@ const defaultApis: ProviderApi[] = ['chat-completions'];
 /** Interfaces of a provider whose file does not name them. */
 export const apisOfKind = (kind: ProviderKind | undefined): readonly ProviderApi[] =>
   (kind && providerKinds[kind].apis) ?? defaultApis;
-
-const baseUrl = z.pipe(
-  text(2048),
-  z.transform((written: string, context): string => {
-    const trimmed = written.replace(/\/+$/, '');
-    const message = faultOfBaseUrl(trimmed);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-    return trimmed;
-  }),
-);
-
-function faultOfBaseUrl(written: string): string | undefined {
-  const fault = faultOfUrl(written);
-  if (fault !== undefined) return fault;
-  if (/[?#]/.test(written)) return `must not have a query or a fragment; for a key, ${authAdvice}`;
-  const appended = calledPaths.find((path) => written.endsWith(path));
-  if (appended !== undefined) return `must end before ${appended}: the gateway appends it`;
-  return undefined;
-}
-
-/** Undefined for a URL that can be called. */
-export function faultOfUrl(written: string): string | undefined {
-  if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
-  const url = new URL(written);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return `must not hold credentials, use auth: ${authAdvice}`;
-  return undefined;
-}
 
 /** A name in the path of a token endpoint. */
 const entraName = text(128).check(

@@ -87,9 +87,9 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/\b(?:bearer|basic)\s+\S+/gi, masked],
   // Prefixes of well-known keys, also of keys that a provider has masked in part.
   [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, masked],
-  // A value that is said to be one. A count of tokens is none.
+  // A value that is said to be one. A count of tokens is none, and neither is a sentence about too many of them.
   [
-    /\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
+    /(?<!too many )\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
     `$1${masked}`,
   ],
 ];

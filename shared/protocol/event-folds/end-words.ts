@@ -6,6 +6,8 @@ export type EndMeaning =
   | 'good'
   /** It was kept from answering, although its package takes the word for another end. */
   | 'refused'
+  /** A bound ended it, although its package takes the word for a good end. */
+  | 'bounded'
   /** Nothing that came before it is an answer. */
   | 'broken';
 
@@ -16,6 +18,8 @@ const meanings: Readonly<Record<string, EndMeaning>> = {
   tool_calls: 'good',
   function_call: 'good',
   content_filter: 'good',
+  // Mistral: the model's context is full (https://docs.mistral.ai/api/endpoint/chat, November 2026).
+  model_length: 'bounded',
   error: 'broken',
   abort: 'broken',
   insufficient_system_resource: 'broken',

@@ -1,6 +1,6 @@
 // The most tokens that a call can have at a candidate. An estimate of its usage is based on the same size, and never
 // higher.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
 
@@ -27,7 +27,7 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
 
 /** Whether it is a Claude on any host: by the names at host and catalogue, and by its maker. */
 const isClaude = ({ entry, model, provider }: Target): boolean =>
-  provider.kind === 'anthropic' || [entry.upstream_model, model.id].some((name) => /claude/i.test(name));
+  provider.kind === 'anthropic' || modelNames({ entry, model }).some((name) => /claude/i.test(name));
 
 /** Whether it fetches a URL's content, and accepts a film in place of an image. */
 export const takesAnyMedia = ({ provider }: Pick<Target, 'provider'>): boolean =>

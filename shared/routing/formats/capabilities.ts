@@ -3,6 +3,7 @@ import {
   type Candidate,
   hubApisFor,
   isOpenAiThinker,
+  modelNames,
   openAiNames,
   plainModelName,
   speaksOwn,
@@ -83,8 +84,8 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
 const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 
 /** Decided by the provider's and the catalogue's names: a host's profile does not show its model. */
-export const canBeForced = ({ entry, model }: Pick<Candidate, 'entry' | 'model'>): boolean =>
-  ![entry.upstream_model, model.id].some((name) => unforceable.test(plainModelName(name)));
+export const canBeForced = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
+  !modelNames(candidate).some((name) => unforceable.test(plainModelName(name)));
 
 export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
@@ -94,8 +95,8 @@ export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
 /** Bedrock's models with vectors of several lengths, as its package documents them. */
 const bedrockDimensions = /titan-embed-text-v2|cohere.*embed-v([4-9]|\d\d)|nova.*embed/i;
 
-const hasDimensions = ({ entry, model }: Candidate): boolean =>
-  [entry.upstream_model, model.id].some((name) => bedrockDimensions.test(name));
+const hasDimensions = (candidate: Candidate): boolean =>
+  modelNames(candidate).some((name) => bedrockDimensions.test(name));
 
 /** Models that make images, as their packages name them. */
 const imageModels: Readonly<Partial<Record<HubApi, RegExp>>> = {
@@ -108,9 +109,9 @@ const imageOptions: Readonly<Partial<Record<HubApi, RegExp>>> = {
   'generate-content': /^size=1024x1024$/,
 };
 
-const canDraw = ({ entry, model }: Candidate, api: HubApi, { kind, mediaType = '' }: HubNeed): boolean =>
+const canDraw = (candidate: Candidate, api: HubApi, { kind, mediaType = '' }: HubNeed): boolean =>
   kind === 'image_model'
-    ? [entry.upstream_model, model.id].some((name) => imageModels[api]?.test(name) === true)
+    ? modelNames(candidate).some((name) => imageModels[api]?.test(name) === true)
     : imageOptions[api]?.test(mediaType) === true;
 
 const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>

@@ -1,5 +1,5 @@
 // Whether the gateway marks a prompt for the cache of its provider, and how it marks one that is relayed.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
 import {
   type CallSize,
   cachePlaces,
@@ -38,9 +38,9 @@ export function leastCachedTokens(
 
 /** Whether the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
 export function marksCache(candidate: Candidate, size: CallSize): boolean {
-  const { entry, model } = candidate;
+  const { entry } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
-  const least = leastCachedTokens([entry.upstream_model, model.id]);
+  const least = leastCachedTokens(modelNames(candidate));
   return least !== undefined && estimateInputTokens(candidate, size) >= least.tokens;
 }
 

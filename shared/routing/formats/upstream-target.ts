@@ -3,6 +3,7 @@ import {
   type Candidate,
   canBeKeptFromThinking,
   isOpenAiThinker,
+  modelNames,
   openAiNames,
   relayedEffort,
   thinksUnasked,
@@ -22,7 +23,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
   takesNewerBound:
     provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
   reasoningStyle: provider.reasoning_style ?? 'effort',
-  effortOf: (preference: ReasoningPreference) => relayedEffort(preference, entry.upstream_model, model.id),
+  effortOf: (preference: ReasoningPreference) => relayedEffort(preference, ...modelNames({ entry, model })),
   readsGoogleSignatures: googleHost.test(provider.base_url),
   reportsStreamUsage: provider.stream_usage !== false,
   defaultBound:

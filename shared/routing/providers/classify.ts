@@ -2,6 +2,7 @@
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { RefusedAnswer } from '../../protocol/wire/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
+import { innerError, outermost } from './error-bodies.ts';
 import { accountLimit, faultBehindInvalid, faultOfCode, readRetryDelaySeconds } from './fault-behind-invalid.ts';
 import type { ProviderText } from './provider-text.ts';
 import { type ErrorDetails, isContextOverflow, reasonOf, rejectsRequest } from './rejection-reasons.ts';
@@ -68,10 +69,11 @@ const quotaStatus = 402;
  */
 export function classifyStatus(
   status: number,
-  body: unknown,
+  outerBody: unknown,
   statedRetrySeconds?: number,
   errorType?: string,
 ): AttemptFailure {
+  const body = innerError(outerBody);
   const details = readErrorDetails(body);
   const cause = `status_${status}`;
   const providerCode = providerCodeOf(body);
@@ -141,12 +143,6 @@ function providerCodeOf(body: unknown): string | undefined {
   const details = isJsonObject(error) && isJsonObject(error.details) ? error.details : {};
   const { error_code: code } = details;
   return typeof code === 'string' && codeShape.test(code) ? code : undefined;
-}
-
-/** Google answers some calls with a list of one error. */
-function outermost(body: unknown): Record<string, unknown> {
-  const first: unknown = Array.isArray(body) ? body[0] : body;
-  return isJsonObject(first) ? first : {};
 }
 
 /** `messages[0].content`, say. Anything else might be a provider's words. */

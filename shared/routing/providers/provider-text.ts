@@ -2,6 +2,7 @@
 // shortened, and without the client's text; for the client itself without details of the gateway's accounts.
 import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
+import { innerError } from './error-bodies.ts';
 
 /** Texts that are undefined where the provider says nothing. */
 export interface ProviderText {
@@ -21,7 +22,7 @@ export interface TextReading {
 
 /** `body`: the JSON value or the text of the answer. */
 export function readProviderText(body: unknown, { secrets, hostname, requestText }: TextReading): ProviderText {
-  const known = maskTexts(body, secrets);
+  const known = maskTexts(innerError(body), secrets);
   return {
     forOperator: describe(known, secrets),
     forClient: tellClient(known, secrets, { hostname, requestText }),

@@ -42,11 +42,11 @@ export const rejectsRequest = ({ code, type }: ErrorDetails): boolean =>
   /invalid_request|context_length|content_policy|content_filter/.test(`${code} ${type}`);
 
 /**
- * How xAI, llama.cpp, Kimi, Zhipu, Together, GitHub Models and vLLM say that a prompt is too long (public reports of
+ * How xAI, llama.cpp, Kimi, Zhipu, Together, GitHub Models, vLLM, Cohere and Titan say that a prompt is too long (public reports of
  * 2025 and 2026). Less than nothing is left of the context where a bound is below zero.
  */
 const otherOverflowWords =
-  /maximum prompt length is \d+|exceeds? the available context size|context size has been exceeded|exceeded model token limit|prompt exceeds max length|token count .{0,20}plus max_new_tokens|request body too large for .{1,80} model|max_tokens must be at least 1, got -\d/;
+  /maximum prompt length is \d+|exceeds? the available context size|context size has been exceeded|exceeded model token limit|prompt exceeds max length|token count .{0,20}plus max_new_tokens|request body too large for .{1,80} model|max_tokens must be at least 1, got -\d|too many tokens: |too many input tokens\.|`inputs` tokens \+ `max_new_tokens` must be/;
 
 /** From the surest sign to the vaguest: the first that matches names the reason. */
 const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean][] = [

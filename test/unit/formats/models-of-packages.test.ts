@@ -16,6 +16,7 @@ import {
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
 import { leastCachedTokens } from '../../../shared/routing/formats/relayed-cache-marks.ts';
+import { rulesOf } from '../../../shared/routing/formats/target-rules/index.ts';
 
 import { literalsOf } from '../../support/installed-types.ts';
 import { jsonOf } from '../../support/provider-answers.ts';
@@ -36,6 +37,7 @@ interface CatalogueEntry {
       readonly reasoning: Reasoning;
       readonly sampling: { readonly temperature: unknown };
       readonly tools: { readonly forcedChoice?: boolean };
+      readonly structuredOutput?: { readonly native: boolean };
       readonly endpoints?: { readonly chat: { readonly functionToolsWithReasoning: boolean } };
     };
   };
@@ -78,6 +80,14 @@ describe('Anthropic', () => {
   const entries = entriesOf(anthropicModelCatalog);
 
   it('has a catalogue to compare with', () => expect(entries.length).toBeGreaterThan(10));
+
+  it.each(entries)(
+    '%s is asked for JSON beside tools in our words where its package would take a tool',
+    (id, language) => {
+      const candidate = { provider: { kind: undefined }, entry: { upstream_model: id }, model: { id } } as const;
+      expect(rulesOf('messages', candidate).keepsTextsBesideJson).toBe(language.structuredOutput?.native === true);
+    },
+  );
 
   it.each(entries)('%s thinks, and is forced, as its package says', (id, { reasoning, tools }) => {
     const known = reasoningOf(id) ?? unknownModelReasoning;

@@ -390,6 +390,11 @@ describe('an interface for which a kind has no address', () => {
       'providers[0].apis[1]',
       'deepseek has no address for embeddings',
     ],
+    [
+      'kind: anthropic, apis: [chat-completions], base_url: "https://api.anthropic.com/v1/"',
+      'providers[0].apis[0]',
+      'anthropic has no address for chat-completions',
+    ],
   ])('is a fault of the file: %s', (written, path, words) => {
     expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toMatchObject([
       { path, message: expect.stringContaining(words) },
@@ -400,6 +405,9 @@ describe('an interface for which a kind has no address', () => {
     for (const written of [
       'kind: deepseek, apis: [embeddings], base_url: "https://proxy.example/v1"',
       'kind: vertex, apis: [messages], base_url: "https://v.example/publishers/google", auth: none',
+      'base_url: "https://runtime.sagemaker.eu-west-1.amazonaws.com/endpoints/chat/openai/v1"',
+      'base_url: "https://eu-de.ml.cloud.ibm.com/ml/gateway/v1"',
+      'apis: [messages], base_url: "https://gw.services.ai.azure.com/anthropic/v1"',
     ]) {
       expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toEqual([]);
     }

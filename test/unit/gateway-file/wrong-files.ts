@@ -27,6 +27,10 @@ a base URL of another scheme | https://api.acme → ftp://api.acme | providers[0
 a base URL with credentials | https://api → https://me:secret@api | providers[0].base_url | use auth
 a base URL with a query | example/v1 → example/v1?a=b | providers[0].base_url | query
 a base URL with the path that is appended | example/v1 → example/v1/chat/completions/ | providers[0].base_url | appends
+an address of SageMaker at which another path is called | https://api.acme.example/v1 → https://runtime.sagemaker.eu-west-1.amazonaws.com/endpoints/chat/invocations | providers[0].base_url | endpoints/NAME/openai/v1
+an address of watsonx.ai that wants a version | https://api.acme.example/v1 → https://eu-de.ml.cloud.ibm.com/ml/v1/text/chat?version=2024-10-10 | providers[0].base_url | /ml/gateway/v1
+an older address of Azure | https://api.acme.example/v1 → https://gw.openai.azure.com/openai/deployments/chat | providers[0].base_url | wants ?api-version= in each call
+an address of Azure without its path | https://api.acme.example/v1 → https://gw.openai.azure.com | providers[0].base_url | https://RESOURCE.openai.azure.com/openai/v1
 a base URL with the path of messages | example/v1 → example/v1/messages | providers[0].base_url | appends
 no interface | reasoning_style: effort → apis: [] | providers[0].apis | must name one
 an interface twice | reasoning_style: effort → apis: [messages, messages] | providers[0].apis[1] | is there twice

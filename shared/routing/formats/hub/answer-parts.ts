@@ -53,7 +53,7 @@ export async function* readParts<Event>(
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   const isWhole = exchange.answer()?.isStream === false;
   // Where the client gave stops, the first word may have been one: nothing is an answer.
-  const mayBeEmpty = target.failsEmpty !== true || (options.stopSequences ?? []).length > 0;
+  const mayBeEmpty = target.failsEmpty !== true || stops.length > 0 || (options.stopSequences ?? []).length > 0;
   let hasContent = false;
   let hasCalls = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {

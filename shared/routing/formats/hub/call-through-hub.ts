@@ -2,6 +2,8 @@
 // request and reads the answer, `send` carries both, and the source writes the answer.
 import {
   type Candidate,
+  listedName,
+  modelNames,
   openAiNames,
   reasoningOf,
   thinkingOf,
@@ -132,7 +134,7 @@ export async function callThroughHub(
     await nextStep();
     const options = target.toOptions(targetCall);
     await nextStep();
-    const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id), nextStep });
+    const opened = target.openModel({ ...modelFacts, ...exchange.settings, generateId: toolCallIds(id), nextStep });
     const distinct = distinctCallIds();
     const undoRenames = (part: HubPart) => distinct(packageNames.partOf(partWithArguments(part, raw.putBack)));
     const attempt = {
@@ -160,13 +162,25 @@ function factsOf(
   target: HubTarget,
   preference: HubCall['reasoning'],
   boundTokens: number,
-): Pick<TargetCall, 'model' | 'provider' | 'names' | 'openAiNames' | 'boundTokens' | 'reasoning' | 'thinking'> {
+): Pick<
+  TargetCall,
+  'model' | 'knownAs' | 'provider' | 'names' | 'openAiNames' | 'boundTokens' | 'reasoning' | 'thinking'
+> {
   const { provider, entry } = candidate;
   const model = entry.upstream_model;
-  const names = [model, candidate.model.id];
+  const names = modelNames(candidate);
   const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(provider) ?? unknownModelReasoning;
   const thinking = thinkingOf(preference, boundTokens, reasoning);
-  return { model, provider, names, openAiNames: openAiNames(candidate), boundTokens, reasoning, thinking };
+  return {
+    model,
+    knownAs: listedName(entry),
+    provider,
+    names,
+    openAiNames: openAiNames(candidate),
+    boundTokens,
+    reasoning,
+    thinking,
+  };
 }
 
 const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTarget, by: SignedBy) => ({

@@ -1,6 +1,6 @@
 // Embeddings through a package: the inputs in as many parts as it takes at once, a few parts at a time, and one answer in
 // the order of the inputs.
-import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
@@ -41,7 +41,7 @@ export async function embedInParts(
   const { embeddings, ...target } = await loadTarget(request.api);
   if (embeddings === undefined) throw new Error(`the package of ${request.api} has no embeddings`);
   const model = candidate.entry.upstream_model;
-  const names = [model, candidate.model.id];
+  const names = modelNames(candidate);
   const write = writers[String(body.encoding_format ?? 'float')];
   if (write === undefined) return failed({ ...notTranslatable, param: 'encoding_format' });
   const embeddingOptions = inputOf(body);
@@ -91,7 +91,7 @@ const inParts = (texts: readonly string[], max: number): readonly (readonly stri
 export async function embeddingRequests({ api, candidate, size }: SplitTask): Promise<number> {
   const { embeddings } = await loadTarget(api);
   const model = candidate.entry.upstream_model;
-  const names = [model, candidate.model.id];
+  const names = modelNames(candidate);
   return embeddings === undefined ? 1 : Math.ceil(size.contexts / (await inputsMaxOf({ embeddings, model, names })));
 }
 

@@ -86,6 +86,7 @@ export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerPr
   }
   const meaning = meaningOfEnd(raw);
   if (meaning === 'refused') return { unified: 'content-filter', raw };
+  if (meaning === 'bounded') return { unified: 'length', raw };
   return meaning === 'broken' ? { unified: 'error', raw } : { unified, raw };
 }
 

@@ -1,5 +1,5 @@
 // Images through a package: in as many calls as it makes of them at once, and one answer in the client's form.
-import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import type { FormPart } from '../../../protocol/forms/index.ts';
@@ -49,7 +49,7 @@ export async function imagesInParts(
   const { imaging, ...target } = await loadTarget(task.api);
   if (imaging === undefined) throw new Error(`the package of ${task.api} makes no images`);
   const model = candidate.entry.upstream_model;
-  const names = [model, candidate.model.id];
+  const names = modelNames(candidate);
   const { files, withImages } = await readFiles(form?.filesOf('image') ?? [], body.prompt as string);
   const call = { imaging, target, model, names, body, files, withImages, openPart };
   const counts = countsOf(size.choices, imaging.imagesMax);

@@ -3,7 +3,15 @@
 import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { type HubCall, type OptionalName, reportedPathsMax, strictPath } from '../../../protocol/hub/index.ts';
-import { isJsonObject, type JsonText, parseJson, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  parseJson,
+  rewriteMembers,
+  scanJson,
+} from '../../../protocol/wire/index.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
 export interface SentBody {
@@ -25,7 +33,7 @@ export async function toSentBody(
   if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
   const { json } = scanned;
   await nextStep();
-  const changes = new Map(Object.entries(target.boundBody(json, targetCall)));
+  const changes = new Map(Object.entries({ ...ownName(json, targetCall), ...target.boundBody(json, targetCall) }));
   const leftOut = [
     ...leftOutOf(targetCall, target, json, changes),
     ...(target.leavesOut?.(targetCall) ?? []).map(asPath),
@@ -35,6 +43,10 @@ export async function toSentBody(
   await nextStep();
   return { text: withoutHalves(sent), leftOut };
 }
+
+/** The provider's name of the model, where its package knows another. */
+const ownName = (json: JsonText, { model, knownAs }: TargetCall): JsonObject =>
+  model === knownAs || findMember(json, 'model') === undefined ? {} : { model };
 
 const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/gs;
 const halfCharacters = '\\ud800'.length;

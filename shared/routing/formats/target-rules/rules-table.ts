@@ -1,6 +1,12 @@
 // Rules of a target for a conversation beyond its format, by the provider's kind and the model's family: one table for
 // relayed and translated calls.
-import { type Candidate, isOpenAiThinker, plainModelName } from '../../../configuration/catalogue/index.ts';
+import {
+  type Candidate,
+  isOpenAiThinker,
+  modelNames,
+  openAiNames,
+  plainModelName,
+} from '../../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../../configuration/model-list/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 
@@ -30,7 +36,7 @@ export interface TargetRules {
 /** `model`: of its catalogue, where a host's profile does not show whose model it is. */
 type RuledCandidate = {
   readonly provider: Pick<Candidate['provider'], 'kind'>;
-  readonly entry: Pick<Candidate['entry'], 'upstream_model'>;
+  readonly entry: Pick<Candidate['entry'], 'upstream_model' | 'list_model'>;
   readonly model: Pick<Candidate['model'], 'id'>;
 };
 
@@ -87,6 +93,13 @@ const rows: readonly Row[] = [
       thinkingIn: 'parts',
     },
   },
+  // Where a model has no JSON of its own, @ai-sdk/anthropic makes it call a tool, and drops the texts beside it.
+  { api: 'messages', rules: { keepsTextsBesideJson: false } },
+  {
+    api: 'messages',
+    family: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/,
+    rules: { keepsTextsBesideJson: true },
+  },
   // Its output of a call is a text.
   { api: 'responses', rules: { flagsFailures: false } },
   // `image` of a ToolResultContentBlock (tried: https://github.com/anomalyco/opencode/issues/49443), `status` of a ToolResultBlock
@@ -101,13 +114,15 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** OpenAI and Microsoft, or a provider without their kind whose own name of the model is one of OpenAI's that think. */
-export const isOpenAiTarget = ({ provider: { kind }, entry }: Pick<RuledCandidate, 'provider' | 'entry'>): boolean =>
-  kind === 'openai' || kind === 'azure' || isOpenAiThinker(entry.upstream_model);
+/** OpenAI and Microsoft, or a provider without their kind whose model is one of OpenAI's that think. */
+export const isOpenAiTarget = (candidate: RuledCandidate): boolean =>
+  candidate.provider.kind === 'openai' ||
+  candidate.provider.kind === 'azure' ||
+  isOpenAiThinker(...openAiNames(candidate));
 
 export function rulesOf(api: HubApi, candidate: RuledCandidate): TargetRules {
   const { kind } = candidate.provider;
-  const names = [candidate.entry.upstream_model, candidate.model.id].map(plainModelName);
+  const names = modelNames(candidate).map(plainModelName);
   const isOf = (row: Row): boolean =>
     row.api === api &&
     (row.kinds === undefined || (kind !== undefined && row.kinds.includes(kind))) &&

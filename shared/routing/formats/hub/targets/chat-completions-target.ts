@@ -26,10 +26,10 @@ import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  openModel({ model, baseURL, fetch, nextStep }) {
+  openModel({ knownAs, baseURL, fetch, nextStep }) {
     const thinking = watchThinking();
     return thinking.marked(
-      new OpenAICompatibleChatLanguageModel(model, {
+      new OpenAICompatibleChatLanguageModel(knownAs, {
         provider: packageName,
         url: ({ path }) => baseURL + path,
         headers: () => nextStep().then(() => ({})),

@@ -82,13 +82,13 @@ function goesOnWithoutThinking(body: JsonText): boolean {
 const jsonToolName = 'json';
 
 /** A package would take a call of the client's own tool for the answer, or not have one called that must be. */
-function needsJsonInstruction({ call, model, canForceTools, rules }: TargetCall): boolean {
+function needsJsonInstruction({ call, knownAs, canForceTools, rules }: TargetCall): boolean {
   const { responseFormat: format, tools } = call;
   if (format?.type !== 'json') return false;
   if (!rules.keepsTextsBesideJson && tools !== undefined && format.schema !== undefined) return true;
   // A package that does not see whose model it is has it call a tool too.
   const isOwnFormat =
-    /claude/.test(model) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
+    /claude/.test(knownAs) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
   return (!canForceTools && !isOwnFormat) || tools?.some(({ name }) => name === jsonToolName) === true;
 }
 

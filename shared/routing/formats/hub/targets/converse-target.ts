@@ -27,12 +27,20 @@ export const target: HubTarget = {
   imaging: bedrockImages,
   reranking: bedrockReranking,
   // A key keeps it from signing.
-  openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),
+  openModel({ model, knownAs, names, fetch: send, ...settings }) {
+    const ownPath: typeof send = (url, init) =>
+      send(
+        String(url).replace(pathOf(knownAs), () => pathOf(model)),
+        init,
+      );
+    const family = names.some(isClaude) ? ({ modelFamily: 'anthropic' } as const) : {};
+    return createAmazonBedrock({ ...settings, fetch: ownPath, region: 'none' })(knownAs, family);
+  },
   toOptions(target) {
-    const { call, model, rules } = target;
+    const { call, names, rules } = target;
     const { topK: _unknown, topP, prompt, ...options } = claudeOptions(target);
     // Claude refuses both together. Anthropic's package knows.
-    const isOneOfThem = /anthropic|claude/.test(model) && call.temperature !== undefined;
+    const isOneOfThem = names.some(isClaude) && call.temperature !== undefined;
     return {
       ...options,
       ...(isOneOfThem || topP === undefined ? {} : { topP }),
@@ -83,6 +91,7 @@ export const target: HubTarget = {
 
 const plainSays: ReadonlySet<OptionalName> = new Set(['cache_marks', 'cache_options', 'call_cache_marks']);
 const claudeSays: ReadonlySet<OptionalName> = new Set([...plainSays, 'tool_cache_marks']);
+const pathOf = (model: string): string => `/model/${encodeURIComponent(model)}/`;
 const isClaude = (name: string): boolean => /claude/i.test(name);
 
 /**
@@ -111,7 +120,7 @@ function fieldsOfThinking(
   fields: JsonObject,
   target: TargetCall,
 ): { fields: JsonObject; isThinking: boolean } {
-  const { model, thinking } = target;
+  const { knownAs, thinking } = target;
   if (thinking === undefined) return { fields: {}, isThinking: false };
   if (target.reasoning.kind === 'budget' || target.reasoning.kind === 'adaptive') {
     const isClaudeForced = () => isForced(body, fields.tool_choice);
@@ -129,7 +138,7 @@ function fieldsOfThinking(
       isThinking,
     };
   }
-  return { fields: wordsOf(model, thinking), isThinking: false };
+  return { fields: wordsOf(knownAs, thinking), isThinking: false };
 }
 
 function wordsOf(model: string, thinking: Thinking): JsonObject {

@@ -21,6 +21,10 @@ import type { TargetRules } from '../../target-rules/index.ts';
 export interface ModelOptions {
   /** The provider's name. */
   readonly model: string;
+  /** The name by which the package knows the model: it decides by names. The provider's is sent. */
+  readonly knownAs: string;
+  /** Its names at provider, model list and catalogue: a host's profile does not show its model. */
+  readonly names: readonly string[];
   /** Base URL and key for the package. Neither is sent: `fetch` uses the path alone. */
   readonly baseURL: string;
   readonly apiKey: string;
@@ -37,8 +41,8 @@ export interface TargetCall {
   readonly call: HubCall;
   /** The provider's name. */
   readonly model: string;
-  /** Its names at provider and catalogue: a host's profile does not show its model. */
-  readonly names: readonly string[];
+  readonly knownAs: ModelOptions['knownAs'];
+  readonly names: ModelOptions['names'];
   /** Those by which it may be one of OpenAI's. */
   readonly openAiNames: readonly string[];
   readonly rules: TargetRules;

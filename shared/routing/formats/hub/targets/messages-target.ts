@@ -12,8 +12,8 @@ import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, baseURL, fetch, generateId, nextStep }) =>
-    new AnthropicLanguageModel(model, {
+  openModel: ({ knownAs, baseURL, fetch, generateId, nextStep }) =>
+    new AnthropicLanguageModel(knownAs, {
       provider: 'anthropic.messages',
       baseURL,
       fetch,

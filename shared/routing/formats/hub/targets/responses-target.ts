@@ -20,13 +20,13 @@ import { readEncrypted, withOwnParts } from './responses-parts.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  openModel: ({ model, baseURL, generateId, ...settings }) =>
+  openModel: ({ knownAs, baseURL, generateId, ...settings }) =>
     withOwnParts(
       readInPieces(
         settings,
         outputPieces,
         (fetch) =>
-          new OpenAIResponsesLanguageModel(model, {
+          new OpenAIResponsesLanguageModel(knownAs, {
             provider: 'openai',
             url: ({ path }) => baseURL + path,
             headers: () => settings.nextStep().then(() => ({})),
@@ -57,6 +57,7 @@ export const target: HubTarget = {
     ]),
   strictness: openAiStrictness,
   streamType: 'text/event-stream',
+  failsEmpty: true,
   readStream: responseEvents,
   readable: [readableResponse],
   usageIn: (text) => openAiUsageIn(text, readResponseUsage),

@@ -1,8 +1,8 @@
 // The turn that a client of each interface has, put together by the official SDK.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { Harness } from '../support/harness.ts';
-import { argsOf, type RecordedOutcome, type RecordedTurn } from './turn.ts';
+import type { Harness } from './harness.ts';
+import { argsOf, type RecordedOutcome, type RecordedTurn } from './recorded-turn.ts';
 
 export interface RecordedRequest {
   readonly model: string;
@@ -11,7 +11,7 @@ export interface RecordedRequest {
   readonly toolNames: readonly string[];
 }
 
-export type RecordedClient = (asked: RecordedRequest) => Promise<RecordedTurn>;
+export type RecordedClient = (request: RecordedRequest) => Promise<RecordedTurn>;
 export type ClientName = 'chat-completions' | 'messages' | 'responses';
 
 const prompt = 'Hello';
@@ -23,9 +23,9 @@ export function clientsOf(gateway: Harness): Readonly<Record<ClientName, Recorde
   const openai = new OpenAI({ baseURL: `${baseURL}/openai/v1`, apiKey: gateway.key, maxRetries: 0 });
   const anthropic = new Anthropic({ baseURL, authToken: gateway.key, apiKey: null, maxRetries: 0 });
   return {
-    'chat-completions': (asked) => askChat(openai, asked),
-    messages: (asked) => askMessages(anthropic, asked),
-    responses: (asked) => askResponses(openai, asked),
+    'chat-completions': (request) => askChat(openai, request),
+    messages: (request) => askMessages(anthropic, request),
+    responses: (request) => askResponses(openai, request),
   };
 }
 
@@ -79,6 +79,7 @@ const messagesEnds: Readonly<Record<string, string>> = {
   compaction: 'other',
   tool_use: 'tool-calls',
   max_tokens: 'length',
+  model_context_window_exceeded: 'length',
   refusal: 'content-filter',
 };
 

@@ -1,0 +1,91 @@
+// `npm run drift`: runs the tests that compare the gateway with types and catalogues of packages, with the newest
+// published versions of these, and prints what has moved. The project and its packages stay as they are.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runScript } from '../../infra/run-script.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { copyProject, driftTests, interfacePackages } from './newest-packages.ts';
+
+/** npm is a script on Windows. */
+const npm = (...words: string[]): string =>
+  execFileSync('npm', words, {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+/** Of a difference. */
+const shownLines = 25;
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+function shown(text: string): string {
+  const lines = text.split('\n').slice(0, shownLines);
+  return lines.map((line) => `         ${line}`).join('\n');
+}
+
+await runScript('drift', () => {
+  const moved = [...interfacePackages()].flatMap(([name, installed]) => {
+    const newest = npm('view', name, 'version').trim();
+    say(newest === installed ? `same     ${name} ${installed}` : `newer    ${name} ${installed} → ${newest}`);
+    return newest === installed ? [] : [{ name, newest }];
+  });
+  if (moved.length === 0) return say('ok       every package is the newest');
+  const folder = temporaryFolder();
+  try {
+    const packages = join(folder, 'packages');
+    npm(
+      'install',
+      '--prefix',
+      packages,
+      '--no-save',
+      '--no-audit',
+      '--ignore-scripts',
+      ...moved.map((one) => `${one.name}@${one.newest}`),
+    );
+    const project = join(folder, 'project');
+    copyProject(project, new Map(moved.map(({ name }) => [name, join(packages, 'node_modules', name)])));
+    const faults = runTests(project);
+    for (const { title, words } of faults) say(`MOVED    ${title}\n${words}`);
+    if (faults.length > 0) throw new Error(`${faults.length} tests say that something moved`);
+    say('ok       nothing that the gateway knows of them has moved');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+function runTests(project: string): { readonly title: string; readonly words: string }[] {
+  const output = join(project, 'report.json');
+  const jest = [
+    '--require',
+    './infra/require-node.cjs',
+    'node_modules/jest/bin/jest.js',
+    '-w',
+    '2',
+    '--json',
+    `--outputFile=${output}`,
+  ];
+  spawnSync(process.execPath, [...jest, ...driftTests()], { cwd: project, stdio: 'ignore' });
+  const { testResults } = JSON.parse(readFileSync(output, 'utf8')) as Report;
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const failed = assertionResults.filter(({ status }) => status === 'failed');
+    // A file that does not load has no tests.
+    if (assertionResults.length === 0 && message !== '')
+      return [{ title: name.slice(project.length + 1), words: shown(message) }];
+    return failed.map(({ fullName, failureMessages }) => ({
+      title: fullName,
+      words: shown(failureMessages.join('\n')),
+    }));
+  });
+}
