@@ -1,5 +1,6 @@
-// The body of a node:http request: read on demand, bounded by the hard size and by the memory of its call.
+// The body of a request: read on demand, bounded by the hard size and by the memory of its call.
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { gatherBytes } from '../../foundation/heap/index.ts';
@@ -23,7 +24,7 @@ export interface IncomingBody {
 }
 
 /** `beforeReading` runs once, before the first byte is asked for. */
-export function incomingBody(request: IncomingMessage, beforeReading: () => void = () => {}): IncomingBody {
+export function incomingBody(request: Readable, declaredBytes: number, beforeReading: () => void): IncomingBody {
   let fault: GatewayError | undefined;
   let refuseReading = (_error: GatewayError) => {};
   // A request that breaks off later shows by `close`; without a listener its error would end the process.
@@ -36,11 +37,12 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
 
   const read = (memory: CallMemory, maxBytes: number): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      if (declaredBytes(request) > maxBytes) return reject(fail('request_too_large'));
+      if (declaredBytes > maxBytes) return reject(fail('request_too_large'));
       if (fault !== undefined) return reject(fault);
       if (request.destroyed && !request.readableEnded) return reject(cutOff());
-      const gathered = gatherBytes(declaredBytes(request));
-      const stop = () => request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
+      const gathered = gatherBytes(declaredBytes);
+      const stop = () =>
+        request.off('data', onData).off('end', onEnd).off('aborted', onClose).off('close', onClose).pause();
       const refuse = (error: Error) => {
         stop();
         gathered.drop();
@@ -61,7 +63,8 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
       const onClose = () => refuse(cutOff());
       refuseReading = refuse;
       beforeReading();
-      request.on('data', onData).on('end', onEnd).on('close', onClose);
+      // A stream of HTTP/2 that is reset has an end all the same, behind `aborted`.
+      request.on('data', onData).on('end', onEnd).on('aborted', onClose).on('close', onClose);
     });
 
   return {
@@ -77,15 +80,15 @@ export function incomingBody(request: IncomingMessage, beforeReading: () => void
 const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
 
 /** Length declared in the headers; 0 where there is none. */
-export const declaredBytes = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0);
+export const declaredBytes = (headers: { readonly 'content-length'?: string | undefined }): number =>
+  Number(headers['content-length'] ?? 0);
 
 /** Bound up to which the rest of a body is left to Node, which reads it and keeps the connection. */
 const shortRestMaxBytes = 64 * 1024;
 
 /** Whether the rest of the body may be so long that its connection must end with the answer. */
 export const hasLongRest = ({ complete, headers }: IncomingMessage): boolean =>
-  !complete &&
-  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > shortRestMaxBytes);
+  !complete && (headers['transfer-encoding'] !== undefined || declaredBytes(headers) > shortRestMaxBytes);
 
 /**
  * Reads and drops the rest of an unread body. Closing a connection with unread bytes resets it, and the reset destroys

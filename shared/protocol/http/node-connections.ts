@@ -1,12 +1,14 @@
-// The connections of a node:http server. Each has one request at a time: data that a client sends before it has read
-// the last answer waits in its connection, then in the network. No connection, and no number of them, keeps the
-// requests of others waiting.
+// The connections of a server. Of HTTP/1.1 each has one request at a time: data that a client sends before it has read
+// the last answer waits in its connection, then in the network. One whose first bytes say so continues as HTTP/2. No
+// connection, and no number of them, keeps the requests of others waiting.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GatewayError } from '../../errors/index.ts';
 import { type Clock, nextTurn, waitAtMost } from '../../foundation/time/index.ts';
-import { NodeConnection, type SharedByConnections } from './node-connection.ts';
+import type { SharedByConnections } from './connection-stream.ts';
+import { Http2Connection, type SharedByHttp2 } from './http2-connection.ts';
+import { NodeConnection } from './node-connection.ts';
 import { type ConnectionBounds, createOpenConnections } from './open-connections.ts';
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
@@ -15,6 +17,8 @@ const waitingDefaultMaxBytes = 24 * 1024 * 1024;
 const lineStandsMaxMs = 100;
 /** Thousands of heads may exceed their time at once; each is answered by the gateway and has a line in the log. */
 const refusalsPerTurnMax = 100;
+/** Requests of HTTP/2 connections, which bring a hundred each. */
+const streamsPerTurnMax = 20;
 
 export interface NodeConnections {
   /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
@@ -26,6 +30,10 @@ export interface NodeConnections {
    * one. Otherwise as `refuse` of one connection.
    */
   refuse(connection: Duplex, fault: GatewayError, answer: (head: string) => void): void;
+  /** Takes no further requests of HTTP/2 connections; running ones end. */
+  closeHttp2(): void;
+  /** Ends those connections. */
+  endHttp2(): void;
 }
 
 export interface NodeConnectionBounds extends ConnectionBounds {
@@ -35,10 +43,22 @@ export interface NodeConnectionBounds extends ConnectionBounds {
 /** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
 export function createNodeConnections(
   server: Server,
-  clock: Clock,
+  http2: Pick<SharedByHttp2, 'clock' | 'times' | 'serve' | 'boundReached'>,
   { waitingMaxBytes = waitingDefaultMaxBytes, ...bounds }: NodeConnectionBounds = {},
 ): NodeConnections {
-  const shared = { ...sharedByConnections(clock, waitingMaxBytes), open: createOpenConnections(bounds) };
+  const http2Connections = new Set<Http2Connection>();
+  const shared: SharedByHttp2 = {
+    ...http2,
+    ...sharedByConnections(http2.clock, waitingMaxBytes),
+    open: createOpenConnections(bounds),
+    spreadHeads: spreadOverTurns(streamsPerTurnMax),
+    continueAsHttp2(socket, bytes) {
+      const connection = new Http2Connection(socket, shared);
+      http2Connections.add(connection);
+      connection.once('close', () => http2Connections.delete(connection));
+      connection.continueWith(bytes);
+    },
+  };
   const spread = spreadOverTurns(refusalsPerTurnMax);
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
@@ -54,6 +74,12 @@ export function createNodeConnections(
         const head = connectionOf(connection).refuse(fault);
         if (head !== undefined) answer(head);
       }),
+    closeHttp2() {
+      for (const connection of http2Connections) connection.close();
+    },
+    endHttp2() {
+      for (const connection of http2Connections) connection.destroySoon();
+    },
   };
 }
 
@@ -89,7 +115,10 @@ function spreadOverTurns(perTurnMax: number): (work: () => void) => void {
   };
 }
 
-function sharedByConnections(clock: Clock, waitingMaxBytes: number): Omit<SharedByConnections, 'open'> {
+function sharedByConnections(
+  clock: Clock,
+  waitingMaxBytes: number,
+): Pick<SharedByConnections, 'inTurn' | 'countWaiting'> {
   /** The first one is being served. */
   const inLine: Parameters<SharedByConnections['inTurn']>[0][] = [];
   let waitingBytes = 0;

@@ -4,12 +4,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn, waitAtMost } from '../../foundation/time/index.ts';
-import type { AdapterDependencies, Gateway } from './exchange.ts';
-import { incomingBody } from './node-body.ts';
-import { writeAheadBytes } from './node-connection.ts';
+import { http1Answer } from './answer-port.ts';
+import { writeAheadBytes } from './connection-stream.ts';
+import { type AdapterDependencies, type Gateway, type GatewayRequest, queryOf } from './exchange.ts';
+import { http2Exchange } from './http2-exchange.ts';
+import { declaredBytes, incomingBody } from './node-body.ts';
 import { createNodeConnections } from './node-connections.ts';
-import { runExchange } from './node-exchange.ts';
-import { isLoopback, malformed, onlyForLoopback, refuseHead } from './node-refusals.ts';
+import { type NodeExchange, runExchange } from './node-exchange.ts';
+import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead } from './node-refusals.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
@@ -73,19 +75,27 @@ export function createNodeServer(
     const exchanged = exchange.finally(() => running.delete(exchanged));
     running.add(exchanged);
   };
+  const exchange = (one: NodeExchange) => run(runExchange(served, one, dependencies));
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Both can fail while they wait for their turn: without a listener that would end the process.
     outgoing.on('error', () => {});
-    const body = incomingBody(incoming, () => expectsContinue && outgoing.writeContinue());
+    const head = headOf(incoming);
+    const beforeReading = () => expectsContinue && outgoing.writeContinue();
+    const body = incomingBody(incoming, head.declaredBodyBytes, beforeReading);
     connections.begin(incoming, outgoing, () => {
       const keyFound = () => connections.keyFound(incoming);
-      const exchange = { incoming, outgoing, body, keyFound, endsConnection: isClosing, cut: cutting.signal };
-      run(runExchange(served, exchange, dependencies));
+      const answer = http1Answer({ incoming, outgoing, endsConnection: isClosing }, clock);
+      exchange({ head, body, answer, keyFound, cut: cutting.signal });
     });
   };
 
   const server = createServer({ ...serverOptions, keepAliveTimeout: keepAliveTimeoutMs }, serve(false));
-  const connections = createNodeConnections(server, clock);
+  const connections = createNodeConnections(server, {
+    clock,
+    times: { headMs: headersTimeoutMs, requestMs: requestTimeoutMs, idleMs: keepAliveTimeoutMs },
+    serve: (request) => exchange(http2Exchange(request, cutting.signal)),
+    boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
+  });
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
@@ -93,10 +103,17 @@ export function createNodeServer(
     connections.refuse(connection, malformed(), (head) => run(refuseHead(served, { head, connection }, dependencies)));
   });
 
+  const closeAllConnections = () => {
+    server.closeAllConnections();
+    connections.endHttp2();
+  };
   const close = async () => {
     // Serves everything that clients have sent by now: a busy process may not have read it yet.
     for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+    connections.closeHttp2();
+    // In which Node tells their clients.
+    await nextTurn();
     const isIdleIn = (limitMs: number) =>
       waitAtMost(
         clock,
@@ -108,10 +125,10 @@ export function createNodeServer(
       cutting.abort();
       await isIdleIn(closing.answerMaxMs);
       // Connections that read slowly or still send.
-      server.closeAllConnections();
+      closeAllConnections();
       await isIdleIn(closing.settleMaxMs);
     }
-    server.closeAllConnections();
+    closeAllConnections();
     await ended;
   };
   return {
@@ -128,6 +145,13 @@ export function createNodeServer(
     },
     inFlight: () => running.size,
   };
+}
+
+function headOf(incoming: IncomingMessage): NodeExchange['head'] {
+  const { method = '', url = '/' } = incoming;
+  const headers = incoming.headersDistinct as GatewayRequest['headers'];
+  const declaredBodyBytes = declaredBytes(incoming.headers);
+  return { method, path: pathOf(url), query: queryOf(url), headers, declaredBodyBytes };
 }
 
 const serverOptions = {

@@ -14,12 +14,13 @@ interface Closable {
 }
 
 export interface OpenConnections {
-  opened(connection: Closable): void;
+  /** `hasKey`: a key that exists was shown on this connection, of which this is another request. */
+  opened(connection: Closable, hasKey?: boolean): void;
   /** Counts the memory of further bytes of an unfinished head. */
   headCame(connection: Closable, bytes: number): void;
   /** A request is served now; or the connection has ended, with `closed`. */
   headEnded(connection: Closable): void;
-  /** Called for a connection whose request is served. */
+  /** Called while a request of the connection is served. */
   keyFound(connection: Closable): void;
   /** Called when the answer has left. */
   answered(connection: Closable): void;
@@ -75,16 +76,16 @@ export function createOpenConnections({
   }
 
   return {
-    opened(connection) {
-      const areStrangersFull = strangers.size >= strangersMax;
+    opened(connection, hasKey = false) {
+      const areStrangersFull = !hasKey && strangers.size >= strangersMax;
       if (areStrangersFull || all.size >= connectionsMax) {
         const oldest = ofStrangers.oldest() ?? (areStrangersFull ? undefined : ofOthers.oldest());
         close(oldest ?? connection);
         if (oldest === undefined) return;
       }
       all.add(connection);
-      strangers.add(connection);
-      ofStrangers.silent.add(connection);
+      if (!hasKey) strangers.add(connection);
+      groupOf(connection).silent.add(connection);
     },
     headCame(connection, bytes) {
       if (!all.has(connection)) return;
@@ -102,7 +103,11 @@ export function createOpenConnections({
     },
     headEnded,
     keyFound(connection) {
-      strangers.delete(connection);
+      // The head of its next request may have begun.
+      const bytes = ofStrangers.heads.get(connection);
+      ofStrangers.heads.delete(connection);
+      ofStrangers.silent.delete(connection);
+      if (strangers.delete(connection) && bytes !== undefined) ofOthers.heads.set(connection, bytes);
     },
     answered(connection) {
       if (all.has(connection)) groupOf(connection).silent.add(connection);

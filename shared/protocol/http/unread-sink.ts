@@ -1,13 +1,17 @@
 // The sink of an answer that its client may not read: while no byte moves, the memory of its request counts the rest of
 // it.
-import type { ServerResponse } from 'node:http';
 import type { CallMemory } from '../memory-budget/index.ts';
+import type { AnswerPort } from './answer-port.ts';
 import type { TextSink } from './delivery.ts';
 
 type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
 
 /** `text`: the whole answer; empty for a stream, which is produced no faster than it is read. */
-export function unreadSink(outgoing: ServerResponse, memory: Counted, text: string): TextSink {
+export function unreadSink(
+  { stream: outgoing, cut }: Pick<AnswerPort, 'stream' | 'cut'>,
+  memory: Counted,
+  text: string,
+): TextSink {
   let leftCharacters = text.length;
   let characterBytes: number | undefined;
   const moveOn = () => memory.moveOn();
@@ -18,7 +22,7 @@ export function unreadSink(outgoing: ServerResponse, memory: Counted, text: stri
       const goesOn = encoding === undefined ? outgoing.write(piece) : outgoing.write(piece, encoding);
       if (goesOn || outgoing.destroyed) return goesOn;
       characterBytes ??= Buffer.byteLength(text) === text.length ? 1 : 2;
-      memory.standStill(outgoing.writableLength + characterBytes * leftCharacters, () => outgoing.destroy());
+      memory.standStill(outgoing.writableLength + characterBytes * leftCharacters, cut);
       return goesOn;
     },
     once: (event, listener) => outgoing.once(event, listener),

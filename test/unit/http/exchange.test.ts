@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
@@ -248,7 +248,7 @@ describe('of an answer', () => {
   });
 });
 
-/** A response whose reader takes nothing until `reads` is set. */
+/** An answer whose reader takes nothing until `reads` is set. */
 class Unread extends EventEmitter {
   destroyed = false;
   writableLength = 0;
@@ -267,13 +267,13 @@ class Unread extends EventEmitter {
   }
 }
 
-const asResponse = (unread: Unread) => unread as unknown as ServerResponse;
+const asStream = (unread: Unread) => unread as unknown as Writable;
 
 describe('an answer that is not read', () => {
   const openAnswer = (text: string) => {
     const budget = createMemoryBudget(manualClock(), { maxBytes: 300 });
     const outgoing = new Unread();
-    const sink = unreadSink(asResponse(outgoing), budget.open(), text);
+    const sink = unreadSink({ stream: asStream(outgoing), cut: () => outgoing.destroy() }, budget.open(), text);
     return { budget, outgoing, write: () => sink.write(text.slice(0, 10)) };
   };
 

@@ -25,6 +25,14 @@ export function adapterDependencies(streamBudgetSeconds?: number) {
 /** Of one call, with all the room that a process has. */
 export const callMemory = (clock = manualClock()) => createMemoryBudget(clock).open();
 
+/** What a server of connections needs of HTTP/2 where none of its clients speaks it. */
+export const withoutHttp2 = (clock = manualClock()) => ({
+  clock,
+  times: { headMs: 0, requestMs: 0, idleMs: 0 },
+  serve: () => {},
+  boundReached: () => {},
+});
+
 export const answering =
   ({
     body = '',

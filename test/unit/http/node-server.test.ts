@@ -16,7 +16,7 @@ import { createNodeConnections } from '../../../shared/protocol/http/node-connec
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import { adapterDependencies, answering, callMemory, eventStream, gate, partsOf } from './fixtures.ts';
+import { adapterDependencies, answering, callMemory, eventStream, gate, partsOf, withoutHttp2 } from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
@@ -440,7 +440,7 @@ describe('a request', () => {
 
   it('waits in bounded memory with those of all connections: one that is beyond ends, and the others stay', async () => {
     const server = createServer({ requireHostHeader: false });
-    const connections = createNodeConnections(server, manualClock(), { waitingMaxBytes: 16 * 1024 });
+    const connections = createNodeConnections(server, withoutHttp2(), { waitingMaxBytes: 16 * 1024 });
     server.on('request', (incoming, outgoing) => connections.begin(incoming, outgoing, () => {}));
     server.listen(0, host);
     await once(server, 'listening');

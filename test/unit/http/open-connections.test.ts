@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createNodeConnections, type NodeConnectionBounds } from '../../../shared/protocol/http/node-connections.ts';
 import { malformed } from '../../../shared/protocol/http/node-refusals.ts';
-import { manualClock } from '../../support/manual-clock.ts';
 import { call, connected } from '../../support/raw-http.ts';
+import { withoutHttp2 } from './fixtures.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -17,7 +17,7 @@ afterEach(() => {
 
 async function serve(bounds: NodeConnectionBounds) {
   const server = createServer({ requireHostHeader: false });
-  const connections = createNodeConnections(server, manualClock(), bounds);
+  const connections = createNodeConnections(server, withoutHttp2(), bounds);
   const served: Duplex[] = [];
   server.on('request', (incoming, outgoing) =>
     connections.begin(incoming, outgoing, () => {

@@ -1,0 +1,102 @@
+// Where the answer of a request goes, by the protocol of its connection.
+import { type IncomingMessage, type ServerResponse, validateHeaderValue } from 'node:http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../foundation/time/index.ts';
+import { encodingOf } from './delivery.ts';
+import type { GatewayResponse } from './exchange.ts';
+import { discardRest, hasLongRest } from './node-body.ts';
+
+type Head = Pick<GatewayResponse, 'status' | 'headers' | 'body'>;
+
+export interface AnswerPort {
+  /** Takes the bytes of the answer. */
+  readonly stream: Writable;
+  /** Calls `listener` if the client leaves before the end of its answer. */
+  onGone(listener: () => void): void;
+  /** Sends status and headers. Throws, and nothing is sent, where one cannot be written. */
+  begin(head: Head): void;
+  /** Sends what was written, which is the whole answer but for its end. */
+  flush(): void;
+  /** Breaks the answer off, so that its client sees it. */
+  cut(): void;
+  /** Called behind a whole answer: receives what is left of the request, or tells its client not to send it. */
+  endRequest(): Promise<void>;
+}
+
+export interface Http1Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Whether the connection ends with this answer: the server is closing, say. */
+  readonly endsConnection: () => boolean;
+}
+
+export function http1Answer({ incoming, outgoing, endsConnection }: Http1Exchange, clock: Clock): AnswerPort {
+  let isRestLong = false;
+  return {
+    stream: outgoing,
+    onGone(listener) {
+      outgoing.once('close', () => {
+        if (!outgoing.writableFinished) listener();
+      });
+    },
+    begin(head) {
+      isRestLong ||= hasLongRest(incoming);
+      const closing = isRestLong || endsConnection() ? { connection: 'close' } : {};
+      outgoing.writeHead(head.status, { ...headersOf(head), ...closing });
+      if (typeof head.body !== 'string') flushSoon(outgoing);
+    },
+    // Node delays a text until the end of the answer, and writes both as a list of pieces, which makes a call 5 % dearer.
+    flush: () => outgoing.socket?.uncork(),
+    cut: () => outgoing.destroy(),
+    endRequest: async () => {
+      if (isRestLong) await discardRest(incoming, clock);
+    },
+  };
+}
+
+/**
+ * Sends a stream's headers without waiting for a chunk, which may take long; a chunk that is there already leaves with
+ * them.
+ */
+function flushSoon(outgoing: ServerResponse): void {
+  const { socket } = outgoing;
+  socket?.cork();
+  outgoing.flushHeaders();
+  process.nextTick(() => socket?.uncork());
+}
+
+export function http2Answer(stream: ServerHttp2Stream): AnswerPort {
+  return {
+    stream,
+    onGone(listener) {
+      // A reset without an error lets Node end the answer.
+      const listenOnce = () => {
+        stream.off('aborted', listenOnce);
+        if (stream.aborted || !stream.writableFinished) listener();
+      };
+      stream.once('aborted', listenOnce).once('close', listenOnce);
+    },
+    begin(head) {
+      const headers = headersOf(head);
+      for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value);
+      if (!stream.destroyed && !stream.closed) stream.respond({ ':status': head.status, ...headers });
+    },
+    flush() {},
+    cut() {
+      // Without an error the answer would look whole.
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      stream.destroy();
+    },
+    endRequest: async () => {
+      // Node itself does so for one of which nothing was read.
+      if (stream.readableEnded || stream.readableFlowing === null) return;
+      stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+    },
+  };
+}
+
+const headersOf = ({ headers, body }: Head): Record<string, string> => ({
+  ...headers,
+  ...(typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body, encodingOf({ headers }))) } : {}),
+});

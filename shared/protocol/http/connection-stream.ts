@@ -1,0 +1,188 @@
+// A socket between a client and a parser of Node's. The parser gets bytes by the rules of its protocol, a piece at a time;
+// what it may not have yet waits here, and while much waits nothing more is read from the client.
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { OpenConnections } from './open-connections.ts';
+
+/** Bytes that are read while others wait, so that a hang-up is noticed. */
+const readAheadBytes = 4 * 1024;
+/** Bytes that may wait for a client to read them, and one piece more, for the sockets of a server. */
+export const writeAheadBytes = 16 * 1024;
+
+/** State that the connections of a server share. */
+export interface SharedByConnections {
+  /**
+   * Runs `next` when earlier connections had their turn, in a turn of the event loop of its own. The queue waits until
+   * the request that it began is answered (the returned promise), or for a bounded time. Neither may fail.
+   */
+  inTurn(next: () => Promise<void> | undefined): void;
+  readonly open: OpenConnections;
+  /** Counts bytes that wait, or do so no longer. False: they are more than may wait. */
+  countWaiting(addedBytes: number): boolean;
+  /** Continues a connection whose client speaks HTTP/2, from its first byte on. */
+  continueAsHttp2(socket: Socket, bytes: Buffer): void;
+}
+
+export abstract class ConnectionStream extends Duplex {
+  /** Used by Node's own time limits. */
+  readonly setTimeout: Socket['setTimeout'];
+  protected readonly shared: SharedByConnections;
+  /** Read, and not parsed yet. */
+  protected waiting: Buffer = nothing;
+  /** The client has ended its side, or what it sends is not read any more. */
+  protected hasInputEnded = false;
+  /** The parser may have what waits when more has come. */
+  protected needsMore = false;
+  readonly #socket: Socket;
+  readonly #listeners = {
+    data: (bytes: Buffer) => this.#receive(bytes),
+    end: () => this.endInput(),
+    drain: () => this.emit('drain'),
+    timeout: () => this.emit('timeout'),
+    error: (error: Error) => this.destroy(error),
+    close: () => this.destroy(),
+  };
+  #countedBytes = 0;
+  #isHanding = false;
+  #isReleased = false;
+
+  static {
+    // Node asks a connection that it writes to for both. They are those of the socket, to which it writes.
+    const ofSocket = (name: 'writableCorked' | 'writableLength') => ({
+      get(this: ConnectionStream) {
+        return this.#socket[name];
+      },
+    });
+    const descriptors = { writableCorked: ofSocket('writableCorked'), writableLength: ofSocket('writableLength') };
+    Object.defineProperties(ConnectionStream.prototype, descriptors);
+  }
+
+  constructor(socket: Socket, shared: SharedByConnections) {
+    super({ decodeStrings: false, writableHighWaterMark: writeAheadBytes });
+    this.#socket = socket;
+    this.setTimeout = socket.setTimeout.bind(socket);
+    this.shared = shared;
+    // Node takes its own listener away from a connection that it is done with.
+    this.on('error', () => {});
+    for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener);
+  }
+
+  /** Counts the bytes of `waiting` that the parser may get now. */
+  protected abstract handableBytes(): number;
+
+  /** Called behind each piece that the parser got. */
+  protected abstract handed(): void;
+
+  /** Called when the client ends its side, as one does that hangs up. */
+  protected abstract endInput(): void;
+
+  /** Called when more waits in all connections than may. */
+  protected abstract overflow(): void;
+
+  /** Closes the connection after pending writes, like a socket. */
+  destroySoon(): void {
+    if (!this.writableEnded) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  /** To be called behind Node's parser for each piece that it got. */
+  handNext(): void {
+    this.hand();
+  }
+
+  /** Does nothing: pieces arrive as the client sends them, at the parser's pace. */
+  override _read(): void {}
+
+  // Passes Node's writes to the socket directly: a second buffer here would double the cost of each chunk of a stream.
+  override write(chunk: string | Buffer, ...rest: unknown[]): boolean {
+    return this.#socket.write(chunk, ...(rest as []));
+  }
+
+  /** Writes the chunk passed to `end`. */
+  override _write(chunk: string | Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, encoding, callback);
+  }
+
+  override cork(): void {
+    this.#socket.cork();
+  }
+
+  override uncork(): void {
+    this.#socket.uncork();
+  }
+
+  override _final(callback: () => void): void {
+    this.#socket.end(callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.dropInput();
+    this.shared.open.closed(this);
+    if (!this.#isReleased) this.#socket.destroy();
+    callback(error);
+  }
+
+  /** Ends this stream and leaves its socket, with all that the client has sent, to another. */
+  protected leaveSocket(): { readonly socket: Socket; readonly bytes: Buffer } {
+    const bytes = this.waiting;
+    this.#isReleased = true;
+    for (const [event, listener] of Object.entries(this.#listeners)) this.#socket.off(event, listener);
+    this.destroy();
+    return { socket: this.#socket, bytes };
+  }
+
+  /** Reads nothing more. */
+  protected dropInput(): void {
+    this.hasInputEnded = true;
+    this.waiting = nothing;
+    this.#count();
+  }
+
+  /** Passes what it may have to the parser: a piece once it has taken the last. */
+  protected hand(): void {
+    if (this.#isHanding) return;
+    this.#isHanding = true;
+    while (this.waiting.length > 0 && this.readableLength === 0 && !this.hasInputEnded) {
+      const piece = this.#nextPiece();
+      if (piece === undefined) break;
+      this.push(piece);
+      this.handed();
+    }
+    this.#isHanding = false;
+    if (this.destroyed) return;
+    const isBlocked = !this.needsMore || this.readableLength > 0;
+    if (isBlocked && this.waiting.length > readAheadBytes) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+    if (!this.#count()) this.overflow();
+  }
+
+  protected receive(bytes: Buffer): void {
+    this.#receive(bytes);
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.hasInputEnded) return;
+    this.waiting = this.waiting.length === 0 ? bytes : Buffer.concat([this.waiting, bytes]);
+    this.hand();
+  }
+
+  /** Takes from the bytes that wait. An empty view of them would keep the whole read in memory. */
+  #nextPiece(): Buffer | undefined {
+    const length = this.handableBytes();
+    const piece = this.waiting.subarray(0, length);
+    this.waiting = length === this.waiting.length ? nothing : this.waiting.subarray(length);
+    // To count them may have ended this connection.
+    return piece.length === 0 || this.destroyed ? undefined : piece;
+  }
+
+  /** Counts bytes with the whole read that they are a part of, which they keep in memory. */
+  #count(): boolean {
+    const bytes = this.waiting.length === 0 ? 0 : this.waiting.buffer.byteLength;
+    const addedBytes = bytes - this.#countedBytes;
+    this.#countedBytes = bytes;
+    return addedBytes === 0 || this.shared.countWaiting(addedBytes);
+  }
+}
+
+const nothing: Buffer = Buffer.alloc(0);

@@ -1,0 +1,312 @@
+// One HTTP/2 connection of the server: several requests at once, each with the bounds of a connection. Node's parser makes a
+// stream of each of the 2,000 heads that fit into a read, and keeps what a head or a body has sent. So it gets whole heads
+// alone, few of all connections in a turn of the event loop, and bytes of bodies that nobody reads are counted.
+import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../foundation/time/index.ts';
+import { ConnectionStream, type SharedByConnections } from './connection-stream.ts';
+import { type Frame, frameAt, prefaceBytes } from './http2-frames.ts';
+import { malformed } from './node-refusals.ts';
+import { createRateBound, type RateBound } from './rate-bound.ts';
+
+/** Requests of a connection at once. */
+const streamsMax = 100;
+/** Of one stream, sent and not asked for: what HTTP/2 allows where nothing else is said. */
+const windowBytes = 64 * 1024 - 1;
+/** Bytes of a head as it is sent. Node refuses the stream of one that is longer unpacked; from 16 KiB on the gateway does. */
+const packedHeadMaxBytes = 64 * 1024;
+/** Fields of a head: as many as of HTTP/1.1. */
+const fieldsMax = 2_000;
+/** Streams that end before their answer: clients that leave, or break the rules. */
+const leavingRate = { burst: 500, perSecond: 33 };
+/** Frames that carry no request, no body and no room for an answer: pings, settings, resets, priorities. */
+const controlRate = { burst: 1_000, perSecond: 100 };
+/** Faults in a connection's frames that Node forgives. */
+const faultsMax = 100;
+/** Memory of Node's for a connection that waits for a request, beside that of its socket. */
+const restingBytes = 20 * 1024;
+/** How long a client may take to receive the last frames of a connection that ends. */
+const lastFramesMaxMs = 1_000;
+
+/** A bound of a connection, by whose name the log tells that one was closed. */
+export type Http2Bound =
+  | 'streams_left'
+  | 'control_frames'
+  | 'head_bytes'
+  | 'head_time'
+  | 'unread_bytes'
+  | 'frame_bytes';
+
+export interface Http2Times {
+  /** For a head to arrive. */
+  readonly headMs: number;
+  /** For a whole request to arrive. */
+  readonly requestMs: number;
+  /** Without a request. */
+  readonly idleMs: number;
+}
+
+export interface SharedByHttp2 extends SharedByConnections {
+  readonly clock: Clock;
+  readonly times: Http2Times;
+  /** Runs work in this turn of the event loop or, behind that of others, in a later one. It must not fail. */
+  spreadHeads(work: () => void): void;
+  serve(request: Http2Request): void;
+  boundReached(bound: Http2Bound): void;
+}
+
+export interface Http2Request {
+  readonly stream: ServerHttp2Stream;
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** The body is read from here on. */
+  bodyAsked(): void;
+  keyFound(): void;
+}
+
+/** A stream whose client or whose answer has not ended. */
+interface OpenStream {
+  readonly destroy: () => void;
+  isRead: boolean;
+  unreadBytes: number;
+}
+
+export class Http2Connection extends ConnectionStream {
+  readonly #shared: SharedByHttp2;
+  readonly #session: ServerHttp2Session;
+  readonly #streams = new Map<number, OpenStream>();
+  readonly #leavings: RateBound;
+  readonly #controls: RateBound;
+  #hasKey = false;
+  /** Bytes at the beginning that are no frame. */
+  #prefaceLeftBytes = prefaceBytes;
+  /** Of the frame of a body, whose beginning the parser has. */
+  #dataLeft = { streamId: 0, bytes: 0 };
+  /** Of a head that has not ended. */
+  #headBytes = 0;
+  #isHeadHanded = false;
+  #turn: 'none' | 'awaited' | 'here' = 'none';
+  #stopHeadTimer = noTimer;
+  #stopIdleTimer = noTimer;
+  #stopLastTimer = noTimer;
+
+  constructor(socket: Socket, shared: SharedByHttp2) {
+    super(socket, shared);
+    this.#shared = shared;
+    this.#leavings = createRateBound(shared.clock, leavingRate);
+    this.#controls = createRateBound(shared.clock, controlRate);
+    shared.open.opened(this);
+    socket.setTimeout(0);
+    this.#session = performServerHandshake(this, sessionOptions);
+    this.#session
+      .on('stream', (stream, _headers, flags, rawHeaders) => this.#begin(stream, flags, rawHeaders))
+      .on('error', () => {});
+    // Behind Node's own.
+    this.on('data', () => this.handNext());
+    this.once('finish', () => this.#endSoon());
+    this.#rest();
+  }
+
+  /** Takes what the client has sent. */
+  continueWith(bytes: Buffer): void {
+    this.receive(bytes);
+  }
+
+  /** Takes no further request, and ends behind the last answer. */
+  close(): void {
+    this.#session.close();
+  }
+
+  /** Ends behind what was written, or without it where its client does not read. */
+  override destroySoon(): void {
+    super.destroySoon();
+    this.#endSoon();
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    for (const stop of [this.#stopHeadTimer, this.#stopIdleTimer, this.#stopLastTimer]) stop();
+    super._destroy(error, callback);
+  }
+
+  /** The end of a connection, unlike that of a request, is a client's leaving. */
+  protected override endInput(): void {
+    this.destroy();
+  }
+
+  protected override overflow(): void {
+    this.#exceed('unread_bytes');
+  }
+
+  protected override handed(): void {
+    if (this.#session.destroyed) {
+      this.dropInput();
+      this.#endSoon();
+    }
+    if (!this.#isHeadHanded) return;
+    this.#isHeadHanded = false;
+    // Node may have refused the stream.
+    if (this.#streams.size === 0) this.#rest();
+    else this.#shared.open.headEnded(this);
+  }
+
+  protected override handableBytes(): number {
+    this.needsMore = false;
+    let length = Math.min(this.#prefaceLeftBytes, this.waiting.length);
+    this.#prefaceLeftBytes -= length;
+    while (length < this.waiting.length && !this.hasInputEnded) {
+      const frame = this.#dataLeft.bytes === 0 ? frameAt(this.waiting, length) : undefined;
+      // A piece of its own: what is in front of it goes first.
+      if (frame?.kind === 'head') return length === 0 && this.#takesHead(frame) ? frame.bytes : length;
+      const bytes = this.#dataLeft.bytes > 0 ? this.#dataBytes(length) : this.#frameBytes(frame, length);
+      if (bytes === 0) break;
+      length += bytes;
+    }
+    return length;
+  }
+
+  #dataBytes(offset: number): number {
+    const { streamId, bytes } = this.#dataLeft;
+    const length = Math.min(bytes, this.waiting.length - offset);
+    this.#dataLeft = { streamId, bytes: bytes - length };
+    const stream = this.#streams.get(streamId);
+    if (stream === undefined || stream.isRead) return length;
+    stream.unreadBytes += length;
+    if (!this.#shared.countWaiting(length)) this.#exceed('unread_bytes');
+    return length;
+  }
+
+  /** Zero where the parser may not have the frame yet. */
+  #frameBytes(frame: Frame | undefined, offset: number): number {
+    this.needsMore = frame?.isWhole !== true;
+    if (frame === undefined) return 0;
+    const { kind, bytes, isWhole, streamId } = frame;
+    if (kind === 'data') {
+      this.#dataLeft = { streamId, bytes };
+      return this.#dataBytes(offset);
+    }
+    if (kind === 'oversized') this.#exceed('frame_bytes');
+    else if (isWhole && kind === 'control' && !this.#controls.take()) this.#exceed('control_frames');
+    return isWhole && !this.hasInputEnded ? bytes : 0;
+  }
+
+  #takesHead({ bytes, isWhole }: Frame): boolean {
+    this.needsMore = !isWhole;
+    if (bytes > packedHeadMaxBytes) this.#exceed('head_bytes');
+    else if (!isWhole) this.#awaitHead();
+    else {
+      this.#headBytes = 0;
+      this.#stopHeadTimer();
+      if (this.#turn === 'none') this.#askForTurn();
+      if (this.#turn !== 'here') return false;
+      this.#turn = 'none';
+      this.#isHeadHanded = true;
+    }
+    return this.#isHeadHanded;
+  }
+
+  #awaitHead(): void {
+    const addedBytes = this.waiting.length - this.#headBytes;
+    if (this.#headBytes === 0) {
+      this.#stopHeadTimer = this.#shared.clock.after(this.#shared.times.headMs, () => this.#exceed('head_time'));
+    }
+    this.#headBytes = this.waiting.length;
+    this.#shared.open.headCame(this, addedBytes);
+  }
+
+  #askForTurn(): void {
+    this.#turn = 'awaited';
+    this.#shared.spreadHeads(() => {
+      this.#turn = 'here';
+      try {
+        this.hand();
+      } catch (error) {
+        this.destroy(error as Error);
+      }
+    });
+  }
+
+  #begin(stream: ServerHttp2Stream, flags: number, rawHeaders: readonly string[]): void {
+    const { open, clock, times, serve } = this.#shared;
+    stream.on('error', () => {});
+    const refuse = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    const opened: OpenStream = { destroy: refuse, isRead: false, unreadBytes: 0 };
+    open.opened(opened, this.#hasKey);
+    if (stream.closed) return;
+    open.headEnded(opened);
+    const { id = 0 } = stream;
+    this.#streams.set(id, opened);
+    this.#stopIdleTimer();
+    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    const stopTimer = hasBody ? clock.after(times.requestMs, () => refuseRest(stream)) : noTimer;
+    stream.once('close', () => {
+      stopTimer();
+      this.#streams.delete(id);
+      this.#ended(opened, stream.writableFinished && !stream.aborted);
+    });
+    const keyFound = () => {
+      this.#hasKey = true;
+      open.keyFound(this);
+      open.keyFound(opened);
+    };
+    // Behind all that came with it: a client that leaves at once is not served.
+    queueMicrotask(() => {
+      if (!stream.closed) serve({ stream, rawHeaders, keyFound, bodyAsked: () => this.#bodyAsked(opened) });
+    });
+  }
+
+  #bodyAsked(opened: OpenStream): void {
+    opened.isRead = true;
+    this.#shared.countWaiting(-opened.unreadBytes);
+    opened.unreadBytes = 0;
+  }
+
+  #ended(opened: OpenStream, isAnswered: boolean): void {
+    this.#bodyAsked(opened);
+    this.#shared.open.closed(opened);
+    if (this.destroyed) return;
+    if (!isAnswered && !this.#leavings.take()) this.#exceed('streams_left');
+    if (this.#streams.size === 0) this.#rest();
+  }
+
+  /** Waits for a request. */
+  #rest(): void {
+    const { open, clock, times } = this.#shared;
+    open.headEnded(this);
+    open.answered(this);
+    open.headCame(this, restingBytes + this.#headBytes);
+    this.#stopIdleTimer();
+    this.#stopIdleTimer = clock.after(times.idleMs, () => {
+      this.close();
+      this.#endSoon();
+    });
+  }
+
+  /** Tells the client so, reads nothing more of it, and leaves it a moment to receive that. */
+  #exceed(bound: Http2Bound): void {
+    if (this.hasInputEnded) return;
+    this.dropInput();
+    this.#shared.boundReached(bound);
+    this.#session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#endSoon();
+  }
+
+  #endSoon(): void {
+    this.#stopLastTimer();
+    if (this.destroyed) return;
+    this.#stopLastTimer = this.#shared.clock.after(lastFramesMaxMs, () => this.destroy());
+  }
+}
+
+const noTimer = () => {};
+
+const sessionOptions = {
+  settings: { maxConcurrentStreams: streamsMax, initialWindowSize: windowBytes },
+  maxHeaderListPairs: fieldsMax,
+  maxSessionInvalidFrames: faultsMax,
+  maxSessionRejectedStreams: faultsMax,
+};
+
+/** A request that takes too long. Its answer, where there is none yet, says so. */
+function refuseRest(stream: ServerHttp2Stream): void {
+  if (!stream.readableEnded && !stream.destroyed) stream.emit('error', malformed());
+}

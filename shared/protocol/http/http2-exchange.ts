@@ -1,0 +1,45 @@
+// A request of an HTTP/2 connection, as the gateway sees requests.
+import { headersMaxBytes } from '../../foundation/constants/index.ts';
+import { http2Answer } from './answer-port.ts';
+import { queryOf } from './exchange.ts';
+import type { Http2Request } from './http2-connection.ts';
+import { declaredBytes, incomingBody } from './node-body.ts';
+import type { NodeExchange } from './node-exchange.ts';
+import { malformed, pathOf } from './node-refusals.ts';
+
+export function http2Exchange(request: Http2Request, cut: AbortSignal): NodeExchange {
+  const { stream, rawHeaders, bodyAsked, keyFound } = request;
+  const { method, target, headers, bytes } = readHead(rawHeaders);
+  const declared = declaredBytes({ 'content-length': headers['content-length']?.[0] });
+  const expectsContinue = headers.expect?.[0]?.toLowerCase() === '100-continue';
+  const body = incomingBody(stream, declared, () => {
+    bodyAsked();
+    if (expectsContinue && !stream.headersSent) stream.additionalHeaders({ ':status': 100 });
+  });
+  if (bytes > headersMaxBytes) stream.emit('error', malformed());
+  const head = { method, path: pathOf(target), query: queryOf(target), headers, declaredBodyBytes: declared };
+  return { head, body, answer: http2Answer(stream), keyFound, cut };
+}
+
+/** Bytes beside those of a field's name and value, as HTTP/1.1 sends it. */
+const fieldBytes = ': \r\n'.length;
+
+function readHead(rawHeaders: readonly string[]) {
+  const headers: Record<string, string[]> = {};
+  const own: Record<string, string> = {};
+  let bytes = 0;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
+    bytes += name.length + value.length + fieldBytes;
+    if (name.startsWith(':')) own[name] = value;
+    else if (Object.hasOwn(headers, name)) headers[name]?.push(value);
+    else headers[name] = [value];
+  }
+  // Where both name a host, both are looked at.
+  const { ':authority': authority, ':method': method = '', ':path': target = '/' } = own;
+  if (authority !== undefined && !headers.host?.includes(authority))
+    headers.host = [authority, ...(headers.host ?? [])];
+  // HTTP/2 sends a cookie in several fields.
+  if (headers.cookie !== undefined) headers.cookie = [headers.cookie.join('; ')];
+  return { method, target, headers, bytes };
+}

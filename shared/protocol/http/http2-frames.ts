@@ -1,0 +1,57 @@
+// What of an HTTP/2 connection's bytes belongs together: the frames' own heads of nine bytes say so (RFC 9113, 4.1). What
+// is in a frame only Node's parser reads.
+
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+
+/** Whether a connection's first bytes, one at least, are the preface of HTTP/2 or the beginning of it. */
+export function comparePreface(bytes: Buffer): 'whole' | 'part' | 'none' {
+  const length = Math.min(bytes.length, preface.length);
+  if (bytes.compare(preface, 0, length, 0, length) !== 0) return 'none';
+  return length === preface.length ? 'whole' : 'part';
+}
+
+export const prefaceBytes = preface.length;
+
+const frameHeadBytes = 9;
+/** Of a frame's content: we allow what HTTP/2 allows where nothing else is said. */
+const contentMaxBytes = 16 * 1024;
+
+const [data, headers, windowUpdate, continuation] = [0x0, 0x1, 0x8, 0x9];
+const [endStream, endHeaders] = [0x1, 0x4];
+
+export interface Frame {
+  /** `control`: one that carries neither a request nor its body, and lets nobody send more. */
+  readonly kind: 'head' | 'data' | 'window' | 'control' | 'oversized';
+  readonly streamId: number;
+  /** With its head; of a request's head with the frames that continue it. */
+  readonly bytes: number;
+  /** All of it is there. */
+  readonly isWhole: boolean;
+}
+
+/** The frame that begins at an offset; undefined while its head is not there. */
+export function frameAt(bytes: Buffer, offset: number): Frame | undefined {
+  if (bytes.length < offset + frameHeadBytes) return undefined;
+  const contentBytes = bytes.readUIntBE(offset, 3);
+  const [type, flags = 0] = [bytes[offset + 3], bytes[offset + 4]];
+  const streamId = bytes.readUInt32BE(offset + 5) & 0x7fff_ffff;
+  const frame = { streamId, bytes: frameHeadBytes + contentBytes };
+  const isWhole = bytes.length >= offset + frame.bytes;
+  if (contentBytes > contentMaxBytes) return { kind: 'oversized', ...frame, isWhole };
+  if (type === headers) return { kind: 'head', streamId, ...wholeHead(bytes, offset, flags) };
+  // An empty one is a frame like any other, unless it ends a body.
+  if (type === data && (contentBytes > 0 || (flags & endStream) !== 0)) return { kind: 'data', ...frame, isWhole };
+  return { kind: type === windowUpdate ? 'window' : 'control', ...frame, isWhole };
+}
+
+/** Where another frame than its continuation follows, the head is whole for the parser, which finds the fault. */
+function wholeHead(bytes: Buffer, offset: number, firstFlags: number): Pick<Frame, 'bytes' | 'isWhole'> {
+  let end = offset + frameHeadBytes + bytes.readUIntBE(offset, 3);
+  let flags = firstFlags;
+  while ((flags & endHeaders) === 0 && bytes.length >= end + frameHeadBytes && bytes[end + 3] === continuation) {
+    flags = bytes[end + 4] ?? 0;
+    end += frameHeadBytes + bytes.readUIntBE(end, 3);
+  }
+  const isContinued = (flags & endHeaders) === 0 && bytes.length < end + frameHeadBytes;
+  return { bytes: end - offset, isWhole: bytes.length >= end && !isContinued };
+}
