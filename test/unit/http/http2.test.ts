@@ -447,10 +447,10 @@ describe('a connection of HTTP/2', () => {
     const answer = callOn(busy);
     await Promise.all([busy, idle].map((session) => once(session, 'remoteSettings')));
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
-    const closed = once(idle, 'close');
+    const [closed, goaway] = [once(idle, 'close'), once(idle, 'goaway')];
     clock.advance(65_000);
     await closed;
-    expect(idle.goawayCode).toBe(0);
+    expect((await goaway)[0]).toBe(0);
     answers.open();
     expect((await answer).status).toBe(200);
   });
