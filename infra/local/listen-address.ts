@@ -34,7 +34,7 @@ export async function orOneLine<Value>(
 export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
 /** URL as this machine reaches it. */
-export function baseUrl(host: string, port: number): string {
+export function baseUrl(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
   const address = isWildcard(host) ? hostDefault : host;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}/v1`;
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}/v1`;
 }

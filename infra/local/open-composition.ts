@@ -24,6 +24,7 @@ import { hostDefault, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './start-options.ts';
 import { createTerminalLog } from './terminal-log.ts';
+import { readTlsFiles } from './tls-files.ts';
 
 const localStage = 'local';
 const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
@@ -88,7 +89,9 @@ export async function listen(
   started: Stop[],
 ): Promise<number> {
   const { port, host = hostDefault, signIn } = options;
-  const server = createNodeServer(createWholeGateway(composition, builtFiles(), signIn, readMetrics), composition);
+  const tls = options.tls && (await readTlsFiles(options.tls, systemClock.nowMs()));
+  const gateway = createWholeGateway(composition, builtFiles(), signIn, readMetrics);
+  const server = createNodeServer(gateway, composition, { tls });
   const taken = await orOneLine(port, host, () => server.listen(port, host));
   started.push(() => server.close());
   return taken;

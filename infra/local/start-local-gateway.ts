@@ -6,6 +6,7 @@ import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
 import { basePaths, metricsEndpoint } from '../../shared/foundation/constants/index.ts';
 import { readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { metricsAlone, readAlone } from '../metrics/index.ts';
 import { readConfigFile } from './config-file.ts';
@@ -19,6 +20,7 @@ import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './lis
 import { listen, openComposition, type StartOptions, type Stop, stopAll } from './open-composition.ts';
 import { sumProcessMetrics } from './process-metrics.ts';
 import { countProcesses, startProcesses, withOwnFolder } from './processes.ts';
+import { readTlsFiles } from './tls-files.ts';
 
 export type { StartOptions };
 
@@ -55,6 +57,8 @@ export async function startLocalGateway(
     // Checked before the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
     if (metricsPort !== undefined) await checkAddress(metricsPort, metricsHost, '--metrics-port');
+    const tls = options.tls && (await readTlsFiles(options.tls, systemClock.nowMs()));
+    if (tls?.note !== undefined) later.push(`note: ${tls.note}`);
     const { count, note } = countProcesses(options.processes);
     if (note !== undefined) later.push(note);
     later.push(...readTelemetryEnvironment().notes.map((note) => `note: ${note}`));
@@ -68,7 +72,7 @@ export async function startLocalGateway(
     await lookAtCredentials(composition);
     const serve =
       count === 1 ? listen(composition, readMetrics, opened, started) : startProcesses(count, opened, say, started);
-    const url = baseUrl(host, await serve);
+    const url = baseUrl(host, await serve, tls && 'https');
     onServing();
     say(`ready ${url}`);
     if (metricsPort !== undefined) {

@@ -5,11 +5,14 @@ import { dataVariable, isStreamBudget, programs, streamBudget } from '../../shar
 import { readSignIn, type SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { demoTraffic } from './demo/demo-traffic.ts';
 import { hostDefault } from './listen-address.ts';
+import type { TlsPaths } from './tls-files.ts';
 
 export interface LocalOptions {
   readonly port: number;
   /** The address that the server listens on. */
   readonly host: string;
+  /** The files with which the server speaks TLS; undefined for a server in clear. */
+  readonly tls?: TlsPaths | undefined;
   /** A port that serves the metrics and nothing else, without a key. */
   readonly metricsPort?: number | undefined;
   /** The address of that port. Default: this machine alone. */
@@ -49,6 +52,7 @@ where the store is empty.
 
   --port N          port to listen on (default ${portDefault}; 0 takes a free one)
   --host ADDR       address to listen on (default ${hostDefault}: this machine alone)
+  --tls CERT,KEY    listen with TLS: files of a certificate (with those of its authorities) and of its key, in PEM form
   --metrics-port N  serve GET /metrics on this port too, without a key and nothing else
   --metrics-host ADDR
                     address of that port (default ${hostDefault}: this machine alone)
@@ -75,6 +79,7 @@ const isLog = (text: string): text is LocalOptions['log'] => ['text', 'json', 'o
 const known = {
   port: { type: 'string' },
   host: { type: 'string' },
+  tls: { type: 'string' },
   'metrics-port': { type: 'string' },
   'metrics-host': { type: 'string' },
   config: { type: 'string' },
@@ -102,6 +107,15 @@ function parseOptions(args: readonly string[]) {
     if (meant === undefined) throw error;
     throw Object.assign(new Error(`there is no option --${name}; did you mean --${meant}?`), { code });
   }
+}
+
+function tlsOf(text: string | undefined): TlsPaths | undefined {
+  if (text === undefined) return undefined;
+  const [certificate = '', key = '', ...more] = text.split(',');
+  if (certificate === '' || key === '' || more.length > 0) {
+    throw new Error('--tls takes two files, as in certificate.pem,key.pem');
+  }
+  return { certificate, key };
 }
 
 function portOf(name: string, text: string | undefined): number | undefined {
@@ -151,7 +165,11 @@ export function readOptions(
   if (streamBudgetSeconds !== undefined && !isStreamBudget(streamBudgetSeconds)) {
     throw new Error(`--stream-budget takes ${streamBudget.minSeconds} to ${streamBudget.maxSeconds} seconds`);
   }
+  const tls = tlsOf(values.tls);
   const isDemoTraffic = values['demo-traffic'] === true;
+  if (isDemoTraffic && tls !== undefined) {
+    throw new Error('--demo-traffic calls in clear, and trusts no certificate: use it without --tls');
+  }
   if (isDemoTraffic && values.config !== undefined) {
     throw new Error('--demo-traffic is for the demo, which a gateway file replaces: use it without --config');
   }
@@ -170,6 +188,7 @@ export function readOptions(
   return {
     port,
     host,
+    tls,
     metricsPort,
     metricsHost,
     config,

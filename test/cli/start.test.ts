@@ -123,6 +123,8 @@ describe('options', () => {
     [['--port', ''], '--port takes 0 to 65535'],
     [['--port', '65536'], '--port takes 0 to 65535'],
     [['--host', ''], '--host takes an address'],
+    ...['', 'a.pem', 'a.pem,', ',b.pem', 'a,b,c'].map((tls) => [['--tls', tls], '--tls takes two files'] as const),
+    [['--tls', 'a.pem,b.pem', '--demo-traffic'], 'use it without --tls'],
     [['--stream-budget', '54'], '--stream-budget takes 55 to 840 seconds'],
     [['--stream-budget', '5m'], '--stream-budget takes 55 to 840 seconds'],
     [['--log', 'loud'], '--log takes text, json or off'],

@@ -1,5 +1,6 @@
 // Effects of a local start on a store that is not empty, and its output.
 
+import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -20,7 +21,10 @@ import { canonicalJson, sha256Hex, systemRandomness } from '../../shared/foundat
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
+import { testCertificate, trustTestCertificate } from '../support/forward-proxy.ts';
 import { newKey } from '../support/gateway-file.ts';
+import { callOn, openSession } from '../support/raw-http2.ts';
+import { expiredCertificate, futureCertificate } from '../support/refused-certificates.ts';
 import { sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestStore } from '../support/test-store.ts';
@@ -633,4 +637,64 @@ it('the files in the folder of --data are readable by their owner alone, and so 
   expect(readdirSync(made)).toEqual(expect.arrayContaining(['gw.sqlite', 'byok-master.key']));
   expect(modes(made)).toEqual([]);
   expect(modes(given)).toEqual([`${given} 755`]);
+});
+
+describe('a start with --tls', () => {
+  const paths = ({ cert = '', key = '' }: { cert?: string; key?: string }) => {
+    const [certificate, keyFile] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+    writeFileSync(certificate, cert);
+    writeFileSync(keyFile, key);
+    return { certificate, key: keyFile };
+  };
+
+  it('serves HTTPS, which its ready line and its console say; without it a start serves HTTP/2 in clear too', async () => {
+    const distrust = trustTestCertificate();
+    const { url, lines } = await start({ tls: paths(testCertificate) });
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(lines).toContain(`ready ${url}`);
+    expect(lines.filter((line) => line.includes('http://'))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('note:'))).toEqual([]);
+    expect((await fetch(new URL('/health', url))).status).toBe(200);
+    distrust();
+    const clear = await start();
+    const session = openSession(Number(new URL(clear.url).port));
+    expect(await callOn(session, { ':path': '/v1/models' })).toMatchObject({ status: 401 });
+    expect(await callOn(session, { ':path': '/health' })).toMatchObject({ status: 200 });
+    session.destroy();
+  });
+
+  it.each([
+    ['expired on 2021-01-01', expiredCertificate],
+    ['is not valid before 2100-01-01', futureCertificate],
+  ])('says that a certificate %s, and serves', async (words, files) => {
+    const tls = paths(files);
+    const { url, lines } = await start({ tls });
+    expect(lines).toContain(`note: the certificate in ${tls.certificate} ${words}`);
+    expect(lines).toContain(`ready ${url}`);
+  });
+
+  it('has one line for a fault of either file, and changes nothing', async () => {
+    const { cert, key } = testCertificate;
+    const sealed = createPrivateKey(key).export({
+      ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
+    } as never);
+    const faults = [
+      [{ cert: 'none', key }, /certificate\.pem has no certificate in PEM form$/],
+      [
+        { cert: key, key: cert },
+        /certificate\.pem has no certificate in PEM form; the certificate comes first: --tls /,
+      ],
+      [{ cert, key: '' }, /key\.pem has no private key in PEM form$/],
+      [{ cert, key: String(sealed) }, /key\.pem has a key that needs a passphrase: write it without one$/],
+      [{ cert, key: expiredCertificate.key }, /the key in \S+ is not that of the certificate in \S+$/],
+      [{ cert: `${cert}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----`, key }, /cannot be used: \S+/],
+    ] as const;
+    for (const [files, line] of faults) {
+      await expect(start({ tls: paths(files), config: writeFile(ownFile(newKey())) })).rejects.toThrow(line);
+    }
+    const tls = paths(testCertificate);
+    await expect(start({ tls: { ...tls, key: join(folder, 'absent') } })).rejects.toThrow(/^--tls: there is no file /);
+    await expect(start({ tls: { ...tls, certificate: folder } })).rejects.toThrow(/ cannot be read \(EISDIR\)$/);
+    expect(await createWorkspaceStore(store).read('team')).toBeUndefined();
+  });
 });

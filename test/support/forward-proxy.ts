@@ -23,6 +23,9 @@ tv/bor836YeQARtA4bEryUetZ8yhRANCAARKDzX/paSp7Fnn4ESZd/XlG9nrf2J9
 yyLEWvZiTw8xTLHWhwAXquZqA2XU8E5XoTdjZaj00AIJqMSCqoDweBx2
 -----END PRIVATE KEY-----`;
 
+/** With its key, for a server on this machine. */
+export const testCertificate = { cert: certificate, key: privateKey } as const;
+
 /** Until the returned function is called. */
 export function trustTestCertificate(): () => void {
   const trusted = getCACertificates('default');

@@ -83,6 +83,10 @@ QCm1V8kd
 -----END CERTIFICATE-----`,
 } as const;
 
+/** With their key. */
+export const expiredCertificate = { cert: certificates.expired, key: privateKey } as const;
+export const futureCertificate = { cert: certificates.notYetValid, key: privateKey } as const;
+
 /** Until the returned function is called. */
 export function trustTestAuthority(): () => void {
   const trusted = getCACertificates('default');

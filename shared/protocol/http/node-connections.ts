@@ -2,14 +2,16 @@
 // the last answer waits in its connection, then in the network. One whose first bytes say so continues as HTTP/2. No
 // connection, and no number of them, keeps the requests of others waiting.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import type { GatewayError } from '../../errors/index.ts';
 import { type Clock, nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import type { SharedByConnections } from './connection-stream.ts';
 import { Http2Connection, type SharedByHttp2 } from './http2-connection.ts';
 import { NodeConnection } from './node-connection.ts';
-import { type ConnectionBounds, createOpenConnections } from './open-connections.ts';
+import { type ConnectionBounds, createOpenConnections, type OpenConnections } from './open-connections.ts';
 
 /** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
@@ -17,6 +19,8 @@ const waitingDefaultMaxBytes = 24 * 1024 * 1024;
 const lineStandsMaxMs = 100;
 /** Thousands of heads may exceed their time at once; each is answered by the gateway and has a line in the log. */
 const refusalsPerTurnMax = 100;
+/** Connections that have not shown a key that exists: TLS takes 60 KiB for each. */
+const strangersInTlsMax = 1_000;
 /** Requests of HTTP/2 connections, which bring a hundred each. */
 const streamsPerTurnMax = 20;
 
@@ -38,19 +42,23 @@ export interface NodeConnections {
 
 export interface NodeConnectionBounds extends ConnectionBounds {
   readonly waitingMaxBytes?: number;
+  readonly hasTls?: boolean;
 }
 
-/** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
+/**
+ * From here on the connections of this server are of this kind: Node's own listener takes any Duplex. `hasTls`: they are
+ * those of a server of node:https.
+ */
 export function createNodeConnections(
-  server: Server,
+  server: Server | TlsServer,
   http2: Pick<SharedByHttp2, 'clock' | 'times' | 'serve' | 'boundReached'>,
-  { waitingMaxBytes = waitingDefaultMaxBytes, ...bounds }: NodeConnectionBounds = {},
+  { waitingMaxBytes = waitingDefaultMaxBytes, hasTls = false, ...bounds }: NodeConnectionBounds = {},
 ): NodeConnections {
   const http2Connections = new Set<Http2Connection>();
   const shared: SharedByHttp2 = {
     ...http2,
     ...sharedByConnections(http2.clock, waitingMaxBytes),
-    open: createOpenConnections(bounds),
+    open: createOpenConnections(hasTls ? { strangersMax: strangersInTlsMax, ...bounds } : bounds),
     spreadHeads: spreadOverTurns(streamsPerTurnMax),
     continueAsHttp2(socket, bytes) {
       const connection = new Http2Connection(socket, shared);
@@ -60,8 +68,11 @@ export function createNodeConnections(
     },
   };
   const spread = spreadOverTurns(refusalsPerTurnMax);
-  const listeners = server.listeners('connection');
-  server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+  const event = hasTls ? 'secureConnection' : 'connection';
+  const listeners = server.listeners(event);
+  const handshakeEnded = hasTls ? countHandshakes(server, shared.open) : () => {};
+  server.removeAllListeners(event).on(event, (socket: Socket) => {
+    handshakeEnded(socket);
     const connection = new NodeConnection(socket, shared);
     for (const listener of listeners) listener.call(server, connection);
     connection.on('data', () => connection.handNext());
@@ -80,6 +91,35 @@ export function createNodeConnections(
     endHttp2() {
       for (const connection of http2Connections) connection.destroySoon();
     },
+  };
+}
+
+/**
+ * Counts connections from their first byte: before the handshake has ended they keep as much memory as behind it. The
+ * returned function is called at its end.
+ */
+function countHandshakes(server: Server | TlsServer, open: OpenConnections): (socket: Socket) => void {
+  /** By the client's address: nothing else tells which connection a handshake was of. */
+  const handshakes = new Map<string, Socket>();
+  const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  // Node would take a broken handshake for a broken request.
+  server.removeAllListeners('tlsClientError').on('tlsClientError', (_cause: Error, socket: TLSSocket) => {
+    socket.destroy();
+  });
+  server.on('connection', (socket: Socket) => {
+    const address = addressOf(socket);
+    handshakes.set(address, socket);
+    socket.once('close', () => {
+      if (handshakes.get(address) === socket) handshakes.delete(address);
+      open.closed(socket);
+    });
+    open.opened(socket);
+  });
+  return (socket) => {
+    const address = addressOf(socket);
+    const accepted = handshakes.get(address);
+    handshakes.delete(address);
+    if (accepted !== undefined) open.closed(accepted);
   };
 }
 

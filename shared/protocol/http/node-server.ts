@@ -1,15 +1,16 @@
 // The gateway behind node:http, in a local run and in a container. Unlike Lambda it notices when a client hangs up.
 // Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
-import { nextTurn, waitAtMost } from '../../foundation/time/index.ts';
+import { type Clock, nextTurn, waitAtMost } from '../../foundation/time/index.ts';
 import { http1Answer } from './answer-port.ts';
 import { writeAheadBytes } from './connection-stream.ts';
 import { type AdapterDependencies, type Gateway, type GatewayRequest, queryOf } from './exchange.ts';
 import { http2Exchange } from './http2-exchange.ts';
 import { declaredBytes, incomingBody } from './node-body.ts';
-import { createNodeConnections } from './node-connections.ts';
+import { createNodeConnections, type NodeConnections } from './node-connections.ts';
 import { type NodeExchange, runExchange } from './node-exchange.ts';
 import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead } from './node-refusals.ts';
 
@@ -53,6 +54,8 @@ export interface NodeServer {
 export interface NodeServerOptions {
   /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
   readonly anyHost?: boolean;
+  /** A certificate and its key, in PEM form: the server speaks TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Seven seconds in all by default. */
   readonly closing?: ClosingTimes;
   /** How long an idle connection is kept. */
@@ -62,7 +65,7 @@ export interface NodeServerOptions {
 export function createNodeServer(
   gateway: Gateway,
   dependencies: AdapterDependencies,
-  { anyHost = false, closing = closingDefault, keepAliveTimeoutMs = keepAliveDefaultMs }: NodeServerOptions = {},
+  { anyHost = false, tls, closing = closingDefault, keepAliveTimeoutMs = keepAliveDefaultMs }: NodeServerOptions = {},
 ): NodeServer {
   const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
@@ -89,13 +92,19 @@ export function createNodeServer(
     });
   };
 
-  const server = createServer({ ...serverOptions, keepAliveTimeout: keepAliveTimeoutMs }, serve(false));
-  const connections = createNodeConnections(server, {
-    clock,
-    times: { headMs: headersTimeoutMs, requestMs: requestTimeoutMs, idleMs: keepAliveTimeoutMs },
-    serve: (request) => exchange(http2Exchange(request, cutting.signal)),
-    boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
-  });
+  const options = { ...serverOptions, keepAliveTimeout: keepAliveTimeoutMs };
+  const server = tls ? createTlsServer({ ...options, ...tlsOptions, ...tls }) : createServer(options);
+  server.on('request', serve(false));
+  const connections = createNodeConnections(
+    server,
+    {
+      clock,
+      times: { headMs: headersTimeoutMs, requestMs: requestTimeoutMs, idleMs: keepAliveTimeoutMs },
+      serve: (request) => exchange(http2Exchange(request, cutting.signal)),
+      boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
+    },
+    { hasTls: tls !== undefined },
+  );
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
@@ -103,34 +112,7 @@ export function createNodeServer(
     connections.refuse(connection, malformed(), (head) => run(refuseHead(served, { head, connection }, dependencies)));
   });
 
-  const closeAllConnections = () => {
-    server.closeAllConnections();
-    connections.endHttp2();
-  };
-  const close = async () => {
-    // Serves everything that clients have sent by now: a busy process may not have read it yet.
-    for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
-    const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    connections.closeHttp2();
-    // In which Node tells their clients.
-    await nextTurn();
-    const isIdleIn = (limitMs: number) =>
-      waitAtMost(
-        clock,
-        limitMs,
-        Promise.allSettled(running).then(() => true),
-        () => false,
-      );
-    if (!(await isIdleIn(closing.endMaxMs))) {
-      cutting.abort();
-      await isIdleIn(closing.answerMaxMs);
-      // Connections that read slowly or still send.
-      closeAllConnections();
-      await isIdleIn(closing.settleMaxMs);
-    }
-    closeAllConnections();
-    await ended;
-  };
+  const close = () => closeServer({ server, connections, running, cutting }, closing, clock);
   return {
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
@@ -145,6 +127,44 @@ export function createNodeServer(
     },
     inFlight: () => running.size,
   };
+}
+
+interface OpenServer {
+  readonly server: Server | TlsServer;
+  readonly connections: NodeConnections;
+  readonly running: ReadonlySet<Promise<void>>;
+  /** Cuts what still runs. */
+  readonly cutting: AbortController;
+}
+
+async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock): Promise<void> {
+  const { server, connections, running, cutting } = open;
+  // Serves everything that clients have sent by now: a busy process may not have read it yet.
+  for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  connections.closeHttp2();
+  // In which Node tells their clients.
+  await nextTurn();
+  const closeAllConnections = () => {
+    server.closeAllConnections();
+    connections.endHttp2();
+  };
+  const isIdleIn = (limitMs: number) =>
+    waitAtMost(
+      clock,
+      limitMs,
+      Promise.allSettled(running).then(() => true),
+      () => false,
+    );
+  if (!(await isIdleIn(closing.endMaxMs))) {
+    cutting.abort();
+    await isIdleIn(closing.answerMaxMs);
+    // Connections that read slowly or still send.
+    closeAllConnections();
+    await isIdleIn(closing.settleMaxMs);
+  }
+  closeAllConnections();
+  await ended;
 }
 
 function headOf(incoming: IncomingMessage): NodeExchange['head'] {
@@ -163,7 +183,10 @@ const serverOptions = {
   highWaterMark: writeAheadBytes,
 };
 
-const listen = (server: Server, port: number, host: string): Promise<number> =>
+/** A handshake has as long as a head. */
+const tlsOptions = { ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs };
+
+const listen = (server: Server | TlsServer, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, backlog: listenBacklogMax }, () => {

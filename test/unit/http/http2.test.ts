@@ -1,7 +1,9 @@
 // HTTP/2 over real sockets on 127.0.0.1, with gateways of a few lines.
 import { once } from 'node:events';
-import type { ClientHttp2Session } from 'node:http2';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { Agent, get } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
 import { afterEach, describe, expect, it } from '#jest';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
@@ -11,6 +13,8 @@ import {
   type GatewayRequest,
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
+import type { NodeServerOptions } from '../../../shared/protocol/http/node-server.ts';
+import { testCertificate } from '../../support/forward-proxy.ts';
 import { call, connected, exchangeBytes } from '../../support/raw-http.ts';
 import {
   answerOf,
@@ -40,9 +44,9 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-async function serve(gateway: Gateway) {
+async function serve(gateway: Gateway, options: NodeServerOptions = {}) {
   const given = adapterDependencies();
-  const server = createNodeServer(gateway, given.dependencies);
+  const server = createNodeServer(gateway, given.dependencies, options);
   servers.push(server);
   const port = await server.listen(0, host);
   const open = () => {
@@ -174,6 +178,83 @@ describe('a client of HTTP/2', () => {
     unread.on('continue', () => (isAsked = true));
     expect(await answerOf(unread)).toMatchObject({ status: 401 });
     expect(isAsked).toBe(false);
+  });
+});
+
+it("serves AWS's SDK as it comes, which speaks HTTP/2 in clear", async () => {
+  const { requests, gateway } = recorder();
+  const { port } = await serve(async (request, context) => {
+    const { status } = await gateway(request, context);
+    const message = { role: 'assistant', content: [{ text: 'hello' }] };
+    const answer = { output: { message }, stopReason: 'end_turn', usage: {}, metrics: { latencyMs: 1 } };
+    return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) };
+  });
+  const client = new BedrockRuntimeClient({
+    ...{ region: 'us-east-1', endpoint: `http://${host}:${port}/bedrock`, token: { token: 'sk-gw-1' } },
+    authSchemePreference: ['httpBearerAuth'],
+  });
+  const ask = new ConverseCommand({ modelId: 'm', messages: [{ role: 'user', content: [{ text: 'hi' }] }] });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => client.send(ask)));
+  client.destroy();
+  for (const { output } of answers) expect(output?.message?.content).toEqual([{ text: 'hello' }]);
+  expect(new Set(requests.map(({ method, path }) => `${method} ${path}`))).toEqual(
+    new Set(['POST /bedrock/model/m/converse']),
+  );
+  expect(requests[0]?.headers.authorization).toEqual(['Bearer sk-gw-1']);
+});
+
+describe('a server with a certificate', () => {
+  const { cert: ca } = testCertificate;
+  const askOld = async (port: number, agent?: Agent) => {
+    const [answer] = await once(get({ host, port, ca, agent: agent ?? new Agent() }), 'response');
+    return text(answer);
+  };
+
+  it('speaks TLS: HTTP/2 with those that offer it, HTTP/1.1 with others, nothing in clear', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway, { tls: testCertificate });
+    const session = connect(`https://localhost:${port}`, { ca });
+    sessions.push(session);
+    expect(await callOn(session, { ':method': 'POST' }, 'hello')).toMatchObject({ status: 200, body: 'hello' });
+    expect([session.encrypted, session.alpnProtocol]).toEqual([true, 'h2']);
+    expect(await askOld(port)).toBe('');
+    expect(requests).toHaveLength(2);
+    await expect(call(port)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    const raw = await rawSession(port);
+    while (!raw.socket.closed) await nextTurn();
+    expect([requests.length, raw.frames]).toEqual([2, []]);
+    expect(await askOld(port)).toBe('');
+  });
+
+  it('counts connections from their first byte: handshakes that do not end are closed for later ones', async () => {
+    const { port } = await serve(answering({ body: '{}' }), { tls: testCertificate });
+    const silent = [];
+    for (let opened = 0; opened < 1_000; opened += 1) silent.push(await connected(port));
+    expect(await askOld(port)).toBe('{}');
+    while (silent[0]?.closed !== true) await nextTurn();
+    expect(silent.filter(({ closed }) => closed).length).toBeLessThan(5);
+    for (const socket of silent) socket.destroy();
+  });
+
+  it('that closes lets running requests end, of both protocols', async () => {
+    const { opened, open: answerNow } = gate();
+    let entered = 0;
+    const { port, server } = await serve(
+      async () => {
+        entered += 1;
+        await opened;
+        return { status: 200, headers: {}, body: 'x'.repeat(100_000) };
+      },
+      { tls: testCertificate },
+    );
+    const session = connect(`https://localhost:${port}`, { ca });
+    sessions.push(session);
+    const running = [callOn(session).then(({ body }) => body), askOld(port, new Agent({ keepAlive: true }))];
+    while (entered < 2) await nextTurn();
+    const closed = server.close();
+    answerNow();
+    expect((await Promise.all(running)).map((body) => body.length)).toEqual([100_000, 100_000]);
+    await closed;
   });
 });
 
