@@ -1,11 +1,11 @@
 // One HTTP/2 connection of the server: several requests at once, each with the bounds of a connection. Node's parser makes a
 // stream of each of the 2,000 heads that fit into a read, and keeps what a head or a body has sent. So it gets whole heads
-// alone, few of all connections in a turn of the event loop, and bytes of bodies that nobody reads are counted.
+// alone, few of all connections in a turn of the event loop, and bytes of unread bodies are counted.
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../foundation/time/index.ts';
 import { ConnectionStream, type SharedByConnections } from './connection-stream.ts';
-import { type Frame, frameAt, prefaceBytes } from './http2-frames.ts';
+import { frameAt, type Http2Frame, prefaceBytes } from './http2-frames.ts';
 import { malformed } from './node-refusals.ts';
 import { createRateBound, type RateBound } from './rate-bound.ts';
 
@@ -19,7 +19,7 @@ const packedHeadMaxBytes = 64 * 1024;
 const fieldsMax = 2_000;
 /** Streams that end before their answer: clients that leave, or break the rules. */
 const leavingRate = { burst: 500, perSecond: 33 };
-/** Frames that carry no request, no body and no room for an answer: pings, settings, resets, priorities. */
+/** Frames that carry no request and no body, and widen no window: pings, settings, resets, priorities. */
 const controlRate = { burst: 1_000, perSecond: 100 };
 /** Faults in a connection's frames that Node forgives. */
 const faultsMax = 100;
@@ -96,7 +96,6 @@ export class Http2Connection extends ConnectionStream {
     this.#leavings = createRateBound(shared.clock, leavingRate);
     this.#controls = createRateBound(shared.clock, controlRate);
     shared.open.opened(this);
-    socket.setTimeout(0);
     this.#session = performServerHandshake(this, sessionOptions);
     this.#session
       .on('stream', (stream, _headers, flags, rawHeaders) => this.#begin(stream, flags, rawHeaders))
@@ -176,7 +175,7 @@ export class Http2Connection extends ConnectionStream {
   }
 
   /** Zero where the parser may not have the frame yet. */
-  #frameBytes(frame: Frame | undefined, offset: number): number {
+  #frameBytes(frame: Http2Frame | undefined, offset: number): number {
     this.needsMore = frame?.isWhole !== true;
     if (frame === undefined) return 0;
     const { kind, bytes, isWhole, streamId } = frame;
@@ -189,7 +188,7 @@ export class Http2Connection extends ConnectionStream {
     return isWhole && !this.hasInputEnded ? bytes : 0;
   }
 
-  #takesHead({ bytes, isWhole }: Frame): boolean {
+  #takesHead({ bytes, isWhole }: Http2Frame): boolean {
     this.needsMore = !isWhole;
     if (bytes > packedHeadMaxBytes) this.#exceed('head_bytes');
     else if (!isWhole) this.#awaitHead();

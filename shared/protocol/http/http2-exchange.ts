@@ -26,17 +26,17 @@ const fieldBytes = ': \r\n'.length;
 
 function readHead(rawHeaders: readonly string[]) {
   const headers: Record<string, string[]> = {};
-  const own: Record<string, string> = {};
+  const pseudoHeaders: Record<string, string> = {};
   let bytes = 0;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     bytes += name.length + value.length + fieldBytes;
-    if (name.startsWith(':')) own[name] = value;
+    if (name.startsWith(':')) pseudoHeaders[name] = value;
     else if (Object.hasOwn(headers, name)) headers[name]?.push(value);
     else headers[name] = [value];
   }
   // Where both name a host, both are looked at.
-  const { ':authority': authority, ':method': method = '', ':path': target = '/' } = own;
+  const { ':authority': authority, ':method': method = '', ':path': target = '/' } = pseudoHeaders;
   if (authority !== undefined && !headers.host?.includes(authority))
     headers.host = [authority, ...(headers.host ?? [])];
   // HTTP/2 sends a cookie in several fields.

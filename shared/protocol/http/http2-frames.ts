@@ -19,8 +19,8 @@ const contentMaxBytes = 16 * 1024;
 const [data, headers, windowUpdate, continuation] = [0x0, 0x1, 0x8, 0x9];
 const [endStream, endHeaders] = [0x1, 0x4];
 
-export interface Frame {
-  /** `control`: one that carries neither a request nor its body, and lets nobody send more. */
+export interface Http2Frame {
+  /** `control`: one that carries neither a request nor its body, and widens no window. */
   readonly kind: 'head' | 'data' | 'window' | 'control' | 'oversized';
   readonly streamId: number;
   /** With its head; of a request's head with the frames that continue it. */
@@ -30,7 +30,7 @@ export interface Frame {
 }
 
 /** The frame that begins at an offset; undefined while its head is not there. */
-export function frameAt(bytes: Buffer, offset: number): Frame | undefined {
+export function frameAt(bytes: Buffer, offset: number): Http2Frame | undefined {
   if (bytes.length < offset + frameHeadBytes) return undefined;
   const contentBytes = bytes.readUIntBE(offset, 3);
   const [type, flags = 0] = [bytes[offset + 3], bytes[offset + 4]];
@@ -45,7 +45,7 @@ export function frameAt(bytes: Buffer, offset: number): Frame | undefined {
 }
 
 /** Where another frame than its continuation follows, the head is whole for the parser, which finds the fault. */
-function wholeHead(bytes: Buffer, offset: number, firstFlags: number): Pick<Frame, 'bytes' | 'isWhole'> {
+function wholeHead(bytes: Buffer, offset: number, firstFlags: number): Pick<Http2Frame, 'bytes' | 'isWhole'> {
   let end = offset + frameHeadBytes + bytes.readUIntBE(offset, 3);
   let flags = firstFlags;
   while ((flags & endHeaders) === 0 && bytes.length >= end + frameHeadBytes && bytes[end + 3] === continuation) {

@@ -12,15 +12,15 @@ export interface RateBound {
 }
 
 export function createRateBound(clock: Clock, { burst, perSecond }: Rate): RateBound {
-  let left = burst;
+  let remaining = burst;
   let countedAtMs = clock.nowMs();
   return {
     take() {
       const nowMs = clock.nowMs();
-      left = Math.min(burst, left + (Math.max(0, nowMs - countedAtMs) / 1_000) * perSecond);
+      remaining = Math.min(burst, remaining + (Math.max(0, nowMs - countedAtMs) / 1_000) * perSecond);
       countedAtMs = nowMs;
-      left -= 1;
-      return left >= 0;
+      remaining -= 1;
+      return remaining >= 0;
     },
   };
 }
