@@ -325,7 +325,7 @@ describe('images', () => {
       output_format: ['gif', 'jpeg', 'png', 'svg', 'webp'],
       moderation: ['auto', 'low'],
       style: ['natural', 'vivid'],
-      edited: ['gif', 'jpeg', 'png', 'webp'],
+      edited: ['gif', 'jpeg', 'png', 'svg', 'webp'],
     });
   });
 

@@ -29,6 +29,7 @@ export const stateMemberShapes: Readonly<Record<string, Shape>> = {
   thread: membersOf({ type: {}, previous_message_id: {} }),
   container: membersOf({ id: {}, skills: skillsShape }),
   audio: membersOf({ voice: idShape }),
+  background_options: membersOf({ continuation_id: {} }),
   prompt_cache_options: membersOf({ comparison_response_id: {} }),
   diagnostics: membersOf({ previous_message_id: {} }),
 };
@@ -48,6 +49,8 @@ const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   container: ({ container }) => (isJsonObject(container) ? container.id : container),
   // One of the provider's own is a text.
   'audio.voice': ({ audio }) => inside(inside(audio).voice).id,
+  // Names of requests of the account: another workspace's may be among them.
+  'background_options.continuation_id': ({ background_options: options }) => inside(options).continuation_id,
 };
 
 /** Answers that a provider compares the request with. */

@@ -14,7 +14,7 @@ const failed: FaultBehindInvalid = { kind: 'failed' };
 const rateLimited: FaultBehindInvalid = { kind: 'rate_limited' };
 
 /**
- * Anthropic's codes about the gateway's account, whatever the status: those of `resources/shared` in its SDK (1.12.0).
+ * Anthropic's codes about the gateway's account, whatever the status: those of `resources/shared` in its SDK (1.14.0).
  * Codes about a user profile, a version or the body concern the client's request.
  */
 const accountCodes: Readonly<Record<string, FaultBehindInvalid>> = {

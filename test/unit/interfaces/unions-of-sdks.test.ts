@@ -204,7 +204,15 @@ const codesOfRequests = [
 ];
 /** Of Anthropic's administration, files and agents, which the gateway never calls. */
 const codesOfOthers = [
-  'already_member api_key_scope_missing bundle_attachment_not_supported bundle_on_call',
+  'already_member api_key_scope_missing approval_required authorization_check_unavailable bundle_attachment_not_supported',
+  'bundle_on_call change_outcome_unknown cmek_not_approved external_key_not_found external_key_provider_mismatch',
+  'external_storage_in_use external_storage_in_workspace_policy external_storage_not_available',
+  'gcp_project_controlled_by_another_organization gcp_project_not_verified grant_required human_review_not_available',
+  'human_review_on_with_external_storage invalid_storage_arn organization_not_eligible provider_not_allowed',
+  'region_not_supported storage_already_registered storage_attach_limit_reached storage_attached_during_archive',
+  'storage_changed_concurrently storage_in_use storage_not_approved storage_not_attachable storage_profile_mismatch',
+  'storage_profile_still_required storage_verification_failed transcripts_storage_required unsupported_region',
+  'workspace_changed_concurrently workspace_created_incomplete workspace_human_review_disabled',
   'cannot_invite_emails_with_unverified_domains cannot_remove_last_member cannot_sign_out_managed_member',
   'cannot_sign_out_membership_admin cannot_sign_out_owner cannot_sign_out_primary_owner cannot_sign_out_privileged_member',
   'cannot_sign_out_self claude_tag_writes_not_enabled cmek_feature_unsupported compliance_configuration_restricted',

@@ -15,7 +15,7 @@ import {
 
 export const responseSettings = commonSettings.union(
   wordsOf(`
-    max_output_tokens reasoning background include previous_response_id conversation truncation client_metadata
+    max_output_tokens reasoning background background_options include previous_response_id conversation truncation client_metadata
     parallel_tool_calls max_tool_calls
   `),
 );

@@ -62,6 +62,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['context_management', 'context_management'],
   // No target has words for these.
   ['access_programs', 'other'],
+  ['background_options', 'other'],
   ['image', 'other'],
   ['include', 'other'],
   ['max_tool_calls', 'other'],
