@@ -1,13 +1,14 @@
 // The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base URL.
 
 import { okStatus } from '../../shared/errors/index.ts';
-import { headerNames, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
+import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import { interfaceList } from '../../shared/protocol/interface-list/index.ts';
+import { interfaceList, type ListedRoute } from '../../shared/protocol/interface-list/index.ts';
 import {
   createRouter,
   type Endpoint,
   jsonHeaders,
+  modelListRules,
   type RouterDependencies,
 } from '../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from './dependencies.ts';
@@ -50,32 +51,43 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
   const stored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));
   const listed = Object.values(interfaceList);
-  const called = (isBelowAll: boolean) =>
+  const called = (base: ListedRoute['base']) =>
     Object.fromEntries(
-      listed
-        .filter((one) => one.isBelowAll === isBelowAll)
-        .map(({ path, load }) => [path, { POST: onFirstCall(async () => serveCall(deps, await load())) }]),
+      listed.flatMap(({ routes, load }) =>
+        routes
+          .filter((route) => route.base === base)
+          .map(({ path, operation }) => [
+            path,
+            { POST: onFirstCall(async () => serveCall(deps, await load(), operation)) },
+          ]),
+      ),
     );
+  const lists = {
+    [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },
+    [routePaths.model]: { GET: onFirstCall(async () => (await listing()).serveModel(deps)) },
+  };
   return createRouter(
     {
       api: {
-        ...called(true),
+        ...called('all'),
         [routePaths.response]: { GET: stored({ method: 'GET' }), DELETE: stored({ method: 'DELETE' }) },
         [routePaths.cancelResponse]: { POST: stored({ below: '/cancel' }) },
         [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
-        [routePaths.models]: { GET: onFirstCall(async () => (await listing()).serveModels(deps)) },
-        [routePaths.model]: { GET: onFirstCall(async () => (await listing()).serveModel(deps)) },
+        ...lists,
       },
+      vendor: { '/v1beta': { ...called('/v1beta'), ...lists }, '/bedrock': called('/bedrock') },
       root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
-        ...called(false),
+        ...called('/v1'),
         [routePaths.key]: { GET: onFirstCall(async () => (await account()).serveKey(deps)) },
         [routePaths.credits]: { GET: onFirstCall(async () => (await account()).serveCredits(deps)) },
         [routePaths.generation]: { GET: onFirstCall(async () => (await account()).serveGeneration(deps)) },
       },
       routeRules: {
-        ...Object.fromEntries(listed.flatMap(({ path, rules }) => (rules === undefined ? [] : [[path, rules]]))),
-        [routePaths.models]: { messagesFormatWith: headerNames.anthropicVersion },
+        ...Object.fromEntries(
+          listed.flatMap(({ routes, rules }) => (rules === undefined ? [] : routes.map(({ path }) => [path, rules]))),
+        ),
+        ...modelListRules,
       },
     },
     deps,

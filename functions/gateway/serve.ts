@@ -18,10 +18,11 @@ import { writeReadyRecord } from './settlement/write-record.ts';
 import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
+/** `operation`: what its path asks of the model that it names. */
 export const serveCall =
-  (deps: GatewayDependencies, clientInterface: ClientInterface): Endpoint =>
+  (deps: GatewayDependencies, clientInterface: ClientInterface, operation?: string): Endpoint =>
   async (request, scope) => {
-    const received = receive(deps, clientInterface, request, scope);
+    const received = receive(deps, clientInterface, request, scope, operation);
     const key = findKey(deps, received);
     const refusal: RefusedBodies = {};
     const serve = await open(deps, received, key, refusal).catch((error: unknown) => {

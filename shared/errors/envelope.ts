@@ -1,6 +1,7 @@
 // The one writer of error answers, in all of their forms, and of their retry headers.
-import { headerNames } from '../foundation/constants/index.ts';
+import { brand, headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
+import { vendorWords } from './vendor-words.ts';
 
 /** Clients sleep for whatever Retry-After says, so it stays within this span. */
 const retryAfterMinSeconds = 1;
@@ -15,9 +16,9 @@ export interface Envelope {
 
 /**
  * `openai`: the form from which OpenAI's SDKs and the frameworks built on them read message and code; `messages`: the
- * form of Anthropic's Messages.
+ * form of Anthropic's Messages; `google`: of Google's interfaces; `aws`: of AWS's services.
  */
-export type ErrorFormat = 'gateway' | 'openai' | 'messages';
+export type ErrorFormat = 'gateway' | 'openai' | 'messages' | 'google' | 'aws';
 
 /** Parses the header X-Gw-Error-Format. Any value but `openai` counts as absent. */
 export const readErrorFormat = (headers: Readonly<Record<string, readonly string[] | undefined>>): ErrorFormat =>
@@ -36,10 +37,13 @@ export function toEnvelope(error: GatewayError, correlationId: string, format: E
     gateway: () => ({ error: error.code, message, ...ids, ...extras }),
     openai: () => ({ error: openAiError(error, extras), message, ...ids }),
     messages: () => ({ type: 'error', error: messagesError(error), error_code: error.code, ...ids, ...extras }),
+    google: () => ({ error: googleError(error, { ...ids, ...extras }) }),
+    aws: () => ({ message, code: error.code, ...ids, ...extras }),
   };
+  const formHeaders = format === 'aws' ? { [headerNames.amznErrorType]: vendorWords[entry.status].aws } : {};
   return {
     status: entry.status,
-    headers: { 'content-type': 'application/json', ...retryHeaders(error) },
+    headers: { 'content-type': 'application/json', ...formHeaders, ...retryHeaders(error) },
     body: JSON.stringify(bodies[format]()),
   };
 }
@@ -83,11 +87,41 @@ function messagesError(error: GatewayError): object {
 const providerCodeOf = ({ providerCode, param }: GatewayError): string | undefined =>
   providerCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
 
-function retryHeaders({ entry, isFinal, retryAfterSeconds }: GatewayError): Record<string, string> {
-  if (isFinal || entry.retry === 'never') return { [headerNames.shouldRetry]: 'false' };
-  if (entry.retry === 'none') return {};
-  const trueWaitSeconds = Math.ceil(retryAfterSeconds ?? retryAfterDefaultSeconds);
-  const seconds = Math.min(Math.max(trueWaitSeconds, retryAfterMinSeconds), retryAfterMaxSeconds);
+/** What Google's clients read: the code in an ErrorInfo, the field at fault, and when to come back. */
+function googleError(error: GatewayError, metadata: Readonly<Record<string, unknown>>): object {
+  const { code, message, param, entry } = error;
+  const written = Object.entries(metadata).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const waitSeconds = waitSecondsOf(error);
+  const details = [
+    googleDetail('ErrorInfo', { reason: code, domain: brand, metadata: Object.fromEntries(written) }),
+    ...(param === undefined
+      ? []
+      : [googleDetail('BadRequest', { fieldViolations: [{ field: param, description: message }] })]),
+    ...(waitSeconds === undefined ? [] : [googleDetail('RetryInfo', { retryDelay: `${waitSeconds}s` })]),
+  ];
+  return { code: entry.status, message, status: vendorWords[entry.status].google, details };
+}
+
+const googleDetail = (type: string, members: object): object => ({
+  '@type': `type.googleapis.com/google.rpc.${type}`,
+  ...members,
+});
+
+/** The true wait, however long. Undefined where no later try can succeed, or the code says nothing of one. */
+function waitSecondsOf({ entry, isFinal, retryAfterSeconds }: GatewayError): number | undefined {
+  if (isFinal || entry.retry === 'never' || entry.retry === 'none') return undefined;
+  return Math.max(Math.ceil(retryAfterSeconds ?? retryAfterDefaultSeconds), retryAfterMinSeconds);
+}
+
+function retryHeaders(error: GatewayError): Record<string, string> {
+  const { entry, isFinal } = error;
+  const trueWaitSeconds = waitSecondsOf(error);
+  if (trueWaitSeconds === undefined)
+    return isFinal || entry.retry === 'never' ? { [headerNames.shouldRetry]: 'false' } : {};
+  const seconds = Math.min(trueWaitSeconds, retryAfterMaxSeconds);
   const headers: Record<string, string> = { [headerNames.retryAfter]: String(seconds) };
   if (entry.retry === 'soon') headers[headerNames.shouldRetry] = 'true';
   else if (trueWaitSeconds > retryAfterMaxSeconds) headers[headerNames.shouldRetry] = 'false';

@@ -4,28 +4,28 @@
 //   soon   x-should-retry: true and Retry-After        wait   Retry-After, and x-should-retry: false beyond 60 s
 type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
 
-export interface ErrorEntry {
-  readonly status: number;
+export interface ErrorEntry<Status extends number = number> {
+  readonly status: Status;
   readonly message: string;
   readonly retry: RetryAdvice;
   /** Path of the request's field at fault, such as `provider.sort`, where the code alone determines it. */
   readonly param?: string;
 }
 
-type EntryOf<Retry extends RetryAdvice> = ErrorEntry & { readonly retry: Retry };
+type EntryOf<Retry extends RetryAdvice, Status extends number> = ErrorEntry<Status> & { readonly retry: Retry };
 
-const entry = (status: number, message: string, param?: string): EntryOf<'none'> => ({
+const entry = <Status extends number>(status: Status, message: string, param?: string): EntryOf<'none', Status> => ({
   status,
   message,
   retry: 'none',
   ...(param === undefined ? {} : { param }),
 });
 
-const retried = <Retry extends Exclude<RetryAdvice, 'none'>>(
-  status: number,
+const retried = <Retry extends Exclude<RetryAdvice, 'none'>, Status extends number>(
+  status: Status,
   message: string,
   retry: Retry,
-): EntryOf<Retry> => ({ status, message, retry });
+): EntryOf<Retry, Status> => ({ status, message, retry });
 
 /** Codes of plain calls. */
 const gateway = {
@@ -131,6 +131,7 @@ const additions = {
 
 export const errorCatalogue = { ...gateway, ...functions, ...byok, ...additions } as const;
 export type ErrorCode = keyof typeof errorCatalogue;
+export type ErrorStatus = (typeof errorCatalogue)[ErrorCode]['status'];
 
 /** The tables by kind of call, so that a test can compare row by row. */
 export const errorFamilies = { gateway, functions, byok, additions } as const;

@@ -1,7 +1,7 @@
 // The one error class. It has three texts that are never mixed: the code (clients branch on it), the message (people
 // read it, with the provider's words for a rejected request) and the cause (only the log has it).
 import type { StageResource } from '../foundation/constants/index.ts';
-import { type ErrorCode, type ErrorEntry, errorCatalogue } from './error-table.ts';
+import { type ErrorCode, type ErrorEntry, type ErrorStatus, errorCatalogue } from './error-table.ts';
 
 /** A provider's words about the client's own request. */
 export interface ProviderWords {
@@ -110,7 +110,7 @@ export class GatewayError extends Error {
     this.isPaused = isPaused;
   }
 
-  get entry(): ErrorEntry {
+  get entry(): ErrorEntry<ErrorStatus> {
     return errorCatalogue[this.code];
   }
 }

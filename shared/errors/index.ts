@@ -2,3 +2,4 @@ export { type ErrorFormat, readErrorFormat, toEnvelope, whereToLook } from './en
 export { type ErrorCode, errorCatalogue, errorFamilies, okStatus } from './error-table.ts';
 export { fail, failRejected, GatewayError, type RejectionReason, rejectionReasons } from './gateway-error.ts';
 export { nearestOf, quote, suggest } from './suggest.ts';
+export { vendorWords } from './vendor-words.ts';

@@ -1,4 +1,4 @@
-// The list of models for clients of Anthropic's interface, and models named without the part before the slash.
+// The list of models for clients of Anthropic's and of Google's interface, and models named without the part before the slash.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -209,5 +209,57 @@ describe('a bare name', () => {
       'idempotency-key': '0b9b1e5e-2f6f-4b44-9a0b-4a2b9d9c1f11',
     });
     expect(response.status).toBe(200);
+  });
+});
+
+interface GooglePage {
+  readonly models: readonly { readonly name: string }[];
+  readonly nextPageToken?: string;
+}
+
+describe('the models for clients of Google', () => {
+  const ask = (path: string, headers: Record<string, string> = { 'x-goog-api-key': gateway.key }) =>
+    fetch(new URL(gateway.url).origin + path, { headers });
+
+  it.each(['/v1beta/models', '/v1/models', '/v1/v1beta/models'])('are listed in pages at %s', async (path) => {
+    const seen: string[] = [];
+    let token: string | undefined = '';
+    for (let pages = 0; token !== undefined && pages < 5; pages += 1) {
+      const response = await ask(`${path}?pageSize=10&pageToken=${encodeURIComponent(token)}`);
+      const page = (await response.json()) as GooglePage;
+      expect(Object.keys(page).filter((name) => !['models', 'nextPageToken'].includes(name))).toEqual([]);
+      seen.push(...page.models.map(({ name }) => name));
+      token = page.nextPageToken;
+    }
+    expect(seen).toEqual(allIds.map((id) => `models/${id}`));
+  });
+
+  it.each(['/v1beta/models/acme/model-3', '/v1beta/models/acme%2Fmodel-3', '/v1beta/models/model-3'])(
+    'are read one by one, by a bearer too: %s',
+    async (path) => {
+      const model: unknown = await (await ask(path)).json();
+      expect(model).toMatchObject({ name: 'models/acme/model-3', outputTokenLimit: 4_096 });
+      expect(model).not.toHaveProperty('object');
+      expect(await (await ask(path, { authorization: `Bearer ${gateway.key}` })).json()).toEqual(model);
+      expect(await (await ask(path.replace('/v1beta', '/v1'))).json()).toEqual(model);
+    },
+  );
+
+  it('refuse a key in the query, beside a good header too, and say why', async () => {
+    for (const headers of [{}, { 'x-goog-api-key': gateway.key }]) {
+      const response = await ask(`/v1beta/models?key=${gateway.key}`, headers as Record<string, string>);
+      expect(response.status).toBe(401);
+      const { error } = (await response.json()) as { readonly error: { readonly message: string } };
+      expect(error).toMatchObject({ code: 401, status: 'UNAUTHENTICATED', details: [{ reason: 'UNAUTHORIZED' }] });
+      expect(error.message).toContain('x-goog-api-key');
+      expect(JSON.stringify(error)).not.toContain('sk-gw-');
+    }
+    expect((await ask('/v1/models', {})).status).toBe(401);
+  });
+
+  it('refuse a page that there is none of', async () => {
+    for (const query of ['pageSize=many', 'pageToken=none']) {
+      expect((await ask(`/v1beta/models?${query}`)).status).toBe(400);
+    }
   });
 });

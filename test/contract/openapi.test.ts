@@ -130,7 +130,7 @@ describe('the description of the API', () => {
   it('names every header that the gateway reads or writes, but those that no client sends', () => {
     const text = JSON.stringify(description.paths);
     const missing = Object.values(headerNames).filter((name) => !text.includes(`"${name}"`));
-    expect(missing).toEqual([headerNames.authorization, headerNames.originSecret]);
+    expect(missing).toEqual([headerNames.authorization, headerNames.originSecret, headerNames.amznErrorType]);
   });
 
   it('says of every field of the request body what it means, and of no other', () => {

@@ -45,6 +45,45 @@ describe('the routes', () => {
     }
   });
 
+  it.each([
+    ['GET', '/v1beta', 404, 'not_found', 'NOT_FOUND'],
+    ['POST', '/v1beta/nope', 404, 'not_found', 'NOT_FOUND'],
+    ['GET', '/v1beta/cachedContents', 404, 'not_found', 'NOT_FOUND'],
+    ['DELETE', '/v1beta/models/acme/echo', 405, 'method_not_allowed', 'UNIMPLEMENTED'],
+    ['POST', '/v1/v1beta/models', 405, 'method_not_allowed', 'UNIMPLEMENTED'],
+    ['POST', '/v1beta/v1/models', 405, 'method_not_allowed', 'UNIMPLEMENTED'],
+  ])(
+    'tell an unknown path or method below /v1beta in the form of Google: %s %s',
+    async (method, path, status, code, word) => {
+      const response = await send(method, path);
+      expect(response.status).toBe(status);
+      const body = (await response.json()) as {
+        readonly error: { readonly message: string; readonly details: object[] };
+      };
+      expect(body).toEqual({
+        error: { code: status, message: expect.any(String), status: word, details: [expect.any(Object)] },
+      });
+      expect(body.error.details[0]).toEqual({
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        reason: code,
+        domain: 'gw',
+        metadata: { correlation_id: response.headers.get('x-request-id') },
+      });
+      if (status === 404) expect(body.error.message).toContain('/v1beta/models/{model}');
+    },
+  );
+
+  it.each([
+    ['POST', '/bedrock/model/x/nope'],
+    ['GET', '/bedrock/nope'],
+    ['GET', '/bedrock'],
+  ])('tell an unknown path below /bedrock in the form of AWS: %s %s', async (method, path) => {
+    const response = await send(method, path);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('x-amzn-errortype')).toBe('ResourceNotFoundException');
+    expect(await response.json()).toMatchObject({ message: expect.any(String), code: 'not_found' });
+  });
+
   it('read the description of the interface once for all who ask at the same time, and again where that failed', async () => {
     const reads: PromiseWithResolvers<string>[] = [];
     const read = () => {

@@ -104,6 +104,7 @@ describe('the distribution', () => {
 
   it('sends /v1/models to the models function and every other path to the chat function', () => {
     expect(config.CacheBehaviors.map(({ PathPattern }) => PathPattern)).toEqual([
+      '/v1/models/*:*',
       '/v1/models',
       '/v1/models/*',
       '/openai/v1/models',
@@ -111,7 +112,9 @@ describe('the distribution', () => {
     ]);
     const targets = behaviours.map(({ TargetOriginId }) => config.Origins.find(({ Id }) => Id === TargetOriginId));
     expect(JSON.stringify(targets[0]?.DomainName)).toContain('"ChatCompletions');
-    expect(JSON.stringify(targets[1]?.DomainName)).toContain('"Models');
+    // Of the paths that match the first counts: a call of a model that the path names, and a model with a colon in its id.
+    expect(JSON.stringify(targets[1]?.DomainName)).toContain('"ChatCompletions');
+    for (const target of targets.slice(2)) expect(JSON.stringify(target?.DomainName)).toContain('"Models');
   });
 
   it('caches nothing, compresses nothing, takes every method over HTTPS only and keeps the viewer’s Host to itself', () => {

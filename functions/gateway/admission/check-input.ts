@@ -132,7 +132,7 @@ async function goOn(
       if (masked === undefined) return undefined;
       const { dropsIdleMembers } = scope.baseUrlRules;
       const form = request.form?.withTexts(textsIn(masked.text));
-      const reading = { memory: scope.memory, dropsIdleMembers, passedOn, form };
+      const reading = { memory: scope.memory, dropsIdleMembers, passedOn, path: request.path, form };
       const again = await readAgain(clientInterface, masked.text, reading);
       if (again instanceof GatewayError || masked.dropped.length === 0) return again;
       return { ...again, request: { ...again.request, leftOut: masked.dropped } };

@@ -27,7 +27,7 @@ export function findCached(
     readonly guardrails?: readonly GuardrailDocument[] | undefined;
   },
 ): Reservation | undefined {
-  const { cache, provider, text } = call.request;
+  const { cache, provider, text, path } = call.request;
   const { clientInterface, passedOn } = call;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<ReservationResult> {
@@ -39,6 +39,7 @@ export function findCached(
     // With `auto` another model than the first may answer, and its answer is stored under its own key.
     const keysOf = openCacheKeys({
       interfaceId: clientInterface.id,
+      operation: path?.operation,
       workspace: call.workspace.id,
       policy: call.policy,
       namespace,

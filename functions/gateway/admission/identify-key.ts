@@ -16,10 +16,10 @@ export interface CountedKey {
 /** Throws in this order: a restoration of the tables, key, requests per minute, correlation headers. */
 export async function identifyKey(
   deps: GatewayDependencies,
-  { headers }: GatewayRequest,
+  request: GatewayRequest,
   scope: RequestScope,
 ): Promise<CountedKey> {
-  const credential = readCredential(headers);
+  const credential = readCredential(request);
   // It counts this request, so it must not be told while the gateway is paused.
   await deps.catalogue.current();
   const known = await findKey(deps, { credential, scope });

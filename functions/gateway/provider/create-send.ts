@@ -1,7 +1,7 @@
 // The `send` through which a format calls a candidate: adds URL, credential and signature, ends a call that is silent
 // for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
 import { once } from '../../../shared/foundation/cache/index.ts';
-import { streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { headerNames, streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { CandidateRequest, NoAnswer, OpenPart, Pause, Send } from '../../../shared/routing/formats/index.ts';
@@ -206,7 +206,7 @@ function classifyAnswer(
 ): NoAnswer {
   const body = parseLenient(text);
   const retryAfterSeconds = readRetryAfterSeconds(headers, nowMs) ?? readRetryDelaySeconds(body);
-  const errorType = headers['x-amzn-errortype'];
+  const errorType = headers[headerNames.amznErrorType];
   const failure = classifyStatus(
     status,
     body,

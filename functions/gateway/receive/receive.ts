@@ -15,7 +15,13 @@ import {
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { FormText } from '../../../shared/protocol/forms/index.ts';
 import type { GatewayRequest, HeaderValues } from '../../../shared/protocol/http/index.ts';
-import { betasIn, type ClientInterface, openBodyMemory, readModel } from '../../../shared/protocol/interfaces/index.ts';
+import {
+  betasIn,
+  type CallPath,
+  type ClientInterface,
+  openBodyMemory,
+  readModel,
+} from '../../../shared/protocol/interfaces/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -34,8 +40,10 @@ export function receive(
   clientInterface: ClientInterface,
   request: GatewayRequest,
   scope: RequestScope,
+  operation?: string,
 ): ReceivedCall {
-  const credential = readCredential(request.headers, clientInterface);
+  const credential = readCredential(request, clientInterface);
+  const path = operation === undefined ? undefined : pathOfCall(request, scope, operation);
   const attribution = readAttribution(request.headers);
   const sentTags = readTagsHeader(request.headers);
   let parsed: ParsedBody | undefined;
@@ -43,10 +51,10 @@ export function receive(
     scope.memory.nameKey(credential.publicId);
     const { body, bodyBytes, bytesInUse } = await readBody(request, scope.memory, clientInterface);
     if (bodyBytes > longBodyBytes) await nextTurn();
-    const model = body.kind === 'unreadable' ? undefined : readModel(body.json);
+    const model = body.kind === 'unreadable' ? undefined : (path?.model ?? readModel(body.json));
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, asksFunction, bodyBytes, bytesInUse, attribution, sentTags };
+    const shape = { clientInterface, path, asksFunction, bodyBytes, bytesInUse, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
     scope.memory.keepOnly(bytesInUse + (call instanceof GatewayError ? 0 : call.bodyMemory.mediaBytes));
     parsed = { model, asksFunction, call };
@@ -69,9 +77,17 @@ export function receive(
   };
 }
 
+/** The path names the model once; its other parameters are the interface's own. */
+const pathOfCall = ({ query }: GatewayRequest, { pathParameters }: RequestScope, operation: string): CallPath => ({
+  model: pathParameters[0] ?? '',
+  operation,
+  query,
+});
+
 /** Parts of a request beside its body. */
 interface ReadParts {
   readonly clientInterface: ClientInterface;
+  readonly path: CallPath | undefined;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
   /** Of the text, and of the form around it. */
@@ -85,7 +101,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText | FormText,
-  { clientInterface, asksFunction, bodyBytes, bytesInUse, attribution, sentTags: tags }: ReadParts,
+  { clientInterface, path, asksFunction, bodyBytes, bytesInUse, attribution, sentTags: tags }: ReadParts,
 ): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -94,7 +110,7 @@ function readCall(
   const passedOn = readPassedOn(clientInterface, headers, query);
   const betas = passedOn instanceof GatewayError ? undefined : betasIn(passedOn);
   const form = 'form' in body ? body.form : undefined;
-  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, form });
+  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, path, form });
   if (request instanceof GatewayError) return request;
   const { idleMembers } = request;
   const callHeaders = readCallHeaders(headers, asksFunction);
@@ -114,7 +130,7 @@ function readCall(
     tags,
     passedOn,
     fingerprint: once(() =>
-      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, idleMembers }),
+      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, idleMembers, path }),
     ),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,

@@ -132,7 +132,7 @@ async function mergePreset(
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, workspace, named);
   if (applied instanceof GatewayError) return applied;
-  const reading = { memory, dropsIdleMembers, passedOn: call.passedOn };
+  const reading = { memory, dropsIdleMembers, passedOn: call.passedOn, path: sent.path };
   const merged = await readAgain(clientInterface, mergedText(sent, applied.body), reading);
   if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };

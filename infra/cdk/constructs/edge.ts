@@ -27,6 +27,9 @@ const modelPaths = basePaths.flatMap((base) =>
   [routePaths.models, routePaths.model.replace('**', '*')].map((path) => base + path),
 );
 
+/** Calls of a model that the path names, among the paths of the models function: of two that match the first counts. */
+const calledModelPaths = [`${basePaths[0]}${routePaths.model.replace('**', '*:*')}`];
+
 /** Paths of the operator function, for operators and for people who open the page. */
 const managePaths = [`${basePaths[0]}/manage/*`];
 const pagePaths = [`${rootPaths.console}*`];
@@ -125,7 +128,10 @@ export class Edge extends Construct {
     const chat = behavior(chatOrigin);
     const additionalBehaviors = {
       ...(isTasks ? { [metricsEndpoint.path]: { ...chat, functionAssociations: [metricsRefusal(this, stage)] } } : {}),
-      ...(modelsOrigin && behaviorsOf(modelPaths, behavior(modelsOrigin))),
+      ...(modelsOrigin && {
+        ...behaviorsOf(calledModelPaths, chat),
+        ...behaviorsOf(modelPaths, behavior(modelsOrigin)),
+      }),
       ...(operator && operatorBehaviors(operator)),
     };
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {

@@ -96,6 +96,7 @@ const toParameters = (headers: Partial<Record<Name, Header>>) =>
 const modelsHeaders = {
   ...commonHeaders,
   anthropicVersion: text('Answers and errors have the form of Anthropic.', { examples: ['2023-06-01'] }),
+  googleApiKey: text('The key, in place of `Authorization`. Answers and errors have the form of Google.'),
 } satisfies Partial<Record<Name, Header>>;
 
 export const parameters = {

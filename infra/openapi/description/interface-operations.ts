@@ -9,7 +9,7 @@ import {
   text,
   type VendorBody,
 } from '../../../shared/protocol/description/index.ts';
-import { codesOf, errorResponses } from './error-responses.ts';
+import { codesOf, errorResponses, inPath } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { requestBodySchema } from './request-body.ts';
 
@@ -49,9 +49,15 @@ const headerParameters = (headers: Readonly<Record<string, string>>) =>
 const describedHeaders = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, schema: text }]));
 
-export const operationOf = (operation: InterfaceOperation) =>
+/** Of the place where an interface is asked. */
+interface OperationPlace {
+  /** The path names the model. */
+  readonly namesModel: boolean;
+}
+
+export const operationOf = (operation: InterfaceOperation, place: OperationPlace) =>
   operation.body.kind === 'vendor'
-    ? vendorOperation(operation, operation.body)
+    ? vendorOperation(operation, operation.body, place)
     : describedOperation(operation, operation.body);
 
 function describedOperation({ operationId, summary, description }: InterfaceOperation, body: DescribedBody) {
@@ -73,10 +79,13 @@ function describedOperation({ operationId, summary, description }: InterfaceOper
   };
 }
 
-function vendorOperation(operation: InterfaceOperation, body: VendorBody) {
+function vendorOperation(operation: InterfaceOperation, body: VendorBody, { namesModel }: OperationPlace) {
   const { operationId, summary, description } = operation;
   const { members, required, example, answer, streams, form } = body;
-  const properties = { ...gatewayMembers, ...members, ...(streams ? { stream: flag } : {}) };
+  const { model, ...others } = gatewayMembers;
+  const ofGateway = namesModel ? others : { model, ...others };
+  const asksInBody = streams && !namesModel;
+  const properties = { ...ofGateway, ...members, ...(asksInBody ? { stream: flag } : {}) };
   const bodyOf = (fields: Readonly<Record<string, JsonSchema>>, needed: readonly string[]) => ({
     schema: objectSchema(fields, { optional: Object.keys(fields).filter((name) => !needed.includes(name)) }),
   });
@@ -90,7 +99,13 @@ function vendorOperation(operation: InterfaceOperation, body: VendorBody) {
     operationId,
     summary,
     description: `${description} With routing, limits, credit, idempotency and cache of a chat completion. Other members reach a provider that speaks the interface as they were sent.`,
-    parameters: [...parameters.chat, ...headerParameters(operation.requestHeaders ?? {})],
+    parameters: [
+      ...(namesModel
+        ? [inPath('model', 'An id of the list of models. Its slashes may stand as they are, or encoded.')]
+        : []),
+      ...parameters.chat,
+      ...headerParameters(operation.requestHeaders ?? {}),
+    ],
     requestBody: {
       required: true,
       description: form === undefined ? 'At most 4 MiB.' : 'At most 4 MiB; a form 25 MiB, on Lambda 4 MiB.',
@@ -101,7 +116,7 @@ function vendorOperation(operation: InterfaceOperation, body: VendorBody) {
     },
     responses: {
       [okStatus]: {
-        description: `The answer of the provider${streams ? ': JSON, or events with `stream: true`' : ''}.`,
+        description: `The answer of the provider${asksInBody ? ': JSON, or events with `stream: true`' : ''}.`,
         headers: {
           ...responseHeaders.onEvery,
           ...responseHeaders.onAnswers,

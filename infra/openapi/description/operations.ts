@@ -1,7 +1,7 @@
 // The operations of the interface.
 import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
 import { objectSchema, schemaReference } from '../../../shared/protocol/description/index.ts';
-import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
+import { interfaceList, type ListedRoute } from '../../../shared/protocol/interface-list/index.ts';
 import { codesOf, inPath, inQuery, jsonOperation } from './error-responses.ts';
 import { parameters } from './headers.ts';
 import { operationOf } from './interface-operations.ts';
@@ -87,12 +87,26 @@ const readGeneration = jsonOperation({
 const belowAll = { 'x-gw-base-urls': basePaths };
 const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 
-const interfacePaths = await Promise.all(
-  Object.values(interfaceList).map(async ({ path, isBelowAll, load }) => {
-    const { operation } = await load();
-    const below = isBelowAll ? belowAll : belowFirst;
-    return [`/v1${path}`, { ...below, post: operationOf(await operation()) }] as const;
-  }),
+/** The same operations by reference: tools that read it list these paths too. */
+const sameAs = (path: string) => ({ $ref: `#/paths/${encodeURI(path.replaceAll('/', '~1'))}` });
+
+const pathOf = ({ base, path }: ListedRoute): string =>
+  (base === 'all' ? basePaths[0] : base) + path.replace(/\*+/, '{model}');
+
+const interfacePaths: readonly (readonly [string, object])[] = await Promise.all(
+  Object.values(interfaceList).flatMap(({ routes, load }) =>
+    routes.map(async (route) => {
+      const first = routes.find(({ operation }) => operation === route.operation) ?? route;
+      if (first !== route) return [pathOf(route), sameAs(pathOf(first))] as const;
+      const below = route.base === 'all' ? belowAll : { 'x-gw-base-urls': [route.base] };
+      const { operation } = await load();
+      const namesModel = route.operation !== undefined;
+      return [
+        pathOf(route),
+        { ...below, post: operationOf(await operation(route.operation), { namesModel }) },
+      ] as const;
+    }),
+  ),
 );
 
 const pathsBelowFirst = {
@@ -109,9 +123,6 @@ const pathsBelowFirst = {
   [rootPaths.health]: { get: readHealth },
   '/metrics': { get: readMetrics },
 };
-
-/** The same operations by reference: tools that read it list these paths too. */
-const sameAs = (path: string) => ({ $ref: `#/paths/${encodeURI(path.replaceAll('/', '~1'))}` });
 
 export const paths = {
   ...pathsBelowFirst,

@@ -4,7 +4,7 @@
 
 import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
+import { type CallPath, type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
 import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 
 /** Header values as sent, by lower-case name. */
@@ -17,6 +17,8 @@ interface Inputs {
   readonly passedOn: PassedOn | undefined;
   /** Fields of the body that ask for nothing. */
   readonly idleMembers: ReadonlySet<string> | undefined;
+  /** Set where the path names the model. */
+  readonly path: CallPath | undefined;
 }
 
 /** Hashes of the inputs. Stored ones name their version. */
@@ -38,9 +40,9 @@ export function fingerprint(
   interfaceId: InterfaceId,
   body: JsonText,
   headers: SentHeaders,
-  { passedOn, idleMembers }: Partial<Pick<Inputs, 'passedOn' | 'idleMembers'>> = {},
+  { passedOn, idleMembers, path }: Partial<Pick<Inputs, 'passedOn' | 'idleMembers' | 'path'>> = {},
 ): Fingerprint {
-  const inputs = { interfaceId, body, headers, passedOn, idleMembers };
+  const inputs = { interfaceId, body, headers, passedOn, idleMembers, path };
   const version = Math.max(...fingerprintVersions);
   const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
@@ -48,12 +50,13 @@ export function fingerprint(
 }
 
 /** The order of fields and white space do not count, every value does. */
-function hashInputs({ interfaceId, body, headers, passedOn, idleMembers }: Inputs): string {
+function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
       interface: interfaceId,
+      path,
       body_sha256: sha256Hex(canonicalText(body, idleMembers)),
       correlation: {
         trace: sent(headerNames.traceId),

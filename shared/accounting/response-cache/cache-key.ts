@@ -8,6 +8,8 @@ import { canonicalText, type JsonText, type PolicyOptions } from '../../protocol
 export interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
   readonly interfaceId: InterfaceId;
+  /** What the path asks of the model, where it names one. */
+  readonly operation?: string | undefined;
   readonly workspace: string;
   /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
@@ -51,7 +53,16 @@ export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly
 }
 
 /** The order of fields does not count, every value does. */
-function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ...choice }: CacheKeyParts): HashOfModel {
+function hashParts({
+  interfaceId,
+  operation,
+  workspace,
+  policy,
+  body,
+  passedOn,
+  leftOut,
+  ...choice
+}: CacheKeyParts): HashOfModel {
   const request_sha256 = sha256Hex(canonicalText(body, leftOut));
   const effective = effectOf(policy);
   const { namespace, only, ignore, order, guardrails = [] } = choice;
@@ -59,6 +70,7 @@ function hashParts({ interfaceId, workspace, policy, body, passedOn, leftOut, ..
     sha256Hex(
       canonicalJson({
         interface: interfaceId,
+        operation,
         workspace,
         model,
         policy: effective,

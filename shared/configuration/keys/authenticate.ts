@@ -5,18 +5,17 @@ import { isSecretActive, type KeySecret } from '../../accounting/holds/index.ts'
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
-import type { HeaderValues } from '../../protocol/http/index.ts';
+import { type AuthenticatedRequest, type CredentialPlace, credentialPlaces } from '../../protocol/interfaces/index.ts';
 import { type ApiKey, parseApiKey } from './api-key.ts';
 import type { KeyRecord } from './key-record.ts';
 
 /** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
 
-export interface CredentialHeaders {
-  /** `x-api-key` may carry the key too, as clients of Messages send it. */
-  readonly acceptsApiKeyHeader?: boolean;
+export interface CredentialReading {
+  readonly credentialPlace?: CredentialPlace;
   /** Makes the error of a header that has no key. */
-  readonly refuse?: (reason: keyof typeof reasons) => GatewayError;
+  readonly refuse?: (reason: keyof typeof reasons, place: CredentialPlace) => GatewayError;
 }
 
 /**
@@ -24,17 +23,21 @@ export interface CredentialHeaders {
  * of this gateway, or two that differ are.
  */
 export function readCredential(
-  headers: HeaderValues,
-  { acceptsApiKeyHeader = false, refuse = refuseKey }: CredentialHeaders = {},
+  request: AuthenticatedRequest,
+  { credentialPlace = credentialPlaces.bearer, refuse = refuseKey }: CredentialReading = {},
 ): ApiKey {
+  const { headers } = request;
+  const refusal = credentialPlace.refusal?.(request);
+  if (refusal !== undefined) throw fail('UNAUTHORIZED', { message: refusal });
   const bearer = textIn(headers[headerNames.authorization], (header) => bearerShape.exec(header)?.[1]);
-  const plain = acceptsApiKeyHeader ? textIn(headers[headerNames.apiKey], (header) => header) : undefined;
+  const plain =
+    credentialPlace.header === undefined ? undefined : textIn(headers[credentialPlace.header], (header) => header);
   const sent = [bearer, plain].filter((one) => one !== undefined);
-  if (sent.length === 0) throw refuse('missing');
+  if (sent.length === 0) throw refuse('missing', credentialPlace);
   const [text, ...others] = new Set(sent.filter((one) => parseApiKey(one) !== undefined));
-  if (others.length > 0) throw refuse('different');
+  if (others.length > 0) throw refuse('different', credentialPlace);
   const key = text === undefined ? undefined : parseApiKey(text);
-  if (key === undefined) throw refuse('malformed');
+  if (key === undefined) throw refuse('malformed', credentialPlace);
   return key;
 }
 
@@ -73,13 +76,20 @@ const reasons = {
   missing: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
   malformed:
     'The API key that was sent does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
-  different:
-    'Two different API keys of this gateway were sent. Unset one of the variables ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN of the client.',
+  different: 'Two different API keys of this gateway were sent.',
   unknown: 'This gateway has no such API key.',
 } as const;
 
-export const refuseKey = (reason: keyof typeof reasons): GatewayError =>
-  fail('UNAUTHORIZED', { message: reasons[reason] });
+export function refuseKey(
+  reason: keyof typeof reasons,
+  { variables }: CredentialPlace = credentialPlaces.bearer,
+): GatewayError {
+  const advice =
+    reason === 'different' && variables.length > 0
+      ? ` Unset one of the variables ${variables.join(' and ')} of the client.`
+      : '';
+  return fail('UNAUTHORIZED', { message: reasons[reason] + advice });
+}
 
 /** Refusal of a key whose secret is right, by its state at that moment. */
 export function refuseEndedKey(

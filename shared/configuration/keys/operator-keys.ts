@@ -103,7 +103,7 @@ export async function authenticateOperator(
   keys: Pick<KeyStore, 'read'>,
   headers: HeaderValues,
 ): Promise<OperatorRecord> {
-  const { publicId, secretSha256 } = readCredential(headers, { refuse: refuseOperator });
+  const { publicId, secretSha256 } = readCredential({ headers, query: '' }, { refuse: refuseOperator });
   const record = await operators.read(publicId);
   if (record?.status === 'active' && equalInConstantTime(record.secretSha256, secretSha256)) return record;
   const apiKey = record === undefined ? await keys.read(publicId) : undefined;

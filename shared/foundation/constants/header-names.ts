@@ -29,6 +29,8 @@ export const headerNames = {
   serverTiming: 'server-timing',
   retryAfter: 'retry-after',
   shouldRetry: 'x-should-retry',
+  amznErrorType: 'x-amzn-errortype',
+  googleApiKey: 'x-goog-api-key',
 } as const;
 
 /** In the place of an origin secret: accepts requests that came around the edge too. */

@@ -10,5 +10,5 @@ export * from './interfaces.ts';
 export * from './metrics.ts';
 export { operatorKeyRefusal } from './operator-key-refusal.ts';
 export { isBundled, programs, startCommand } from './programs.ts';
-export { type BasePath, barePaths, basePaths, calledPaths, notOffered, rootPaths, routePaths } from './route-paths.ts';
+export * from './route-paths.ts';
 export * from './tables.ts';

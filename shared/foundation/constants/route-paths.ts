@@ -1,8 +1,14 @@
 /** The two base URLs of the interface: the same gateway, the second in OpenAI's error form. */
 export const basePaths = ['/v1', '/openai/v1'] as const;
-export type BasePath = (typeof basePaths)[number];
+/** Base paths of the interfaces of other vendors, which name the model in the path. */
+export const vendorBasePaths = ['/v1beta', '/bedrock'] as const;
+export type VendorBasePath = (typeof vendorBasePaths)[number];
+export type BasePath = (typeof basePaths)[number] | VendorBasePath;
 
-/** Paths below a base path, or below the first one alone. `**` matches one more segment, which may contain slashes. */
+/**
+ * Paths below a base path, or below the first one alone. `*` matches one segment, `**` one and all that follow, slashes
+ * included, up to what stands behind it.
+ */
 export const routePaths = {
   chatCompletions: '/chat/completions',
   messages: '/messages',

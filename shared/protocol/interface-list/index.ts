@@ -1,19 +1,28 @@
 // The interfaces of clients: where each is asked, and its folder. Everything else about one is in that folder. Those that
 // few clients use are loaded with their first call.
-import { headerNames, type InterfaceId, routePaths } from '../../foundation/constants/index.ts';
+import { headerNames, type InterfaceId, routePaths, type VendorBasePath } from '../../foundation/constants/index.ts';
 import { chatCompletions } from '../interfaces/chat-completions/index.ts';
 import type { ClientInterface } from '../interfaces/index.ts';
 import { countTokens, messages } from '../interfaces/messages/index.ts';
 import type { RouteRules } from '../router/index.ts';
 
 export interface ListedInterface {
-  /** Below the base paths. */
-  readonly path: string;
-  /** False: below `/v1` alone. */
-  readonly isBelowAll: boolean;
+  /** Where it is asked, the usual path first. */
+  readonly routes: readonly ListedRoute[];
   readonly rules?: RouteRules;
   readonly load: () => Promise<ClientInterface>;
 }
+
+export interface ListedRoute {
+  /** `all`: below each base path of OpenAI's interfaces. */
+  readonly base: 'all' | '/v1' | VendorBasePath;
+  readonly path: string;
+  /** What it asks, where the path names the model. */
+  readonly operation?: string;
+}
+
+const belowAll = (path: string): readonly ListedRoute[] => [{ base: 'all', path }];
+const belowV1 = (path: string): readonly ListedRoute[] => [{ base: '/v1', path }];
 
 const messagesRules: RouteRules = {
   errorFormat: 'messages',
@@ -26,51 +35,43 @@ const images = () => import('../interfaces/images/index.ts');
 
 /** In the order of the description. */
 export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
-  'chat-completions': { path: routePaths.chatCompletions, isBelowAll: true, load: async () => chatCompletions },
-  messages: { path: routePaths.messages, isBelowAll: false, rules: messagesRules, load: async () => messages },
+  'chat-completions': { routes: belowAll(routePaths.chatCompletions), load: async () => chatCompletions },
+  messages: { routes: belowV1(routePaths.messages), rules: messagesRules, load: async () => messages },
   'count-tokens': {
-    path: routePaths.countTokens,
-    isBelowAll: false,
+    routes: belowV1(routePaths.countTokens),
     rules: messagesRules,
     load: async () => countTokens,
   },
   responses: {
-    path: routePaths.responses,
-    isBelowAll: true,
+    routes: belowAll(routePaths.responses),
     rules: { foreignSessionId: headerNames.responsesSessionId },
     load: async () => (await responses()).responses,
   },
   'input-tokens': {
-    path: routePaths.inputTokens,
-    isBelowAll: true,
+    routes: belowAll(routePaths.inputTokens),
     load: async () => (await responses()).inputTokens,
   },
-  compact: { path: routePaths.compact, isBelowAll: true, load: async () => (await responses()).compact },
+  compact: { routes: belowAll(routePaths.compact), load: async () => (await responses()).compact },
   embeddings: {
-    path: routePaths.embeddings,
-    isBelowAll: true,
+    routes: belowAll(routePaths.embeddings),
     load: async () => (await import('../interfaces/embeddings/index.ts')).embeddings,
   },
-  images: { path: routePaths.imageGenerations, isBelowAll: true, load: async () => (await images()).images },
-  'image-edits': { path: routePaths.imageEdits, isBelowAll: true, load: async () => (await images()).imageEdits },
+  images: { routes: belowAll(routePaths.imageGenerations), load: async () => (await images()).images },
+  'image-edits': { routes: belowAll(routePaths.imageEdits), load: async () => (await images()).imageEdits },
   moderations: {
-    path: routePaths.moderations,
-    isBelowAll: true,
+    routes: belowAll(routePaths.moderations),
     load: async () => (await import('../interfaces/moderations/index.ts')).moderations,
   },
   rerank: {
-    path: routePaths.rerank,
-    isBelowAll: true,
+    routes: belowAll(routePaths.rerank),
     load: async () => (await import('../interfaces/rerank/index.ts')).rerank,
   },
   speech: {
-    path: routePaths.speech,
-    isBelowAll: true,
+    routes: belowAll(routePaths.speech),
     load: async () => (await import('../interfaces/speech/index.ts')).speech,
   },
   transcriptions: {
-    path: routePaths.transcriptions,
-    isBelowAll: true,
+    routes: belowAll(routePaths.transcriptions),
     load: async () => (await import('../interfaces/transcriptions/index.ts')).transcriptions,
   },
 };

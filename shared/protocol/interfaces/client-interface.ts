@@ -22,6 +22,7 @@ import type {
   UsageReport,
   WrittenAnswer,
 } from '../wire/index.ts';
+import type { CredentialPlace } from './credential-places.ts';
 import type { InterfaceGrammar } from './grammar.ts';
 
 /** All that is known of an interface of clients. What few calls need is a function that loads it. */
@@ -29,8 +30,8 @@ export interface ClientInterface {
   readonly id: InterfaceId;
   /** OpenTelemetry's operation name of its calls; where it defines none, a word of ours. */
   readonly telemetryOperation: string;
-  /** Behind the base URL of a provider that speaks it. */
-  readonly upstreamPath: string;
+  /** Behind the base URL of a provider that speaks it. `model`: the provider's name of it. */
+  readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
   /** Members of a request that are the gateway's own: no provider gets them as they came, and lists in them are short. */
   readonly gatewayMembers: ReadonlySet<string>;
   /** The field whose depth has an error code of its own. */
@@ -43,8 +44,7 @@ export interface ClientInterface {
   readonly takesLong: boolean;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
-  /** `x-api-key` may carry the key. */
-  readonly acceptsApiKeyHeader: boolean;
+  readonly credentialPlace: CredentialPlace;
   /** Headers of the request that providers get as they came, lower case. */
   readonly passedHeaders: readonly string[];
   /** Set where providers get the query string too. */
@@ -74,8 +74,8 @@ export interface ClientInterface {
   readonly translation: (() => Promise<HubSource>) | undefined;
   /** The models of the AI SDK that serve it at kinds of providers with a form of their own. */
   readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
-  /** Its operation in the description of the whole interface. */
-  readonly operation: () => Promise<InterfaceOperation>;
+  /** Its operation in the description of the whole interface. `of`: what is asked, where the path names the model. */
+  readonly operation: (of?: string) => Promise<InterfaceOperation>;
   /** How the playground of the console writes its calls. Undefined where the playground has none. */
   readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
   /** Who gets cache marks that the gateway adds to a relayed call. */
@@ -114,6 +114,17 @@ export interface RequestReading {
   readonly dropsIdleMembers: boolean;
   /** The header with the betas that are asked for, where the interface passes it on. */
   readonly betas?: string | undefined;
+  /** Set where the path names the model. */
+  readonly path?: CallPath | undefined;
+}
+
+/** Parts of a call that stand in its path. Of the fingerprint, as they are; of the cache key, but for the model. */
+export interface CallPath {
+  /** As it was sent, decoded. */
+  readonly model: string;
+  readonly operation: string;
+  /** Without the question mark. */
+  readonly query: string;
 }
 
 /** A request of any interface, as its client sent it. */
@@ -125,6 +136,8 @@ export interface ClientRequest extends RoutedRequest {
   readonly idleMembers?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
+  /** Set where the path names the model. */
+  readonly path?: CallPath | undefined;
   /** The form of the client, with its files. */
   readonly form?: FormBody | undefined;
   /** Set where its stream is bytes, not events. */

@@ -2,6 +2,7 @@ export * from './answer-json.ts';
 export { type BodyMemory, openBodyMemory } from './body-memory.ts';
 export { BytesEvent, isBytesType } from './bytes-event.ts';
 export type * from './client-interface.ts';
+export { type AuthenticatedRequest, type CredentialPlace, credentialPlaces } from './credential-places.ts';
 export {
   dearerFeatures,
   dearerTools,

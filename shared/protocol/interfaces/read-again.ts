@@ -4,13 +4,14 @@ import type { FormBody } from '../forms/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import { readRequestBody } from '../wire/index.ts';
 import { type BodyMemory, openBodyMemory } from './body-memory.ts';
-import type { ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
+import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
 import { betasIn } from './plain-members.ts';
 
 export interface ReadingAgain {
   readonly memory: CallMemory;
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;
+  readonly path: CallPath | undefined;
   /** Where the body is a form: with the same changes. */
   readonly form?: FormBody | undefined;
 }
@@ -19,13 +20,13 @@ export interface ReadingAgain {
 export async function readAgain(
   clientInterface: ClientInterface,
   text: string,
-  { memory, dropsIdleMembers, passedOn, form }: ReadingAgain,
+  { memory, dropsIdleMembers, passedOn, path, form }: ReadingAgain,
 ): Promise<{ readonly request: ClientRequest; readonly bodyMemory: BodyMemory } | GatewayError> {
   const bytes = Buffer.from(text);
   await memory.reserve(bytes.length);
   const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;
-  const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn), form };
+  const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn), path, form };
   const request = clientInterface.readRequest(body.json, reading);
   if (request instanceof GatewayError) return request;
   const bodyMemory = openBodyMemory(memory, request, bytes.length);

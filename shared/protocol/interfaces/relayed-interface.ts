@@ -19,6 +19,7 @@ import {
 } from '../wire/index.ts';
 import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
 import type { BytesAnswer, ClientInterface, ClientRequest } from './client-interface.ts';
+import { credentialPlaces } from './credential-places.ts';
 import { hubMembers } from './hub-members.ts';
 import {
   plainGatewayMembers,
@@ -96,12 +97,12 @@ export function relayedInterface<Schema extends PlainSchema>(definition: Relayed
   return {
     id,
     telemetryOperation,
-    upstreamPath,
+    upstreamPath: () => upstreamPath,
     gatewayMembers: plainGatewayMembers,
     schemaMember: undefined,
     takesLong: definition.takesLong,
     callsFunctions: false,
-    acceptsApiKeyHeader: false,
+    credentialPlace: credentialPlaces.bearer,
     passedHeaders: vendorHeaders,
     passesQuery: false,
     readRequest: requestReader(definition),

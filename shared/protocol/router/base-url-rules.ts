@@ -1,7 +1,7 @@
-// All differences between the two base URLs. Clients of the second one are OpenAI's SDKs and the frameworks built on
-// them, which cannot all send a header.
+// All differences between the base URLs. Clients of `/openai/v1` are OpenAI's SDKs and the frameworks built on them, which
+// cannot all send a header; below the others they are SDKs of one vendor.
 import type { ErrorFormat } from '../../errors/index.ts';
-import type { BasePath } from '../../foundation/constants/index.ts';
+import type { BasePath, VendorBasePath } from '../../foundation/constants/index.ts';
 
 export interface BaseUrlRules {
   /** Form of errors where no header names another. */
@@ -20,16 +20,20 @@ export interface BaseUrlRules {
   readonly ignoresMalformedTraceparent: boolean;
 }
 
+const plainRules: BaseUrlRules = {
+  errorFormat: 'gateway',
+  endsBrokenStreamWithDone: true,
+  streamsSchemas: false,
+  skipsTruncated: false,
+  dropsIdleMembers: false,
+  mergesUsageChunk: false,
+  ignoresMalformedTraceparent: false,
+};
+
 export const baseUrlRulesOf: Readonly<Record<BasePath, BaseUrlRules>> = {
-  '/v1': {
-    errorFormat: 'gateway',
-    endsBrokenStreamWithDone: true,
-    streamsSchemas: false,
-    skipsTruncated: false,
-    dropsIdleMembers: false,
-    mergesUsageChunk: false,
-    ignoresMalformedTraceparent: false,
-  },
+  '/v1': plainRules,
+  '/v1beta': { ...plainRules, errorFormat: 'google' },
+  '/bedrock': { ...plainRules, errorFormat: 'aws' },
   '/openai/v1': {
     errorFormat: 'openai',
     endsBrokenStreamWithDone: false,
@@ -40,3 +44,20 @@ export const baseUrlRulesOf: Readonly<Record<BasePath, BaseUrlRules>> = {
     ignoresMalformedTraceparent: true,
   },
 };
+
+interface RouteGroups<Group> {
+  readonly api: Group;
+  readonly v1Only: Group;
+  readonly vendor: Readonly<Partial<Record<VendorBasePath, Group>>>;
+}
+
+/** Those of `/v1` alone come first: of two that match the first counts. */
+export function routesBelow<Group extends object>(base: BasePath, { api, v1Only, vendor }: RouteGroups<Group>) {
+  const groups: Readonly<Record<BasePath, object>> = {
+    '/v1': { ...v1Only, ...api },
+    '/openai/v1': api,
+    '/v1beta': vendor['/v1beta'] ?? {},
+    '/bedrock': vendor['/bedrock'] ?? {},
+  };
+  return groups[base] as Group;
+}

@@ -1,4 +1,5 @@
 export type { DeferredTasks } from './deferred-tasks.ts';
+export { modelListRules } from './model-list-rules.ts';
 export type { CallDetails, GuardrailCheck } from './request-details.ts';
 export type { RequestScope } from './request-scope.ts';
 export { jsonHeaders, streamHeaders } from './root-endpoints.ts';

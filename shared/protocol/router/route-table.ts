@@ -1,21 +1,30 @@
 // From a path to the endpoint that serves it.
 import { type ErrorFormat, nearestOf } from '../../errors/index.ts';
-import { type BasePath, barePaths, basePaths, notOffered } from '../../foundation/constants/index.ts';
+import {
+  type BasePath,
+  barePaths,
+  basePaths,
+  notOffered,
+  type VendorBasePath,
+  vendorBasePaths,
+} from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
+import { routesBelow } from './base-url-rules.ts';
 import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
 
 /**
- * Path → method → endpoint. A `*` matches one segment of the path, `**` at the end all further ones, slashes included.
+ * Path → method → endpoint. A `*` matches one segment of the path, `**` one or more, slashes included. Of several that
+ * match the first counts.
  */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 /** Conventions of a path's clients, whatever the base URL. */
 export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
-  /** Header that switches errors to the form of Messages. */
-  readonly messagesFormatWith?: string | undefined;
+  /** Headers that switch errors, and what else has several forms, to another form; the first that was sent counts. */
+  readonly formatWith?: Readonly<Record<string, ErrorFormat>> | undefined;
   /** A header that names the session where none of the gateway does. */
   readonly foreignSessionId?: string | undefined;
   /** A second name for the header with the id of the request. */
@@ -27,6 +36,8 @@ export interface RouteTable {
   readonly api: Routes;
   /** Below the first base path alone. */
   readonly v1Only: Routes;
+  /** Below the base paths of other vendors. */
+  readonly vendor: Readonly<Partial<Record<VendorBasePath, Routes>>>;
   /** Paths of their own. */
   readonly root: Routes;
   readonly cors: boolean;
@@ -36,7 +47,7 @@ export interface RouteTable {
 
 export interface Location {
   readonly basePath: BasePath;
-  /** False: the path is below neither base path. */
+  /** False: the path is below no base path. */
   readonly isBelowBase: boolean;
   /** Undefined for an unknown path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
@@ -59,7 +70,11 @@ export function createLocator(table: RouteTable): (path: string) => Location {
 }
 
 function locate(table: RouteTable, path: string): Location {
-  const once = path.replace(repeatedVersion, '$1/v1').replace(secondVersion, '$1/v1');
+  const once = path
+    .replace(repeatedVersion, '$1/v1')
+    .replace(secondVersion, '$1/v1')
+    .replace(repeatedGoogleVersion, '/v1beta')
+    .replace(encodedOperation, ':');
   const [, bareBase] = Object.entries(barePaths).find(([start]) => isBelow(once, start)) ?? [];
   const bare = bareBase && find(table, bareBase + once);
   return bare?.methods === undefined ? find(table, once) : bare;
@@ -70,24 +85,32 @@ const isBelow = (path: string, start: string): boolean => path === start || path
 /** A base URL that has a `/v1` too many: clients add their own. */
 const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
 
+/** Google's SDKs add `/v1beta`, or `/v1`, to a base URL that may end in a version already. */
+const repeatedGoogleVersion =
+  /^\/v1(?:\/v1)*(?:\/v1beta)+(?=\/|$)|^(?:\/v1beta){2,}(?=\/|$)|^\/v1beta(?:\/v1)+(?=\/|$)/;
+
+/** The colon before an operation at the end of a path. */
+const encodedOperation = /%3a(?=[a-z]+$)/i;
+
 /** Cohere's second version asks the same of reranking as its first. */
 const secondVersion = /^(\/openai)?(?:\/v1)?\/v2(?=\/rerank$)/;
 
-function find({ api, v1Only, root, routeRules }: RouteTable, path: string): Location {
-  const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));
+const allBasePaths: readonly BasePath[] = [...basePaths, ...vendorBasePaths];
+
+function find(table: RouteTable, path: string): Location {
+  const base = allBasePaths.find((candidate) => path.startsWith(`${candidate}/`));
   if (base !== undefined) {
-    const routes = base === basePaths[0] ? { ...api, ...v1Only } : api;
+    const routes: Routes = routesBelow(base, table);
     const below = path.slice(base.length);
-    const known = rulesBelow({ routes, routeRules }, below);
-    return { basePath: base, isBelowBase: true, ...matchPath(routes, below, base), routeRules: known };
+    const { pattern, ...matched } = matchPath(routes, below, base);
+    const { routeRules } = table;
+    const known =
+      (pattern === undefined ? undefined : routeRules[pattern]) ?? rulesBelow({ routes, routeRules }, below);
+    return { basePath: base, isBelowBase: true, ...matched, routeRules: known };
   }
-  const itself = basePaths.find((candidate) => path === candidate);
-  return {
-    basePath: itself ?? basePaths[0],
-    isBelowBase: itself !== undefined,
-    ...matchPath(root, path, ''),
-    routeRules: {},
-  };
+  const itself = allBasePaths.find((candidate) => path === candidate);
+  const { pattern: _pattern, ...matched } = matchPath(table.root, path, '');
+  return { basePath: itself ?? basePaths[0], isBelowBase: itself !== undefined, ...matched, routeRules: {} };
 }
 
 /**
@@ -102,30 +125,36 @@ function rulesBelow(
   return known?.[1] ?? {};
 }
 
-function matchPath(routes: Routes, path: string, base: string): Pick<Location, 'methods' | 'pathParameters' | 'route'> {
+interface MatchedPath extends Pick<Location, 'methods' | 'pathParameters' | 'route'> {
+  readonly pattern?: string;
+}
+
+function matchPath(routes: Routes, path: string, base: string): MatchedPath {
   const routeOf = (pattern: string) => base + pattern.replaceAll(/\*+/g, '{id}');
   if (Object.hasOwn(routes, path) && !path.includes('*')) {
-    return { methods: routes[path], pathParameters: [], route: routeOf(path) };
+    return { methods: routes[path], pathParameters: [], route: routeOf(path), pattern: path };
   }
   for (const [pattern, methods] of Object.entries(routes)) {
-    const pathParameters = pattern.includes('*') ? matchPattern(pattern, path) : undefined;
-    if (pathParameters !== undefined) return { methods, pathParameters, route: routeOf(pattern) };
+    const matched = pattern.includes('*') ? shapeOf(pattern).exec(path) : null;
+    if (matched === null) continue;
+    return { methods, pathParameters: matched.slice(1).map(decodePart), route: routeOf(pattern), pattern };
   }
   return { methods: undefined, pathParameters: [], route: undefined };
 }
 
-/** Values of each `*`, decoded; undefined for another path. */
-function matchPattern(pattern: string, path: string): string[] | undefined {
-  const wanted = pattern.split('/');
-  const parts = path.split('/');
-  if (parts.length < wanted.length) return undefined;
-  if (wanted.at(-1) === '**') parts.push(parts.splice(wanted.length - 1).join('/'));
-  if (parts.length !== wanted.length) return undefined;
-  if (!wanted.every((part, index) => (isAny(part) ? parts[index] !== '' : part === parts[index]))) return undefined;
-  return parts.flatMap((part, index) => (isAny(wanted[index]) ? [decodePart(part)] : []));
-}
+const shapes = new Map<string, RegExp>();
 
-const isAny = (part: string | undefined): boolean => part === '*' || part === '**';
+/** Its groups are the values of each `*`. */
+function shapeOf(pattern: string): RegExp {
+  const known = shapes.get(pattern);
+  if (known !== undefined) return known;
+  const source = pattern.replaceAll(/\*+|[.$]/g, (sign) =>
+    sign === '**' ? '(.+)' : sign === '*' ? '([^/]+)' : `\\${sign}`,
+  );
+  const shape = new RegExp(`^${source}$`, 's');
+  shapes.set(pattern, shape);
+  return shape;
+}
 
 /** A part that is no valid percent encoding names nothing that exists, so it stays as it is. */
 function decodePart(part: string): string {
@@ -140,7 +169,12 @@ function decodePart(part: string): string {
  * The message of a 404, in one line: both base URLs, as a client whose base URL is not one of them shows nothing else. A path
  * that clients know from elsewhere is called by its name: its base URL may be right.
  */
-export function describePaths({ api, v1Only }: RouteTable, path: string): string {
+export function describePaths({ api, v1Only, vendor }: RouteTable, path: string): string {
+  const vendorBase = vendorBasePaths.find((base) => isBelow(path, base));
+  if (vendorBase !== undefined) {
+    const offered = Object.keys(vendor[vendorBase] ?? {}).map((one) => vendorBase + one.replace(/\*+/, '{model}'));
+    return `There is no such path below ${vendorBase}. There are: ${offered.join(', ')}.`;
+  }
   const below = path.replace(repeatedVersion, '$1/v1').replace(/^(\/openai)?\/v1(?=\/)/, '');
   const elsewhere = notOffered.find((start) => isBelow(below, start));
   if (elsewhere !== undefined) {

@@ -1,7 +1,7 @@
 // The router of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
 // answer. An error becomes an envelope; its cause stays in the log.
 
-import { fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
+import { type ErrorFormat, fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
 import { headerNames, originRefused, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
@@ -29,6 +29,7 @@ import {
   describePaths,
   type Endpoint,
   type Location,
+  type RouteRules,
   type Routes,
   type RouteTable,
 } from './route-table.ts';
@@ -51,6 +52,8 @@ export interface RouterOptions {
   readonly api?: Routes;
   /** Routes below `/v1` alone. */
   readonly v1Only?: Routes;
+  /** Routes below the base paths of other vendors. */
+  readonly vendor?: RouteTable['vendor'];
   /** More paths of their own. */
   readonly root?: Routes;
   /** Conventions of a path's clients, by the path of its route. */
@@ -60,12 +63,13 @@ export interface RouterOptions {
 }
 
 export function createRouter(
-  { api = {}, v1Only = {}, root = {}, routeRules = {}, cors = true }: RouterOptions,
+  { api = {}, v1Only = {}, vendor = {}, root = {}, routeRules = {}, cors = true }: RouterOptions,
   dependencies: RouterDependencies,
 ): Gateway {
   const table = {
     api,
     v1Only,
+    vendor,
     root: {
       [rootPaths.health]: { GET: serveHealth },
       [rootPaths.hello]: { GET: serveHealth },
@@ -134,11 +138,9 @@ function openScope(
   const baseUrlRules = baseUrlRulesOf[basePath];
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
   const isMisplaced = !isBelowBase && methods === undefined;
-  const isOpenAi = isMisplaced || baseUrlRules.errorFormat === 'openai';
-  const { messagesFormatWith } = ofPath;
-  const asksMessagesFormat = messagesFormatWith !== undefined && request.headers[messagesFormatWith] !== undefined;
-  const ofClient = isOpenAi ? 'openai' : readErrorFormat(request.headers);
-  const errorFormat = ofPath.errorFormat ?? (asksMessagesFormat ? 'messages' : ofClient);
+  const ofBase = isMisplaced ? 'openai' : baseUrlRules.errorFormat;
+  const ofClient = ofBase === 'gateway' ? readErrorFormat(request.headers) : ofBase;
+  const errorFormat = ofPath.errorFormat ?? askedFormat(ofPath, request) ?? ofClient;
   const { correlation, fault } = readCorrelation(request.headers, randomness, {
     ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
     foreignSessionId: ofPath.foreignSessionId,
@@ -163,6 +165,9 @@ function openScope(
     memory: memory.open(),
   };
 }
+
+const askedFormat = ({ formatWith = {} }: RouteRules, { headers }: GatewayRequest): ErrorFormat | undefined =>
+  Object.entries(formatWith).find(([name]) => headers[name] !== undefined)?.[1];
 
 /** Part of the runtime's remaining time that is kept for settlement, which matters more than the rest of a stream. */
 const settlementReserveMs = 3_000;

@@ -100,6 +100,24 @@ export interface AnthropicModelPage {
   last_id: string | null;
 }
 
+/** The fields of `Model` in Google's API v1beta (ai.google.dev/api/models, November 2026) that the gateway knows. */
+export interface GoogleModelObject {
+  /** `models/{id}`. */
+  name: string;
+  baseModelId: string;
+  version: string;
+  displayName: string;
+  description: string;
+  inputTokenLimit?: number;
+  outputTokenLimit?: number;
+  supportedGenerationMethods: string[];
+}
+
+export interface GoogleModelPage {
+  models: GoogleModelObject[];
+  nextPageToken?: string;
+}
+
 export type ModelListItem = typeof autoModelObject | ModelObject | FunctionModelObject;
 
 export interface ModelListObject {

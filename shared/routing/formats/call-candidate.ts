@@ -255,6 +255,8 @@ interface RelayedRequest {
   readonly leftOut: () => readonly string[];
 }
 
+const withQuery = (path: string, { query }: PassedOn): string => (query === '' ? path : `${path}?${query}`);
+
 function relayedRequest(
   { clientInterface, request, passedOn, policy }: FormatCall,
   candidate: Candidate,
@@ -262,7 +264,10 @@ function relayedRequest(
 ): RelayedRequest {
   let leftOut: readonly string[] = [];
   const relayed: CandidateRequest = {
-    path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
+    path: withQuery(
+      clientInterface.upstreamPath({ model: candidate.entry.upstream_model, stream: request.stream }),
+      passedOn,
+    ),
     headers: passedOn.headers,
     accept,
     body() {

@@ -6,14 +6,16 @@ import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/i
 import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../../configuration/keys/index.ts';
 import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
 import type { WorkspaceDocument, WorkspaceReader } from '../../configuration/workspaces/index.ts';
-import { okStatus } from '../../errors/index.ts';
-import { brand, functionAliasPrefix, headerNames } from '../../foundation/constants/index.ts';
+import { type ErrorFormat, okStatus } from '../../errors/index.ts';
+import { brand, functionAliasPrefix } from '../../foundation/constants/index.ts';
 import { type Clock, instantOf } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../../protocol/http/index.ts';
+import { type CredentialPlace, credentialPlaces } from '../../protocol/interfaces/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import type { FunctionModelObject } from '../../protocol/wire/index.ts';
 import { failUnknownModel, isBillable } from '../planner/index.ts';
 import { toAnthropicModel, toAnthropicPage } from './anthropic-listing.ts';
+import { toGoogleModel, toGooglePage } from './google-listing.ts';
 import { findModel, type ListingInput, listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
@@ -28,24 +30,29 @@ export interface ModelListingDependencies {
 
 /** GET /models; with `functions=true` the callable functions of the workspace follow the models. */
 export const serveModels = (deps: ModelListingDependencies): Endpoint =>
-  serveListing(deps, async (input, request) => {
+  serveListing(deps, async (input, request, { form }) => {
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
     const list = listModels(input, asksFunctions ? await listFunctions(deps, input) : []);
-    return isOfAnthropic(request) ? toAnthropicPage(list.data, request.query) : list;
+    if (form === 'messages') return toAnthropicPage(list.data, request.query);
+    return form === 'google' ? toGooglePage(list.data, request.query) : list;
   });
 
 /** GET /models/{id}, of a function too. */
 export const serveModel = (deps: ModelListingDependencies): Endpoint =>
-  serveListing(deps, async (input, request, id) => {
+  serveListing(deps, async (input, _request, { form, id }) => {
     const found = id.startsWith(functionAliasPrefix)
       ? (await listFunctions(deps, input)).find((one) => one.id === id)
       : findModel(id, input);
     if (found === undefined) throw failUnknownModel(id, input);
-    return isOfAnthropic(request) ? toAnthropicModel(found) : found;
+    if (form === 'messages') return toAnthropicModel(found);
+    return form === 'google' ? toGoogleModel(found) : found;
   });
 
-/** Anthropic's SDKs send the header with every request. */
-const isOfAnthropic = ({ headers }: GatewayRequest): boolean => headers[headerNames.anthropicVersion] !== undefined;
+/** Where clients of each form send the key. */
+const credentialPlaceOf: Readonly<Partial<Record<ErrorFormat, CredentialPlace>>> = {
+  messages: credentialPlaces.messages,
+  google: credentialPlaces.google,
+};
 
 interface CallerListing extends ListingInput {
   readonly workspaceId: string;
@@ -71,7 +78,13 @@ function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObj
   return [{ id: alias, object: 'model', created, owned_by: brand, display_name: id, kind, revision, expires_at }];
 }
 
-type Read = (input: CallerListing, request: GatewayRequest, pathParameter: string) => Promise<object>;
+/** `form`: that of the client's errors, which is that of its list. */
+interface ListingRequest {
+  readonly form: ErrorFormat;
+  readonly id: string;
+}
+
+type Read = (input: CallerListing, request: GatewayRequest, listing: ListingRequest) => Promise<object>;
 
 /** Read only where they decide anything: an entry without prices waits for a key of the client's own. */
 async function readConnections(
@@ -88,7 +101,8 @@ const serveListing =
   (deps: ModelListingDependencies, read: Read): Endpoint =>
   async (request, scope) => {
     const { clock, keys, catalogue, workspaces, statistics } = deps;
-    const credential = readCredential(request.headers, { acceptsApiKeyHeader: isOfAnthropic(request) });
+    const { errorFormat: form, pathParameters } = scope;
+    const credential = readCredential(request, { credentialPlace: credentialPlaceOf[form] ?? credentialPlaces.bearer });
     const [key, current, figures] = await Promise.all([
       authenticate(keys, credential, clock.nowMs()),
       catalogue.current(),
@@ -106,6 +120,6 @@ const serveListing =
       connections,
       workspaceId: key.workspace,
     };
-    const body = JSON.stringify(await read(input, request, scope.pathParameters[0] ?? ''));
+    const body = JSON.stringify(await read(input, request, { form, id: pathParameters[0] ?? '' }));
     return { status: okStatus, headers: jsonHeaders, body, finish: async () => statistics.settled() };
   };

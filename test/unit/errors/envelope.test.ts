@@ -1,5 +1,12 @@
 import { describe, expect, it } from '#jest';
-import { type ErrorCode, errorCatalogue, fail, GatewayError, toEnvelope } from '../../../shared/errors/index.ts';
+import {
+  type ErrorCode,
+  errorCatalogue,
+  fail,
+  GatewayError,
+  toEnvelope,
+  vendorWords,
+} from '../../../shared/errors/index.ts';
 
 const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
@@ -42,6 +49,64 @@ describe('an error answer in the form of OpenAI', () => {
     expect(bodyOf(fail('model_not_routable')).error.param).toBe('model');
     expect(bodyOf(fail('invalid_request', { param: 'messages[0].role' })).error.param).toBe('messages[0].role');
     expect(bodyOf(fail('rate_limited')).error.param).toBeNull();
+  });
+});
+
+describe('an error answer in the forms of Google and AWS', () => {
+  const google = (error: GatewayError) => JSON.parse(toEnvelope(error, id, 'google').body).error;
+  const detail = (error: GatewayError, type: string) =>
+    google(error).details.find((one: { '@type': string }) => one['@type'].endsWith(`.${type}`));
+
+  // The names of google.rpc.Code.
+  const googleCodes = [
+    ...['CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND', 'ALREADY_EXISTS'],
+    ...['PERMISSION_DENIED', 'UNAUTHENTICATED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'ABORTED'],
+    ...['OUT_OF_RANGE', 'UNIMPLEMENTED', 'INTERNAL', 'UNAVAILABLE', 'DATA_LOSS'],
+  ];
+
+  it.each(codes)('has the words of both for %s', (code) => {
+    const error = new GatewayError(code);
+    const { status } = errorCatalogue[code];
+    expect(google(error)).toMatchObject({ code: status, message: error.message });
+    expect(googleCodes).toContain(google(error).status);
+    expect(detail(error, 'ErrorInfo')).toMatchObject({ reason: code, domain: 'gw', metadata: { correlation_id: id } });
+    const { headers, body } = toEnvelope(error, id, 'aws');
+    expect(headers['x-amzn-errortype']).toMatch(/^[A-Z][A-Za-z]+Exception$/);
+    expect(JSON.parse(body)).toMatchObject({ message: error.message, code });
+  });
+
+  it.each<[ErrorCode, string, string]>([
+    ['invalid_request', 'INVALID_ARGUMENT', 'ValidationException'],
+    ['UNAUTHORIZED', 'UNAUTHENTICATED', 'AccessDeniedException'],
+    ['PAYMENT_REQUIRED', 'FAILED_PRECONDITION', 'AccessDeniedException'],
+    ['idempotency_conflict', 'ABORTED', 'ConflictException'],
+    ['no_policy_compliant_provider', 'INVALID_ARGUMENT', 'ValidationException'],
+    ['rate_limited', 'RESOURCE_EXHAUSTED', 'ThrottlingException'],
+    ['internal_error', 'INTERNAL', 'InternalServerException'],
+    ['no_available_provider', 'UNAVAILABLE', 'ModelErrorException'],
+    ['RATE_LIMITER_UNAVAILABLE', 'UNAVAILABLE', 'ServiceUnavailableException'],
+    ['request_deadline_exceeded', 'DEADLINE_EXCEEDED', 'ModelTimeoutException'],
+  ])('calls %s %s and %s', (code, ofGoogle, ofAws) => {
+    const error = new GatewayError(code);
+    expect(google(error).status).toBe(ofGoogle);
+    expect(toEnvelope(error, id, 'aws').headers['x-amzn-errortype']).toBe(ofAws);
+    expect(vendorWords[error.entry.status]).toEqual({ google: ofGoogle, aws: ofAws });
+  });
+
+  it('says the true wait where a later try may succeed, and none elsewhere', () => {
+    expect(detail(fail('rate_limited', { retryAfterSeconds: 6.2 }), 'RetryInfo').retryDelay).toBe('7s');
+    expect(detail(fail('rate_limited', { retryAfterSeconds: 3_600 }), 'RetryInfo').retryDelay).toBe('3600s');
+    expect(detail(fail('rate_limited', { isFinal: true }), 'RetryInfo')).toBeUndefined();
+    expect(detail(fail('UNAUTHORIZED'), 'RetryInfo')).toBeUndefined();
+  });
+
+  it('names the field at fault, and the reason of a rejection', () => {
+    const error = fail('invalid_request', { param: 'contents[0].parts', reason: 'invalid_image' });
+    expect(detail(error, 'BadRequest').fieldViolations).toEqual([
+      { field: 'contents[0].parts', description: error.message },
+    ]);
+    expect(detail(error, 'ErrorInfo').metadata.reason).toBe('invalid_image');
+    expect(detail(fail('internal_error'), 'BadRequest')).toBeUndefined();
   });
 });
 

@@ -5,6 +5,7 @@ import { type EventReader, isEndMarker, type JsonText, parseJson } from '../../w
 import {
   answerMaxBytes,
   type ClientInterface,
+  credentialPlaces,
   membersOf,
   namesFunction,
   orFault,
@@ -19,12 +20,12 @@ import { readChatRequest } from './read-chat-request.ts';
 export const chatCompletions: ClientInterface = {
   id: 'chat-completions',
   telemetryOperation: 'chat',
-  upstreamPath: '/chat/completions',
+  upstreamPath: () => '/chat/completions',
   gatewayMembers,
   schemaMember: 'response_format',
   takesLong: false,
   callsFunctions: true,
-  acceptsApiKeyHeader: false,
+  credentialPlace: credentialPlaces.bearer,
   passedHeaders: [],
   passesQuery: false,
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),

@@ -3,6 +3,7 @@
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   type ClientInterface,
+  credentialPlaces,
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
   type RejectionToTell,
@@ -16,12 +17,12 @@ import { readCountRequest, readMessagesRequest } from './read-messages-request.t
 export const messages: ClientInterface = {
   id: 'messages',
   telemetryOperation: 'chat',
-  upstreamPath: '/messages',
+  upstreamPath: () => '/messages',
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
   takesLong: false,
   callsFunctions: false,
-  acceptsApiKeyHeader: true,
+  credentialPlace: credentialPlaces.messages,
   // Some organisations have to say for whom they ask.
   passedHeaders: [...vendorHeaders, 'anthropic-user-profile-id'],
   passesQuery: true,
@@ -47,7 +48,7 @@ export const countTokens: ClientInterface = {
   ...messages,
   id: 'count-tokens',
   telemetryOperation: 'count_tokens',
-  upstreamPath: '/messages/count_tokens',
+  upstreamPath: () => '/messages/count_tokens',
   seldomOffered: 'counts tokens',
   readRequest: readCountRequest,
   answerMaxBytes: () => upstreamBodyMaxBytes,

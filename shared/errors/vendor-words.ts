@@ -1,0 +1,27 @@
+// The words of Google's and of AWS's errors for every status of the table of codes, so for every code.
+import type { ErrorStatus } from './error-table.ts';
+
+export interface VendorWords {
+  /** `error.status` of Google's form: a name of google.rpc.Code. */
+  readonly google: string;
+  /** The exception of AWS's form: of Bedrock's runtime, where it has one for the case. */
+  readonly aws: string;
+}
+
+export const vendorWords: Readonly<Record<ErrorStatus, VendorWords>> = {
+  400: { google: 'INVALID_ARGUMENT', aws: 'ValidationException' },
+  401: { google: 'UNAUTHENTICATED', aws: 'AccessDeniedException' },
+  402: { google: 'FAILED_PRECONDITION', aws: 'AccessDeniedException' },
+  403: { google: 'PERMISSION_DENIED', aws: 'AccessDeniedException' },
+  404: { google: 'NOT_FOUND', aws: 'ResourceNotFoundException' },
+  405: { google: 'UNIMPLEMENTED', aws: 'UnknownOperationException' },
+  409: { google: 'ABORTED', aws: 'ConflictException' },
+  412: { google: 'FAILED_PRECONDITION', aws: 'ConflictException' },
+  413: { google: 'INVALID_ARGUMENT', aws: 'ValidationException' },
+  422: { google: 'INVALID_ARGUMENT', aws: 'ValidationException' },
+  429: { google: 'RESOURCE_EXHAUSTED', aws: 'ThrottlingException' },
+  500: { google: 'INTERNAL', aws: 'InternalServerException' },
+  502: { google: 'UNAVAILABLE', aws: 'ModelErrorException' },
+  503: { google: 'UNAVAILABLE', aws: 'ServiceUnavailableException' },
+  504: { google: 'DEADLINE_EXCEEDED', aws: 'ModelTimeoutException' },
+};
