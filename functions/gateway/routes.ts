@@ -1,7 +1,7 @@
 // The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base URL.
 
 import { okStatus } from '../../shared/errors/index.ts';
-import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
+import { bedrockPaths, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { interfaceList, type ListedRoute } from '../../shared/protocol/interface-list/index.ts';
 import {
@@ -75,7 +75,10 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
         [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
         ...lists,
       },
-      vendor: { '/v1beta': { ...called('/v1beta'), ...lists }, '/bedrock': called('/bedrock') },
+      vendor: {
+        '/v1beta': { ...called('/v1beta'), ...lists },
+        '/bedrock': { ...called('/bedrock'), [bedrockPaths.inferenceProfiles]: lists[routePaths.models] },
+      },
       root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
         ...called('/v1'),

@@ -37,6 +37,7 @@ export const onDemand: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     translated.map((name) => [`${name}-translation.cjs`, ofInterface(name, 'translation/index.ts')]),
   ),
+  'invoke.cjs': ofInterface('messages', 'invoke.ts'),
   'guardrails.cjs': 'functions/gateway/admission/check-input.ts',
   'text-guardrail.cjs': 'shared/routing/guardrails/text-guardrail.ts',
   'bedrock-guardrail.cjs': 'shared/routing/guardrails/bedrock-guardrail.ts',

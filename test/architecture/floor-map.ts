@@ -66,12 +66,14 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/protocol/wire': 'Wire shapes know no store and no provider.',
   },
   {
+    'shared/protocol/event-frames': "AWS's frames of events: knows no interface.",
     'shared/protocol/forms': 'Forms and their files: knows no interface.',
     'shared/protocol/hub': 'A call and its answer between two formats: knows no interface and no provider.',
   },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
     'shared/protocol/interfaces/chat-completions': clientInterface,
+    'shared/protocol/interfaces/converse': clientInterface,
     'shared/protocol/interfaces/responses': clientInterface,
     'shared/protocol/interfaces/embeddings': clientInterface,
     'shared/protocol/interfaces/images': clientInterface,
@@ -255,7 +257,12 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'the signer and the core of the AWS SDK',
     sign: /from '@smithy\//,
-    homes: ['shared/storage/aws-clients/', 'infra/build/', 'infra/local/simulator/formats/bedrock-converse.ts'],
+    homes: [
+      'shared/storage/aws-clients/',
+      'shared/protocol/event-frames/',
+      'infra/build/',
+      'infra/local/simulator/formats/bedrock-converse.ts',
+    ],
   },
   {
     power: 'outgoing calls',

@@ -20,6 +20,7 @@ const otherSubjects: Readonly<Record<string, string>> = {
   'infra/local/simulator/formats/openai-responses.ts': 'the simulator’s file',
   'infra/local/simulator/provider-refusals.ts': 'provider formats',
   'infra/local/simulator/refused-histories.ts': 'provider formats',
+  'infra/local/simulator/refused-turns.ts': 'provider formats',
   'infra/model-list/read-genai-prices.ts': 'provider formats',
   'infra/model-list/read-text-models.ts': 'provider formats',
   'shared/routing/formats/capabilities.ts': 'provider formats',

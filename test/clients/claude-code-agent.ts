@@ -23,6 +23,8 @@ export interface ClaudeCodeRun {
   /** ANTHROPIC_API_KEY of its shell. */
   readonly otherKey?: string;
   readonly args?: readonly string[];
+  /** Set where it takes the gateway for Amazon Bedrock. */
+  readonly isAtBedrock?: true;
 }
 
 /** Sets only what a user sets, and nothing of this machine. */
@@ -35,12 +37,12 @@ export async function ask(program: string, gateway: Harness, asking: ClaudeCodeR
     args = [],
     files = {},
     home = temporaryFolder(),
+    isAtBedrock,
   } = asking;
   for (const [name, content] of Object.entries(files)) writeFileSync(join(home, name), content);
   const env = {
     HOME: home,
-    ANTHROPIC_BASE_URL: new URL(gateway.url).origin,
-    ANTHROPIC_AUTH_TOKEN: key,
+    ...(isAtBedrock ? bedrockOf(gateway, key) : anthropicOf(gateway, key)),
     ANTHROPIC_API_KEY: otherKey,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
     ANTHROPIC_CUSTOM_HEADERS: 'X-Gw-Tags: team=search,agent=claude-code',
@@ -55,6 +57,18 @@ export async function ask(program: string, gateway: Harness, asking: ClaudeCodeR
   assert.notEqual(line, '', `Claude Code gave no result: ${output.slice(0, 500)}`);
   return JSON.parse(line) as Said;
 }
+
+const anthropicOf = ({ url }: Harness, key: string) => ({
+  ANTHROPIC_BASE_URL: new URL(url).origin,
+  ANTHROPIC_AUTH_TOKEN: key,
+});
+
+const bedrockOf = ({ url }: Harness, key: string) => ({
+  CLAUDE_CODE_USE_BEDROCK: '1',
+  ANTHROPIC_BEDROCK_BASE_URL: `${new URL(url).origin}/bedrock`,
+  AWS_BEARER_TOKEN_BEDROCK: key,
+  AWS_REGION: 'us-east-1',
+});
 
 /** A gateway to one provider of Messages that is scripted. */
 export async function withProvider(

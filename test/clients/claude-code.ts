@@ -19,6 +19,14 @@ const checks: AgentChecks = {
     assert.deepEqual(record.tags, { team: 'search', agent: 'claude-code' });
     assert.equal(gateway.simulator.calls[0]?.query, 'beta=true');
   },
+  'as a client of Amazon Bedrock it streams, and calls a tool after a thinking block': async (program, gateway) => {
+    const { result, is_error } = await ask(program, gateway, { isAtBedrock: true });
+    assert.deepEqual([is_error, /^Hello! You wrote “Hello”/.test(result)], [false, true], result);
+    assert.equal((await gateway.records()).at(-1)?.interfaceId, 'invoke');
+    const args = ['--allowedTools', 'Read'];
+    const called = await ask(program, gateway, { isAtBedrock: true, prompt: 'Call the tool Read', args });
+    assert.deepEqual([called.is_error, /^The tools answered/.test(called.result)], [false, true], called.result);
+  },
   'a tool is called after a thinking block, and its result goes back with both': async (program, gateway) => {
     const { result, is_error } = await ask(program, gateway, {
       prompt: 'Call the tool Read',

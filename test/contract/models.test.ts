@@ -159,19 +159,19 @@ describe('the model list', () => {
     const models = await list();
     expect(models.map((model) => [model.id, model.apis])).toEqual([
       ['auto', undefined],
-      ['acme/large', ['chat-completions', 'messages', 'responses']],
-      ['acme/unpriced', ['chat-completions', 'messages', 'responses']],
-      ['many/apis', ['chat-completions', 'messages', 'responses', 'embeddings']],
+      ['acme/large', ['chat-completions', 'messages', 'responses', 'converse']],
+      ['acme/unpriced', ['chat-completions', 'messages', 'responses', 'converse']],
+      ['many/apis', ['chat-completions', 'messages', 'responses', 'converse', 'embeddings']],
       ['many/vectors', ['embeddings']],
-      ['many/translated', ['chat-completions', 'messages', 'responses']],
+      ['many/translated', ['chat-completions', 'messages', 'responses', 'converse']],
     ]);
     expect(models.filter((model) => 'apis' in model)).toHaveLength(5);
     expect(
       models.filter((model) => 'translated_apis' in model).map(({ id, translated_apis: apis }) => [id, apis]),
     ).toEqual([
-      ['acme/large', ['messages', 'responses']],
-      ['acme/unpriced', ['messages', 'responses']],
-      ['many/apis', ['chat-completions', 'responses']],
+      ['acme/large', ['messages', 'responses', 'converse']],
+      ['acme/unpriced', ['messages', 'responses', 'converse']],
+      ['many/apis', ['chat-completions', 'responses', 'converse']],
       ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);
   });

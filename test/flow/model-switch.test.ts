@@ -2,11 +2,19 @@
 // of every interface. The simulated providers refuse what the real ones refuse: thinking that is not theirs, calls without a
 // signature, ids and names that they do not take, calls without results and results without calls.
 import type Anthropic from '@anthropic-ai/sdk';
+import {
+  type BedrockRuntimeClient,
+  type ContentBlock,
+  ConverseCommand,
+  ConverseStreamCommand,
+  type ConverseStreamOutput,
+  type Message,
+} from '@aws-sdk/client-bedrock-runtime';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { encryptedBy, redactedReasoning, signatureOf } from '../../infra/local/simulator/signature.ts';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
-import { anthropicOf, openaiOf } from '../support/official-clients.ts';
+import { anthropicOf, bedrockOf, openaiOf } from '../support/official-clients.ts';
 import { readChunks } from '../support/read-chunks.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -57,6 +65,7 @@ let gateway: Harness;
 let counting: ScriptedProvider;
 let anthropic: Anthropic;
 let openai: OpenAI;
+let bedrock: BedrockRuntimeClient;
 beforeAll(async () => {
   const more = { max_output_tokens: 8_192, supported_params: { tools: true } };
   counting = await startScriptedProvider((outgoing) => sendJson(outgoing, countedCall));
@@ -72,6 +81,7 @@ beforeAll(async () => {
   });
   anthropic = anthropicOf(gateway);
   openai = openaiOf(gateway, '/openai/v1');
+  bedrock = bedrockOf(gateway);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -182,7 +192,64 @@ function responsesTalk(): Talk {
   };
 }
 
-const talks = { 'chat-completions': chatTalk, messages: messagesTalk, responses: responsesTalk } as const;
+/** The content that the events make, as a client puts it together. */
+function contentOf(events: readonly ConverseStreamOutput[]): ContentBlock[] {
+  const blocks = new Map<number, { text: string; thinking: string; signature: string; input: string; call?: object }>();
+  for (const { contentBlockStart, contentBlockDelta } of events) {
+    const { contentBlockIndex = 0 } = contentBlockStart ?? contentBlockDelta ?? {};
+    if (contentBlockStart === undefined && contentBlockDelta === undefined) continue;
+    const block = blocks.get(contentBlockIndex) ?? { text: '', thinking: '', signature: '', input: '' };
+    blocks.set(contentBlockIndex, block);
+    const { text, reasoningContent, toolUse } = contentBlockDelta?.delta ?? {};
+    block.text += text ?? '';
+    block.thinking += reasoningContent?.text ?? '';
+    block.signature += reasoningContent?.signature ?? '';
+    block.input += toolUse?.input ?? '';
+    if (reasoningContent?.redactedContent !== undefined) Object.assign(block, { redacted: reasoningContent });
+    if (contentBlockStart?.start?.toolUse !== undefined) block.call = contentBlockStart.start.toolUse;
+  }
+  return [...blocks.values()].map(({ text, thinking, signature, input, call, ...more }) => {
+    if ('redacted' in more) return { reasoningContent: more.redacted } as ContentBlock;
+    if (call !== undefined) return { toolUse: { ...call, input: JSON.parse(input || '{}') } } as ContentBlock;
+    return signature === '' ? { text } : { reasoningContent: { reasoningText: { text: thinking, signature } } };
+  });
+}
+
+function converseTalk(): Talk {
+  const messages: Message[] = [];
+  const tools = [tool, 'get_time'].map((name) => ({ toolSpec: { name, inputSchema: { json: parameters } } }));
+  let last: readonly ContentBlock[] = [];
+  return {
+    say: (text) => messages.push({ role: 'user', content: [{ text }] }),
+    async ask(modelId, stream) {
+      const thinking = { type: 'enabled', budget_tokens: 2_048 };
+      const asked = {
+        ...{ modelId, messages, toolConfig: { tools }, inferenceConfig: { maxTokens: bound } },
+        additionalModelRequestFields: { thinking },
+      };
+      if (stream) {
+        const events: ConverseStreamOutput[] = [];
+        const answer = await bedrock.send(new ConverseStreamCommand(asked));
+        for await (const event of answer.stream ?? []) events.push(event);
+        last = contentOf(events);
+      } else last = (await bedrock.send(new ConverseCommand(asked))).output?.message?.content ?? [];
+      messages.push({ role: 'assistant', content: [...last] });
+      return last.filter(({ toolUse }) => toolUse !== undefined).length;
+    },
+    answerCalls(text) {
+      const calls = last.flatMap(({ toolUse }) => toolUse ?? []);
+      const content = calls.map(({ toolUseId }) => ({ toolResult: { toolUseId, content: [{ text }] } }));
+      messages.push({ role: 'user', content });
+    },
+  };
+}
+
+const talks = {
+  'chat-completions': chatTalk,
+  messages: messagesTalk,
+  responses: responsesTalk,
+  converse: converseTalk,
+} as const;
 type ClientInterface = keyof typeof talks;
 
 /** Any two formats, each as often the first as the second. */
@@ -238,6 +305,8 @@ it.each([
   ['messages', 'converse'],
   ['responses', 'responses'],
   ['responses', 'messages'],
+  ['converse', 'converse'],
+  ['converse', 'messages'],
 ] as const)(
   'a client of %s goes on at %s with calls whose server counts them anew in each answer',
   async (client, format) => {

@@ -1,6 +1,7 @@
 // Asks the cells of one group of rows at one gateway, each as a test.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedTables } from '../support/balanced-books.ts';
+import { framesAsEvents } from '../support/frames-as-events.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
 import type { Json } from '../support/provider-answers.ts';
@@ -136,7 +137,8 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
   const providersOf = (model: string): string[] => [0, 1].map((at) => providerId(column, model, at));
   const fieldsOf = ({ model, text = 'Hello', more = {} }: Call): Json => {
     const asked = delivery === 'stream' ? entry.stream : {};
-    return { model: `${name}/${model}`, ...entry.fields(text), ...asked, ...more };
+    const named = entry.pathOf === undefined ? { model: `${name}/${model}` } : {};
+    return { ...named, ...entry.fields(text), ...asked, ...more };
   };
   return {
     ...column,
@@ -151,10 +153,11 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
     },
     received: (model) => harness.simulator.calls.filter(({ provider }) => providersOf(model).includes(provider)),
     fieldsOf,
-    send({ base = '/v1', headers = {}, key = harness.key, signal, ...call }) {
+    async send({ base = '/v1', headers = {}, key = harness.key, signal, ...call }) {
       const fields = fieldsOf(call);
       const isForm = entry.files !== undefined && !('images' in fields);
-      return fetch(new URL(harness.url).origin + base + entry.path, {
+      const path = entry.pathOf?.(`${name}/${call.model}`, delivery === 'stream') ?? base + entry.path;
+      const response = await fetch(new URL(harness.url).origin + path, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,
@@ -164,6 +167,7 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
         body: isForm ? formOf(fields, entry.files ?? {}) : JSON.stringify(fields),
         ...(signal && { signal }),
       });
+      return framesAsEvents(response);
     },
   };
 }

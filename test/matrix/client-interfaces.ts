@@ -23,6 +23,8 @@ export interface WrittenText {
 interface Entry {
   /** Below the base URL. */
   readonly path: string;
+  /** Set where the path names the model, and says whether a stream is asked for: below the origin. */
+  readonly pathOf?: (model: string, isStream: boolean) => string;
   /** A request in which a model reads this text, and no other. */
   readonly fields: (text: string) => Json;
   /** Set where its requests are forms: the files of one. */
@@ -87,6 +89,22 @@ const file = (type: string) => ({ role: 'user', content: [{ type, file: { file_i
 const claudeFile = {
   messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }] }],
 };
+const byName =
+  (operation: string, streamed = operation) =>
+  (model: string, isStream: boolean): string =>
+    `/bedrock/model/${encodeURIComponent(model)}/${isStream ? streamed : operation}`;
+/** The last event is an exception. */
+const brokenFrames = (events: string): string | undefined => {
+  const codes = eventsOf(events).map(({ code, message }) => (message === undefined ? undefined : code));
+  if (codes.slice(0, -1).some((code) => code !== undefined)) throw new Error('something follows an exception');
+  return codes.at(-1);
+};
+const saidAtBedrock = (text: string) => [{ role: 'user', content: [{ text }] }];
+const converseTool = (parameters: Json) => ({
+  toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: parameters } } }] },
+});
+const inBucket = { document: { name: 'report', format: 'pdf', source: { s3Location: { uri: 's3://bucket/report' } } } };
+const converseFile = { messages: [{ role: 'user', content: [inBucket] }] };
 /** Of no known format. */
 const audio = Buffer.alloc(3_000, 7);
 const picture = Buffer.from(png(8, 8).split(',')[1] ?? '', 'base64');
@@ -174,6 +192,57 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
     text: { whole: ({ output }) => output.map(textOfItem).join(''), streamed: () => '' },
     reference: { previous_response_id: 'resp_1' },
     isRefusedTranslated: true,
+  },
+  invoke: {
+    path: '',
+    pathOf: byName('invoke', 'invoke-with-response-stream'),
+    fields: (text) => ({ anthropic_version: 'bedrock-2023-05-31', messages: said(text), max_tokens: 300 }),
+    stream: {},
+    text: {
+      whole: ({ content }) => content.map((block: Any) => block.text ?? '').join(''),
+      streamed: messages.contentOf,
+      end: {
+        whole: ({ stop_reason: reason }) => reason,
+        streamed: (events) => eventsOf(events).find(({ type }) => type === 'message_delta')?.delta.stop_reason,
+        blocked: 'refusal',
+      },
+    },
+    brokenWith: brokenFrames,
+    errorForm: { code: 'no_available_provider' },
+    tool: claudeTool,
+    reference: claudeFile,
+    cached: {},
+  },
+  converse: {
+    path: '',
+    pathOf: byName('converse', 'converse-stream'),
+    fields: (text) => ({ messages: saidAtBedrock(text), inferenceConfig: { maxTokens: 300 } }),
+    stream: {},
+    text: {
+      whole: ({ output }) => output.message.content.map(({ text = '' }: Any) => text).join(''),
+      streamed: (events) =>
+        eventsOf(events)
+          .map(({ delta }) => delta?.text ?? '')
+          .join(''),
+      end: {
+        whole: ({ stopReason }) => stopReason,
+        streamed: (events) => eventsOf(events).find(({ stopReason }) => stopReason !== undefined)?.stopReason,
+        blocked: 'guardrail_intervened',
+      },
+    },
+    brokenWith: brokenFrames,
+    errorForm: { code: 'no_available_provider' },
+    tool: converseTool,
+    reference: converseFile,
+    cached: {},
+  },
+  'converse-tokens': {
+    path: '',
+    pathOf: byName('count-tokens'),
+    fields: (text) => ({ input: { converse: { messages: saidAtBedrock(text) } } }),
+    errorForm: { code: 'no_available_provider' },
+    tool: (parameters) => ({ input: { converse: { messages: saidAtBedrock('Hello'), ...converseTool(parameters) } } }),
+    reference: { input: { converse: converseFile } },
   },
   embeddings: {
     path: '/embeddings',

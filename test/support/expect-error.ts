@@ -44,8 +44,15 @@ interface MessagesError extends Omit<ErrorBody, 'error' | 'message'> {
   readonly error_code: string;
 }
 
+/** AWS's form names the code so. */
+type AwsError = Omit<ErrorBody, 'error'> & { readonly code: string };
+
 /** The envelope as it is below /v1, whatever the form of its interface. */
-export function plainErrorOf(body: ErrorBody | MessagesError): ErrorBody {
+export function plainErrorOf(body: ErrorBody | MessagesError | AwsError): ErrorBody {
+  if ('code' in body) {
+    const { code: error, ...rest } = body;
+    return { error, ...rest };
+  }
   if (!('type' in body)) return body;
   const { type: _form, error, error_code: code, ...rest } = body;
   expect(error.details.error_code).toBe(code);

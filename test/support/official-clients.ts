@@ -1,5 +1,7 @@
 // Official SDKs at a gateway of a test, as its key. They never try again: a test counts what a provider was asked.
 import Anthropic from '@anthropic-ai/sdk';
+import { BedrockRuntimeClient, type BedrockRuntimeClientConfig } from '@aws-sdk/client-bedrock-runtime';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import OpenAI from 'openai';
 import type { Harness } from './harness.ts';
 
@@ -10,3 +12,15 @@ export const openaiOf = ({ url, key }: Served, base: '/v1' | '/openai/v1' = '/v1
 
 export const anthropicOf = ({ url, key }: Served): Anthropic =>
   new Anthropic({ baseURL: new URL(url).origin, authToken: key, apiKey: null, maxRetries: 0 });
+
+/** By HTTP/1.1, unless `more` has another handler. */
+export const bedrockOf = ({ url, key }: Served, more: BedrockRuntimeClientConfig = {}): BedrockRuntimeClient =>
+  new BedrockRuntimeClient({
+    region: 'us-east-1',
+    endpoint: `${new URL(url).origin}/bedrock`,
+    token: { token: key },
+    authSchemePreference: ['httpBearerAuth'],
+    maxAttempts: 1,
+    requestHandler: new NodeHttpHandler(),
+    ...more,
+  });

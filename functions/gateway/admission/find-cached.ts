@@ -5,7 +5,7 @@ import {
   type CacheKey,
   openCacheKeys,
 } from '../../../shared/accounting/response-cache/index.ts';
-import type { GuardrailDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { type GuardrailDocument, readBedrockName } from '../../../shared/configuration/catalogue/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { AnswerEvent, EventText } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -27,7 +27,7 @@ export function findCached(
     readonly guardrails?: readonly GuardrailDocument[] | undefined;
   },
 ): Reservation | undefined {
-  const { cache, provider, text, path } = call.request;
+  const { cache, provider, text, path, model, namesModelsOf } = call.request;
   const { clientInterface, passedOn } = call;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<ReservationResult> {
@@ -40,6 +40,7 @@ export function findCached(
     const keysOf = openCacheKeys({
       interfaceId: clientInterface.id,
       operation: path?.operation,
+      region: namesModelsOf && readBedrockName(model).region,
       workspace: call.workspace.id,
       policy: call.policy,
       namespace,

@@ -22,9 +22,9 @@ export function refuseModels(
   const models = readKeySetting(key, 'models');
   if (models === null || call.asksFunction) return undefined;
   const visibility = { catalogue: call.catalogue, workspace: { models } };
-  const isUnknown = (id: string) =>
-    id !== autoModelId && !models.includes(id) && findVisible(id, visibility) === undefined;
   const { request } = planned ?? call;
+  const isUnknown = (id: string) =>
+    id !== autoModelId && !models.includes(id) && findVisible(id, visibility, request) === undefined;
   const called =
     ready?.kind === 'replay' ? [request.model, ...request.fallbackModels] : planned?.plan.map(({ model }) => model.id);
   const unknown = called?.find((id) => id !== unnamedModel && isUnknown(id));

@@ -35,8 +35,10 @@ export async function attemptCandidate(
     return { kind: 'failure', failure };
   };
   try {
-    const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
-    const called = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds });
+    const askedAtMs = deps.clock.nowMs();
+    const createdSeconds = Math.floor(askedAtMs / 1_000);
+    const elapsedMs = () => Math.max(0, deps.clock.nowMs() - askedAtMs);
+    const called = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds, elapsedMs });
     if (called.kind === 'failure') {
       const refusedAnswer = called.failure.refusedAnswer ?? connection.refused?.refusedAnswer;
       return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });

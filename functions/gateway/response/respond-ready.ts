@@ -51,7 +51,8 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
   };
   if (content.kind === 'stream') {
     const body = await cachedStream(call, answer, content.events);
-    const streamed = { headers: { ...headers, ...streamHeadersOf(bytesTypeOf(content.events)) }, body };
+    const type = bytesTypeOf(content.events) ?? call.request.streamForm?.contentType;
+    const streamed = { headers: { ...headers, ...streamHeadersOf(type) }, body };
     return { ...respondWith(stored, streamed), ...streamed };
   }
   const { body, headers: written } = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));

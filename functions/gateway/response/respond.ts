@@ -123,8 +123,14 @@ async function jsonResponse(
 }
 
 /** A provider of the client's own interface sends its own. */
-const pingOf = (call: AdmittedPlain, { reachedVia }: ProvidedAnswer, { ping }: StreamWriter): string | undefined =>
-  reachedVia.format === servingApis[call.clientInterface.id].native ? undefined : ping;
+function keepAliveOf(
+  { clientInterface, request }: AdmittedPlain,
+  { reachedVia }: ProvidedAnswer,
+  { ping }: StreamWriter,
+): string | undefined {
+  const isRelayed = reachedVia.format === servingApis[clientInterface.id].native;
+  return (isRelayed ? undefined : ping) ?? request.streamForm?.keepAlive;
+}
 
 /** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
 const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
@@ -140,8 +146,8 @@ function streamResponse(
 ): Responded {
   const { call, run, provided, headers } = answered;
   const { request, holdings, claims, scope } = call;
-  const contentType = bytesTypeOf(stream.opening);
-  const answer = { headers: { ...headers, ...streamHeadersOf(contentType) } };
+  const bytesType = bytesTypeOf(stream.opening);
+  const answer = { headers: { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) } };
   const writer = request.openStreamWriter(call.scope.baseUrlRules);
   const isCached = holdings.cache?.store !== undefined;
   const cacheableEvents = keepEvents(isCached);
@@ -153,8 +159,8 @@ function streamResponse(
   };
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
-    keepAlive: contentType === undefined ? pingOf(call, provided, writer) : '',
-    isBytes: contentType !== undefined,
+    keepAlive: bytesType === undefined ? keepAliveOf(call, provided, writer) : '',
+    isBytes: bytesType !== undefined,
     writer,
     cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
     copies: {

@@ -6,5 +6,6 @@ import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 /** By its first piece; undefined for events. */
 export const bytesTypeOf = (events: readonly AnswerEvent[]): string | undefined => events[0]?.details.contentType;
 
-export const streamHeadersOf = (bytesType: string | undefined): Readonly<Record<string, string>> =>
-  bytesType === undefined ? streamHeaders : { ...streamHeaders, 'content-type': bytesType };
+/** `type`: of a stream that is not of server-sent events. */
+export const streamHeadersOf = (type: string | undefined): Readonly<Record<string, string>> =>
+  type === undefined ? streamHeaders : { ...streamHeaders, 'content-type': type };

@@ -1,5 +1,5 @@
 // The operations of the interface.
-import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
+import { basePaths, bedrockPaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
 import { objectSchema, schemaReference } from '../../../shared/protocol/description/index.ts';
 import { interfaceList, type ListedRoute } from '../../../shared/protocol/interface-list/index.ts';
 import { codesOf, inPath, inQuery, jsonOperation } from './error-responses.ts';
@@ -56,6 +56,20 @@ const readKey = jsonOperation({
   parameters: parameters.account,
   says: 'The answer.',
   answer: schemaReference('KeyAnswer'),
+  codes: codesOf.account,
+});
+
+const listProfiles = jsonOperation({
+  operationId: 'listInferenceProfiles',
+  summary: 'The models of the key as inference profiles of Amazon Bedrock',
+  description: 'The id of a model is the id of a profile. Costs nothing.',
+  parameters: [
+    inQuery('maxResults', 'The most of one page.', { type: 'integer', minimum: 1, maximum: 1_000 }),
+    inQuery('nextToken', 'Of the page before.', { type: 'string' }),
+    ...parameters.account,
+  ],
+  says: 'The answer.',
+  answer: { type: 'object', properties: { inferenceProfileSummaries: { type: 'array', items: { type: 'object' } } } },
   codes: codesOf.account,
 });
 
@@ -116,6 +130,7 @@ const pathsBelowFirst = {
   [`/v1${routePaths.inputItems.replace('*', '{id}')}`]: { ...belowAll, get: listInputItems },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
   [`/v1${routePaths.model.replace('**', '{id}')}`]: { ...belowAll, get: readModel },
+  [`/bedrock${bedrockPaths.inferenceProfiles}`]: { 'x-gw-base-urls': ['/bedrock'], get: listProfiles },
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },
   [`/v1${routePaths.credits}`]: { ...belowFirst, get: readCredits },
   [`/v1${routePaths.generation}`]: { ...belowFirst, get: readGeneration },

@@ -10,6 +10,8 @@ export interface CacheKeyParts {
   readonly interfaceId: InterfaceId;
   /** What the path asks of the model, where it names one. */
   readonly operation?: string | undefined;
+  /** Of the entries that may serve the name of the model. */
+  readonly region?: string | undefined;
   readonly workspace: string;
   /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
@@ -56,6 +58,7 @@ export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly
 function hashParts({
   interfaceId,
   operation,
+  region,
   workspace,
   policy,
   body,
@@ -71,6 +74,7 @@ function hashParts({
       canonicalJson({
         interface: interfaceId,
         operation,
+        region,
         workspace,
         model,
         policy: effective,

@@ -1,4 +1,5 @@
 export { idsMeantBy, idsWritten } from './bare-model-name.ts';
+export { findAtBedrock, type NamedAtBedrock, readBedrockName } from './bedrock-model-name.ts';
 export {
   type Candidate,
   type CandidatePrices,

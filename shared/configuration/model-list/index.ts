@@ -13,4 +13,4 @@ export {
   toRow,
 } from './listed-model.ts';
 export { type KindDefaults, type ProviderKind, providerKindNames, providerKinds } from './provider-kinds.ts';
-export { loadModelList, type ModelList, openModelList } from './shipped-models.ts';
+export { coversRegion, loadModelList, type ModelList, openModelList } from './shipped-models.ts';

@@ -62,6 +62,9 @@ const profileRegions: Readonly<Record<string, RegExp>> = {
   ca: /^ca-/,
 };
 
+/** Whether a profile of this prefix stays where the AWS region is. */
+export const coversRegion = (prefix: string, region: string): boolean => profileRegions[prefix]?.test(region) === true;
+
 function isInRegion(kind: ProviderKind, name: string, region: string | undefined): boolean {
   if (kind !== 'bedrock' || region === undefined) return true;
   const regions = profileRegions[name.split('.', 1)[0] ?? ''];

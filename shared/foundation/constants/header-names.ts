@@ -30,6 +30,7 @@ export const headerNames = {
   retryAfter: 'retry-after',
   shouldRetry: 'x-should-retry',
   amznErrorType: 'x-amzn-errortype',
+  amznRequestId: 'x-amzn-requestid',
   googleApiKey: 'x-goog-api-key',
 } as const;
 

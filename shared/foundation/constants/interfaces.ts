@@ -29,6 +29,7 @@ export const servingApis = {
     throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'],
     countsOnly: true,
   },
+  invoke: { native: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
   responses: { native: 'responses', throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'] },
   'input-tokens': {
     native: 'responses',
@@ -38,6 +39,12 @@ export const servingApis = {
   compact: {
     native: 'responses',
     throughHub: ['messages', 'converse', 'generate-content', 'chat-completions'],
+  },
+  converse: { native: 'converse', throughHub: ['messages', 'responses', 'generate-content', 'chat-completions'] },
+  'converse-tokens': {
+    native: 'converse',
+    throughHub: ['messages', 'responses', 'generate-content', 'chat-completions'],
+    countsOnly: true,
   },
   embeddings: {
     native: 'embeddings',
@@ -78,6 +85,9 @@ export const taskInterfaceIds: readonly ListedInterfaceId[] = listedInterfaceIds
   (id) => servingApis[id].throughHub.length === 0,
 );
 
+/** Type of streams of AWS's frames, in texts of which each character is a byte. */
+export const frameStreamType = 'application/vnd.amazon.eventstream';
+
 /**
  * Features that make a call dearer than the prices of its provider entry: dearer tiers, tools that the provider runs
  * itself, further models, longer windows. An operator who lists one in an entry is responsible for the prices.
@@ -101,6 +111,8 @@ export const extraNames = [
   'image_formats',
   /** A prompt that the provider keeps: tools and all that it brings are known there only. */
   'prompt',
+  /** A guardrail of the provider's account. */
+  'guardrails',
   /** Tools of a type that the gateway does not know. */
   'other_tools',
 ] as const;

@@ -33,6 +33,16 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
+/** Paths below `/bedrock`. */
+export const bedrockPaths = {
+  converse: '/model/**/converse',
+  converseStream: '/model/**/converse-stream',
+  converseTokens: '/model/**/count-tokens',
+  invoke: '/model/**/invoke',
+  invokeStream: '/model/**/invoke-with-response-stream',
+  inferenceProfiles: '/inference-profiles',
+} as const;
+
 /** Base paths assumed for requests without one, and for all below these paths, most likely from a client whose base URL ends too early. */
 export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.chatCompletions]: '/openai/v1',

@@ -1,6 +1,7 @@
 // Writes the body of an answer into a server's stream and runs the work that follows its last byte. Nothing here
 // rejects: a failure after the first byte is reported in the stream or the log, and one thrown into the Lambda runtime
 // would kill it.
+import { frameStreamType } from '../../foundation/constants/index.ts';
 import { nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
@@ -76,7 +77,7 @@ async function writeStream(
   { clientGone, cut, ...writing }: Writing & Pick<Delivery, 'clientGone'> & { readonly cut: Delivery['cut'] },
   waits: Waits,
 ): Promise<void> {
-  const { stop, encoding } = writing;
+  const { stop } = writing;
   const iterator = body[Symbol.asyncIterator]();
   const stopped = waitsUntilAborted(stop);
   let hasEnded = false;
@@ -98,9 +99,9 @@ async function writeStream(
   }
   await closeIterator(iterator, waits);
   if (hasEnded || clientGone.aborted) return;
-  // Bytes have no word for it.
-  if (encoding !== undefined) cut?.();
-  if (encoding !== undefined || response.closeBroken === undefined) return;
+  // Sound has no word for it.
+  if (isSound(response)) cut?.();
+  if (isSound(response) || response.closeBroken === undefined) return;
   // Clients take a stream that just stops for a success.
   await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), writing);
 }
@@ -108,9 +109,12 @@ async function writeStream(
 const writeTo = (sink: TextSink, text: string, encoding: 'latin1' | undefined): boolean =>
   encoding === undefined ? sink.write(text) : sink.write(text, encoding);
 
+const isSound = ({ headers }: Pick<GatewayResponse, 'headers'>): boolean =>
+  headers['content-type']?.startsWith('audio/') === true;
+
 /** Set where the characters of a body are the bytes of something that is no text. */
-export const encodingOf = ({ headers }: Pick<GatewayResponse, 'headers'>): 'latin1' | undefined =>
-  headers['content-type']?.startsWith('audio/') ? 'latin1' : undefined;
+export const encodingOf = (response: Pick<GatewayResponse, 'headers'>): 'latin1' | undefined =>
+  isSound(response) || response.headers['content-type'] === frameStreamType ? 'latin1' : undefined;
 
 /** Releases a body that is not going to be read, so that its provider call ends. */
 export async function closeBody({ body }: GatewayResponse, waits: Waits): Promise<void> {

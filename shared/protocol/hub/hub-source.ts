@@ -12,6 +12,8 @@ export interface AnswerHead {
   /** Where the provider gives its answer none. */
   readonly id: string;
   readonly createdSeconds: number;
+  /** Since the provider was asked. */
+  readonly elapsedMs: () => number;
   /** The provider's name, and the client's. */
   readonly model: string;
   readonly clientModel: string;

@@ -1,4 +1,13 @@
-export { cacheMark, isMarked, type Marked, markedAs, markedMembers, withoutMark } from './cache-mark.ts';
+export {
+  cacheMark,
+  isMarked,
+  type Marked,
+  markedAs,
+  markedMembers,
+  markOf,
+  withMark,
+  withoutMark,
+} from './cache-mark.ts';
 export * from './cache-marks.ts';
 export { numberOption, toInputSchema, toResponseFormat } from './call-options.ts';
 export * from './distinct-call-ids.ts';
@@ -24,4 +33,5 @@ export {
   withOwnSigned,
 } from './signed.ts';
 export { type Strictness, strictPath, withStrictness } from './strict-tools.ts';
+export { createInputWriter, type InputWriter } from './tool-input.ts';
 export { createToolNames, type ToolNames } from './tool-names.ts';

@@ -1,9 +1,15 @@
 // The interfaces of clients: where each is asked, and its folder. Everything else about one is in that folder. Those that
 // few clients use are loaded with their first call.
-import { headerNames, type InterfaceId, routePaths, type VendorBasePath } from '../../foundation/constants/index.ts';
+import {
+  bedrockPaths,
+  headerNames,
+  type InterfaceId,
+  routePaths,
+  type VendorBasePath,
+} from '../../foundation/constants/index.ts';
 import { chatCompletions } from '../interfaces/chat-completions/index.ts';
 import type { ClientInterface } from '../interfaces/index.ts';
-import { countTokens, messages } from '../interfaces/messages/index.ts';
+import { countTokens, loadInvoke, messages } from '../interfaces/messages/index.ts';
 import type { RouteRules } from '../router/index.ts';
 
 export interface ListedInterface {
@@ -30,6 +36,12 @@ const messagesRules: RouteRules = {
   requestIdHeader: headerNames.messagesRequestId,
 };
 
+const bedrockRules: RouteRules = { errorFormat: 'aws', requestIdHeader: headerNames.amznRequestId };
+
+const belowBedrock = (...routes: readonly (readonly [path: string, operation: string])[]): readonly ListedRoute[] =>
+  routes.map(([path, operation]) => ({ base: '/bedrock', path, operation }));
+
+const converse = () => import('../interfaces/converse/index.ts');
 const responses = () => import('../interfaces/responses/index.ts');
 const images = () => import('../interfaces/images/index.ts');
 
@@ -42,6 +54,11 @@ export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
     rules: messagesRules,
     load: async () => countTokens,
   },
+  invoke: {
+    routes: belowBedrock([bedrockPaths.invoke, 'invoke'], [bedrockPaths.invokeStream, 'invoke-with-response-stream']),
+    rules: bedrockRules,
+    load: loadInvoke,
+  },
   responses: {
     routes: belowAll(routePaths.responses),
     rules: { foreignSessionId: headerNames.responsesSessionId },
@@ -52,6 +69,16 @@ export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
     load: async () => (await responses()).inputTokens,
   },
   compact: { routes: belowAll(routePaths.compact), load: async () => (await responses()).compact },
+  converse: {
+    routes: belowBedrock([bedrockPaths.converse, 'converse'], [bedrockPaths.converseStream, 'converse-stream']),
+    rules: bedrockRules,
+    load: async () => (await converse()).converse,
+  },
+  'converse-tokens': {
+    routes: belowBedrock([bedrockPaths.converseTokens, 'count-tokens']),
+    rules: bedrockRules,
+    load: async () => (await converse()).converseTokens,
+  },
   embeddings: {
     routes: belowAll(routePaths.embeddings),
     load: async () => (await import('../interfaces/embeddings/index.ts')).embeddings,

@@ -3,6 +3,8 @@
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
 import { chatTurns } from '../interfaces/chat-completions/turns.ts';
+import { playground as converse } from '../interfaces/converse/playground.ts';
+import { converseTurns } from '../interfaces/converse/turns.ts';
 import { playground as embeddings } from '../interfaces/embeddings/playground.ts';
 import { playground as images } from '../interfaces/images/playground.ts';
 import { playground as messages } from '../interfaces/messages/playground.ts';
@@ -19,6 +21,7 @@ export const interfaces = {
   'chat-completions': chatCompletions,
   messages,
   responses,
+  converse,
   embeddings,
   images,
   moderations,
@@ -33,7 +36,9 @@ export const interfaceNames = Object.keys(interfaces) as InterfaceName[];
 const turns: ReadonlyMap<string, TurnsOfBodies> = new Map([
   ['chat-completions', chatTurns],
   ['messages', messageTurns],
+  ['invoke', messageTurns],
   ['responses', responseTurns],
+  ['converse', converseTurns],
 ]);
 
 /** By the name of an interface, or of a format of a provider. */

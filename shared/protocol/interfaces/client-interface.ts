@@ -11,6 +11,7 @@ import type {
   AnswerCost,
   AnswerEvent,
   EventReader,
+  EventText,
   JsonAnswer,
   JsonObject,
   JsonText,
@@ -66,6 +67,8 @@ export interface ClientInterface {
   /** Bound of a JSON answer to this request; a longer one is not read to its end. */
   readonly answerMaxBytes: (request: RoutedRequest) => number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
+  /** How providers write its streams. Absent: as server-sent events. */
+  readonly framing?: StreamFraming;
   /** Opens a reader for one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
   /** Texts, ends and other delivery of its bodies. */
@@ -80,6 +83,24 @@ export interface ClientInterface {
   readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
   /** Who gets cache marks that the gateway adds to a relayed call. */
   readonly cacheMarks: CacheMarks | undefined;
+}
+
+/** Events in the bytes of a stream. */
+export interface StreamFraming {
+  readonly contentType: string;
+  /** Throws RangeError when one event is over `eventMaxBytes`. */
+  readonly read: (
+    body: AsyncIterable<Uint8Array>,
+    eventMaxBytes: number,
+  ) => AsyncGenerator<EventText[], void, undefined>;
+  readonly write: (event: EventText) => Uint8Array;
+}
+
+/** A stream for a client, where it is not of server-sent events. */
+export interface StreamForm {
+  readonly contentType: string;
+  /** A sign of life in place of a comment. */
+  readonly keepAlive: string;
 }
 
 export interface CacheMarks {
@@ -142,6 +163,10 @@ export interface ClientRequest extends RoutedRequest {
   readonly form?: FormBody | undefined;
   /** Set where its stream is bytes, not events. */
   readonly bytes?: BytesAnswer | undefined;
+  /** Set where its stream is not of server-sent events. */
+  readonly streamForm?: StreamForm | undefined;
+  /** Headers that a provider gets in place of fields of the body. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Answers without a provider, where the candidate has another interface, if that is possible. */

@@ -10,7 +10,7 @@ export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim(
 const idFields = wordsOf(`
   role type id call_id tool_call_id tool_use_id item_id response_id file_id container_id skill_id tool_id object model
   status format detail media_type mime_type finish_reason native_finish_reason stop_reason effort verbosity display phase
-  caller created_by event_id allowed_callers syntax language ttl version additional_properties
+  toolUseId caller created_by event_id allowed_callers syntax language ttl version additional_properties
 `);
 const idShape = /^[\w.:/@+-]{0,128}$/;
 
@@ -20,7 +20,7 @@ const nameFields = wordsOf('name tool_name namespace server_label server_name');
 /** Media, signatures and addresses. A string with a blank in it is none. */
 const encodedFields = wordsOf(`
   url file_url image_url file_data b64_json partial_image_b64 signature thought_signature encrypted_content
-  encrypted_index encrypted_stdout encrypted_value obfuscation
+  bytes redactedContent encrypted_index encrypted_stdout encrypted_value obfuscation
 `);
 
 /** Not searched where they are beside texts. */
@@ -31,7 +31,7 @@ const callFields = wordsOf('arguments partial_json');
 /** The same where they are an object. */
 const callObjects = wordsOf('arguments input');
 
-const schemaFields = wordsOf('parameters input_schema output_schema schema');
+const schemaFields = wordsOf('parameters input_schema inputSchema output_schema schema');
 /** Fields of a schema whose own fields have names that clients choose. */
 const namingKeywords = wordsOf('properties patternProperties $defs definitions dependentSchemas dependentRequired');
 

@@ -53,12 +53,30 @@ export interface PlaygroundInterface {
   /** Its calls are forms with a file of this field, of these types. */
   readonly file?: { readonly field: string; readonly types: string };
   readonly body: (draft: Draft) => Record<string, unknown>;
+  /** Where the path names the model: the call of a body, whose path is below the origin. */
+  readonly callOf?: (body: Readonly<Record<string, unknown>>) => PlaygroundCall;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => ShownOutput;
   /** Puts the events of a stream together as an answer. Undefined where there are none. */
   readonly openFold: (() => EventFold) | undefined;
   /** Code with the SDK of the interface. `origin`: that of the gateway. */
   readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;
+}
+
+export interface PlaygroundCall {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** `baseUrl`: ends in /v1. */
+export function sentCall(
+  { path, callOf }: Pick<PlaygroundInterface, 'path' | 'callOf'>,
+  baseUrl: string,
+  body: Readonly<Record<string, unknown>>,
+): { readonly url: string; readonly body: Readonly<Record<string, unknown>> } {
+  if (callOf === undefined) return { url: baseUrl + path, body };
+  const call = callOf(body);
+  return { url: new URL(baseUrl).origin + call.path, body: call.body };
 }
 
 /** The file of a call, as code names it. */

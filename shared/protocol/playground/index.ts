@@ -1,2 +1,3 @@
 export * from './draft.ts';
+export { pythonLines } from './python-arguments.ts';
 export * from './sdk-code.ts';

@@ -13,6 +13,8 @@ export interface RoutedRequest {
   /** All fields as they were sent, for counting and comparing. */
   readonly text: () => JsonText;
   readonly model: string;
+  /** Set where its clients name models as Amazon Bedrock does, too. */
+  readonly namesModelsOf?: 'bedrock' | undefined;
   /** `models` less `model`: tried in this order after it. */
   readonly fallbackModels: readonly string[];
   /** Finds the field of the body that names a model id. */
@@ -88,6 +90,8 @@ export type HubNeedKind =
   | 'previous_response'
   | 'conversation'
   | 'stored_prompt'
+  /** A guardrail that the provider applies. */
+  | 'guardrail'
   | 'item_reference'
   | 'tools'
   /** Inputs of embeddings that are tokens of one model. */

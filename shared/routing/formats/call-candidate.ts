@@ -48,7 +48,7 @@ import { upstreamTarget } from './upstream-target.ts';
 export async function callCandidate(
   call: FormatCall,
   candidate: Candidate,
-  { send, openPart, pause, createdSeconds }: CandidateExchange,
+  { send, openPart, pause, createdSeconds, elapsedMs }: CandidateExchange,
 ): Promise<CandidateOutcome> {
   const { adapt, dropped: droppedPaths } = adaptedSend(candidate.provider);
   const addressed = (behind: Send) => adapt(addressedSend(candidate.provider, behind));
@@ -61,6 +61,7 @@ export async function callCandidate(
     openPart: openAdapted,
     pause,
     createdSeconds,
+    elapsedMs,
   });
   const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
@@ -71,7 +72,7 @@ export async function callCandidate(
 async function callWith(
   call: FormatCall,
   candidate: Candidate,
-  { send, openPart, pause, createdSeconds }: CandidateExchange,
+  { send, openPart, pause, createdSeconds, elapsedMs }: CandidateExchange,
 ): Promise<CandidateOutcome> {
   const { request } = call;
   const asksWhole = asksForWhole(candidate, request);
@@ -126,7 +127,7 @@ async function callWith(
       marksCache: marksCache(candidate, size),
       leftOut: betasIn(call),
       id,
-      createdSeconds,
+      times: { createdSeconds, elapsedMs },
       envelopes,
     },
     candidate,
@@ -170,6 +171,8 @@ export interface CandidateExchange {
   readonly pause: Pause;
   /** For an answer to which the provider gives no time. */
   readonly createdSeconds: number;
+  /** Since the provider was asked. */
+  readonly elapsedMs: () => number;
 }
 
 // Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
@@ -178,7 +181,9 @@ export interface CandidateExchange {
 /** Rejects where `send` does, or where the body breaks. */
 async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
-  const relayed = relayedRequest(call, candidate, request.stream ? 'text/event-stream' : 'application/json');
+  const { framing } = clientInterface;
+  const streamType = framing?.contentType ?? 'text/event-stream';
+  const relayed = relayedRequest(call, candidate, request.stream ? streamType : 'application/json');
   const received = await send(relayed.request);
   if (received.kind === 'failure') return received;
   const { native } = servingApis[request.interfaceId];
@@ -190,8 +195,8 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
   if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
   const reader = clientInterface.openEventReader(choices);
-  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, sent);
-  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
+  const events = (framing?.read ?? readEvents)(sent.body, upstreamEventMaxBytes);
+  return { kind: 'stream', batches: readStream(events, reader, sent), drain: sent.drain, reachedVia };
 }
 
 /** Under the type of bytes a stream may be of events: its interface knows. */
@@ -268,7 +273,7 @@ function relayedRequest(
       clientInterface.upstreamPath({ model: candidate.entry.upstream_model, stream: request.stream }),
       passedOn,
     ),
-    headers: passedOn.headers,
+    headers: { ...passedOn.headers, ...request.headers },
     accept,
     body() {
       const {

@@ -24,7 +24,7 @@ export async function inClientDelivery(
   const { otherDelivery } = await clientInterface.grammar();
   if (otherDelivery !== undefined && 'bytesOf' in otherDelivery) {
     if (!received.isStream) return unreadableAnswer;
-    return { ...received, body: linesOf(otherDelivery.toEvents(received.body)) };
+    return { ...received, body: bytesOf(otherDelivery.toEvents(received.body)) };
   }
   if (received.isStream === stream) return received;
   if (otherDelivery === undefined) return unreadableAnswer;
@@ -46,24 +46,29 @@ export async function* inBytes(
   }
 }
 
-type DeliveryInterface = OtherDelivery & Pick<ClientInterface, 'openEventReader' | 'readAnswer'>;
+type DeliveryInterface = OtherDelivery & Pick<ClientInterface, 'openEventReader' | 'readAnswer' | 'framing'>;
 
 async function asStream(sent: ReceivedAnswer, delivery: DeliveryInterface): Promise<ReceivedAnswer | NoAnswer> {
   const text = await sent.readText();
   if (text === undefined) return unreadableAnswer;
   const read = await delivery.readAnswer(text);
   if (read.kind !== 'answer') return failureOfAnswer(read, sent.describe);
-  return { ...sent, isStream: true, body: linesOf(delivery.toEvents(read.answer)), endCame: () => {} };
+  return {
+    ...sent,
+    isStream: true,
+    body: bytesOf(delivery.toEvents(read.answer), delivery.framing?.write),
+    endCame: () => {},
+  };
 }
 
-async function* linesOf(
+async function* bytesOf(
   events: Iterable<EventText> | AsyncIterable<EventText>,
+  write: (event: EventText) => Uint8Array = ({ name, text }) => Buffer.from(toEventLine(text, name)),
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const { name, text } of events) {
-    const line = toEventLine(text, name);
-    // An image of megabytes takes a turn to be written, to be copied and to be read.
+  for await (const event of events) {
+    // An image of megabytes takes a turn to be written, and to be read.
     await nextTurn();
-    const bytes = Buffer.from(line);
+    const bytes = write(event);
     await nextTurn();
     yield bytes;
   }
@@ -76,7 +81,8 @@ async function asWhole(
 ): Promise<ReceivedAnswer | NoAnswer> {
   const fold = delivery.openFold();
   const source = { describe: sent.describe, eventCame: () => {}, endCame: () => {} };
-  const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), delivery.openEventReader(choices), source);
+  const received = (delivery.framing?.read ?? readEvents)(sent.body, upstreamEventMaxBytes);
+  const batches = readStream(received, delivery.openEventReader(choices), source);
   for await (const { events, failure } of batches) {
     if (failure !== undefined) return { kind: 'failure', failure };
     for (const event of events) fold.add(event.text);
@@ -94,7 +100,7 @@ export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIt
       ? undefined
       : Array.from(json.inside(list), (one) => ({ text: json.slice(one) }));
   });
-  return chunks && linesOf(chunks);
+  return chunks && bytesOf(chunks);
 }
 
 /** Read in one turn. */

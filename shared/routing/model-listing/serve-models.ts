@@ -15,6 +15,7 @@ import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import type { FunctionModelObject } from '../../protocol/wire/index.ts';
 import { failUnknownModel, isBillable } from '../planner/index.ts';
 import { toAnthropicModel, toAnthropicPage } from './anthropic-listing.ts';
+import { toProfilePage } from './bedrock-listing.ts';
 import { toGoogleModel, toGooglePage } from './google-listing.ts';
 import { findModel, type ListingInput, listModels } from './list-models.ts';
 
@@ -34,6 +35,7 @@ export const serveModels = (deps: ModelListingDependencies): Endpoint =>
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
     const list = listModels(input, asksFunctions ? await listFunctions(deps, input) : []);
     if (form === 'messages') return toAnthropicPage(list.data, request.query);
+    if (form === 'aws') return toProfilePage(list.data, request.query);
     return form === 'google' ? toGooglePage(list.data, request.query) : list;
   });
 
@@ -52,6 +54,7 @@ export const serveModel = (deps: ModelListingDependencies): Endpoint =>
 const credentialPlaceOf: Readonly<Partial<Record<ErrorFormat, CredentialPlace>>> = {
   messages: credentialPlaces.messages,
   google: credentialPlaces.google,
+  aws: credentialPlaces.aws,
 };
 
 interface CallerListing extends ListingInput {

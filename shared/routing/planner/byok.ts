@@ -1,7 +1,7 @@
 // Bring your own key: the planner's view of it, and the rules of the key header.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import type { ProviderPreferences } from '../../protocol/wire/index.ts';
+import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';
 import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 /** Origin of a client's own credential. */
@@ -62,14 +62,18 @@ export interface ByokHeaderInput extends VisibilityInput {
 
 /** Faults of a key header with this request; undefined when there are none. An unknown model is reported elsewhere. */
 export function checkByokHeader(
-  { provider, model }: { readonly provider: Pick<ProviderPreferences, 'only'>; readonly model: string },
+  {
+    provider,
+    ...request
+  }: Pick<RoutedRequest, 'model' | 'namesModelsOf'> & { readonly provider: Pick<ProviderPreferences, 'only'> },
   input: ByokHeaderInput,
 ): GatewayError | undefined {
   if (!input.isEnabled) return fail('byok_not_enabled');
   if (isAlwaysBound(input.connections)) return fail('byok_credential_conflict');
   const [id, ...others] = new Set(provider.only);
   const pinned = id === undefined || others.length > 0 ? undefined : input.catalogue.providers.get(id);
-  const isServing = visibleCandidates(model, input)?.some((candidate) => candidate.provider.id === id) ?? true;
+  const isServing =
+    visibleCandidates(request.model, input, request)?.some((candidate) => candidate.provider.id === id) ?? true;
   if (pinned === undefined || !isServing) return fail('byok_provider_required');
   return pinned.accepts_byok_header ? undefined : fail('byok_credential_unsupported');
 }

@@ -41,7 +41,7 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
   const unknownPin = refuseUnknownPin(request, input.catalogue);
   if (unknownPin !== undefined) return unknownPin;
   const models = [request.model, ...request.fallbackModels];
-  const unknown = models.find((model) => visibleCandidates(model, input) === undefined);
+  const unknown = models.find((model) => visibleCandidates(model, input, request) === undefined);
   if (unknown !== undefined) return failUnknownModel(unknown, input, request);
   const plans = models.map((model) => planModel({ ...request, model }, input));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
@@ -55,7 +55,7 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
   // A key of the client's takes the place of each credential alike.
   const isAsked = (candidate: Candidate) =>
     (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
-  const visible = visibleCandidates(request.model, input)?.filter(isAsked) ?? [];
+  const visible = visibleCandidates(request.model, input, request)?.filter(isAsked) ?? [];
   let remaining = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
   const pricesOf = pricesOfCall(request);
   for (const { refuse, keeps } of readConditions(request, input, pricesOf)) {

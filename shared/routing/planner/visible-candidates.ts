@@ -3,7 +3,10 @@ import {
   type Candidate,
   type Catalogue,
   type CatalogueModel,
+  findAtBedrock,
   idsMeantBy,
+  type NamedAtBedrock,
+  readBedrockName,
 } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, nearestOf, quote } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
@@ -22,8 +25,9 @@ export interface VisibilityInput {
 export function visibleCandidates(
   modelId: string,
   { catalogue, workspace }: VisibilityInput,
+  naming: Naming = {},
 ): readonly Candidate[] | undefined {
-  if (modelId !== autoModelId) return findVisible(modelId, { catalogue, workspace })?.candidates;
+  if (modelId !== autoModelId) return findVisible(modelId, { catalogue, workspace }, naming)?.candidates;
   const isVisible = visibilityIn(workspace);
   const models = [...catalogue.models.values()];
   const hasMarks = models.some(({ model }) => model.auto);
@@ -32,12 +36,33 @@ export function visibleCandidates(
     .flatMap(({ candidates }) => candidates);
 }
 
-/** Returns undefined for an unknown model, or a bare name of several. */
-export function findVisible(name: string, input: VisibilityInput): CatalogueModel | undefined {
+/** How a request names models, beside the ids of the catalogue. */
+type Naming = Pick<RoutedRequest, 'namesModelsOf'>;
+
+/** Returns undefined for an unknown model, or a name of several. */
+export function findVisible(
+  name: string,
+  input: VisibilityInput,
+  { namesModelsOf }: Naming = {},
+): CatalogueModel | undefined {
   const [id, ...others] = idsMeant(name, input);
-  return id === undefined || others.length > 0 || !visibilityIn(input.workspace)(id)
-    ? undefined
-    : input.catalogue.models.get(id);
+  if (others.length > 0) return undefined;
+  const known = id !== undefined && visibilityIn(input.workspace)(id) ? input.catalogue.models.get(id) : undefined;
+  if (known !== undefined || namesModelsOf === undefined) return known;
+  // Lists for clients of Bedrock have an ARN of each id.
+  const profile = readBedrockName(name);
+  const listed = profile.name === name ? undefined : findVisible(profile.name, input);
+  if (listed !== undefined && profile.region === undefined) return listed;
+  const named = findNamed(name, input);
+  return named.kind === 'found' ? named.model : undefined;
+}
+
+function findNamed(name: string, { catalogue, workspace }: VisibilityInput): NamedAtBedrock {
+  const isVisible = visibilityIn(workspace);
+  return findAtBedrock(
+    name,
+    [...catalogue.models.values()].filter(({ model }) => isVisible(model.id)),
+  );
 }
 
 const visibilityIn =
@@ -54,11 +79,11 @@ function idsMeant(name: string, { catalogue, workspace }: VisibilityInput): read
 
 /** Some candidate of its models is called in the way that its whole body asks for. */
 export const mayBeTranslated = (
-  { model, fallbackModels, interfaceId }: RoutedRequest,
+  { model, fallbackModels, interfaceId, namesModelsOf }: RoutedRequest,
   input: VisibilityInput,
 ): boolean =>
   [model, ...fallbackModels].some((id) =>
-    visibleCandidates(id, input)?.some((candidate) => mayGoThroughHub(candidate, interfaceId)),
+    visibleCandidates(id, input, { namesModelsOf })?.some((candidate) => mayGoThroughHub(candidate, interfaceId)),
   );
 
 const bareName = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
@@ -72,20 +97,25 @@ const namedMax = 16;
 export function failUnknownModel(
   id: string,
   { catalogue, workspace }: VisibilityInput,
-  request?: Pick<RoutedRequest, 'memberOfModel'>,
+  request?: Pick<RoutedRequest, 'memberOfModel' | 'namesModelsOf'>,
 ): GatewayError {
   const known = [...catalogue.models.keys()].filter(
     (model) => workspace.models === 'all' || workspace.models.includes(model),
   );
   const param = request?.memberOfModel(id);
-  const meant = idsMeant(id, { catalogue, workspace });
+  const named = request?.namesModelsOf && findNamed(id, { catalogue, workspace });
+  if (named?.kind === 'elsewhere') {
+    const regions = named.regions.slice(0, namedMax).map(quote).join(', ') || 'none';
+    const message = `There is no ${quote(id)} here: its prefix is served by models of that prefix alone. There are: ${regions}.`;
+    return fail('unknown_model', { message, param });
+  }
+  const meant = named?.kind === 'several' ? named.ids : idsMeant(id, { catalogue, workspace });
   if (meant.length > 1) {
-    const named = meant.slice(0, namedMax).map(quote).join(', ');
-    return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${named}.`, param });
+    const ids = meant.slice(0, namedMax).map(quote).join(', ');
+    return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${ids}.`, param });
   }
   // Compares a bare name with bare names, and reports the id.
-  const named = id.includes('/') ? known : [...known, ...known.map(bareName)];
-  const near = nearestOf(id, named);
+  const near = nearestOf(id, id.includes('/') ? known : [...known, ...known.map(bareName)]);
   const nearest = known.find((model) => model === near) ?? known.find((model) => bareName(model) === near);
   const hint = nearest === undefined ? 'GET /v1/models lists the models there are.' : `Did you mean "${nearest}"?`;
   return fail('unknown_model', { message: `There is no model ${quote(id)}. ${hint}`, param });

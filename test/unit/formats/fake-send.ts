@@ -141,7 +141,13 @@ export async function ask({
   const ofOneRequest = () => {
     throw new Error('a call of one request');
   };
-  const exchange = { send: fake.send, openPart: ofOneRequest, pause: ofOneRequest, createdSeconds: 1_760_000_000 };
+  const exchange = {
+    send: fake.send,
+    openPart: ofOneRequest,
+    pause: ofOneRequest,
+    elapsedMs: () => 7,
+    createdSeconds: 1_760_000_000,
+  };
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), exchange) };
 }
 

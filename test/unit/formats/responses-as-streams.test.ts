@@ -18,6 +18,7 @@ type Content = HubResult['content'][number];
 
 const head: AnswerHead = {
   id: '0a1b-2c3d',
+  elapsedMs: () => 0,
   createdSeconds: 1,
   model: 'model',
   clientModel: 'asked',

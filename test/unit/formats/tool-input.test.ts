@@ -1,7 +1,7 @@
 // Arguments of tool calls as inputs: always an object, the same whole and in pieces.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { createInputWriter } from '../../../shared/protocol/interfaces/messages/translation/tool-input.ts';
+import { createInputWriter } from '../../../shared/protocol/hub/tool-input.ts';
 
 function inputText(text: string): string {
   const input = createInputWriter();

@@ -100,10 +100,11 @@ export async function request(path: string, { headers, ...init }: RequestInit = 
 }
 
 export async function failureOf(response: Response): Promise<RequestFailed> {
-  const { error, message } = await response.json().catch(() => ({}));
-  const isText = typeof error === 'string' && typeof message === 'string';
+  // Clients of some vendors get the code beside the message.
+  const { error, code = error, message } = await response.json().catch(() => ({}));
+  const isText = typeof code === 'string' && typeof message === 'string';
   return isText
-    ? new RequestFailed(error, message)
+    ? new RequestFailed(code, message)
     : new RequestFailed(`status ${response.status}`, 'The gateway gave an answer without an error code.');
 }
 

@@ -1,7 +1,13 @@
 // The outcome of a call of the playground, and the same call as code.
 
 import { interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
-import { curlOf, type Draft, type PlaygroundTurn, sentFile } from '../../../../shared/protocol/playground/index.ts';
+import {
+  curlOf,
+  type Draft,
+  type PlaygroundTurn,
+  sentCall,
+  sentFile,
+} from '../../../../shared/protocol/playground/index.ts';
 import type { ConversationOutcome } from '../connection/playground/use-conversation.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { duration } from '../parts/shown-values.ts';
@@ -41,6 +47,7 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
   const calledInterface = interfaces[interfaceName];
   const body = calledInterface.body(draft);
   const file = sentFile(calledInterface, draft);
+  const call = sentCall(calledInterface, baseUrl, body);
   return (
     <section aria-label="Answer">
       <div aria-busy={isRunning} aria-live="polite">
@@ -74,10 +81,10 @@ export const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnsw
       <h2>The request</h2>
       <Code
         title="What was sent"
-        text={JSON.stringify(file === undefined ? body : { ...body, [file.field]: file.name }, null, 2)}
+        text={JSON.stringify(file === undefined ? call.body : { ...call.body, [file.field]: file.name }, null, 2)}
       />
       <Code title="What came back" text={raw} />
-      <Code title="As curl" text={curlOf(`${baseUrl}${calledInterface.path}`, body, file)} />
+      <Code title="As curl" text={curlOf(call.url, call.body, file)} />
       <Code title="In Python, with the SDK" text={calledInterface.python(new URL(baseUrl).origin, body, file)} />
     </section>
   );

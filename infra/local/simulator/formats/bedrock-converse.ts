@@ -11,6 +11,7 @@ import {
 } from '../answer.ts';
 import type { SimulatorCall, SimulatorFormat } from '../call.ts';
 import { fragmentsOf, jsonFrame } from '../frames.ts';
+import { plainRequest } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { readConverse } from './bedrock-converse-request.ts';
@@ -157,4 +158,26 @@ export const converse: SimulatorFormat = {
     const { name, body } = bedrockException(code);
     return [jsonFrame('other', body, name)];
   },
+};
+
+interface CountBody {
+  readonly input?: { readonly converse?: unknown; readonly invokeModel?: { readonly body?: string } };
+}
+
+/** Counts a conversation, or the body of an invocation. */
+export const converseTokens: SimulatorFormat = {
+  ...converse,
+  name: 'converse-tokens',
+  path: /^\/model\/(?<model>.+)\/count-tokens$/,
+  answerMembers: ['inputTokens'],
+  read({ body, ...received }) {
+    const { converse: conversation, invokeModel } = (body as CountBody | undefined)?.input ?? {};
+    if (invokeModel !== undefined) {
+      const text = Buffer.from(invokeModel.body ?? '', 'base64').toString('utf8');
+      return { ...plainRequest, model: received.fromPath.model ?? '', turns: [{ role: 'user', text }] };
+    }
+    const request = readConverse({ ...received, body: conversation });
+    return typeof request === 'string' ? request : { ...request, isStream: false };
+  },
+  json: (_call, completion) => usageMember('inputTokens', completion, ({ input }) => input),
 };

@@ -1,6 +1,6 @@
 import type { SimulatorFormat } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
-import { converse } from './bedrock-converse.ts';
+import { converse, converseTokens } from './bedrock-converse.ts';
 import { invokeModel } from './bedrock-invoke-model.ts';
 import { rerank } from './cohere-rerank.ts';
 import { embedContent } from './google-embed-content.ts';
@@ -30,6 +30,7 @@ export const formats: readonly SimulatorFormat[] = [
   transcriptions,
   generateContent,
   converse,
+  converseTokens,
   embedContent,
   predict,
   invokeModel,

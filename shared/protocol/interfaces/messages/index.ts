@@ -1,2 +1,5 @@
 export { blockUse } from './block-types.ts';
 export { countTokens, messages } from './messages.ts';
+
+/** Loaded with the first call of a client of Bedrock. */
+export const loadInvoke = async () => (await import('./invoke.ts')).invoke;

@@ -20,6 +20,7 @@ import {
   otherCaseCheck,
   plainGatewayMembers,
   providerStateIn,
+  type RelayedChanges,
   type RequestReading,
   readModels,
   readPlainBody,
@@ -89,18 +90,17 @@ export function readCountRequest(body: JsonText, reading: RequestReading): Clien
   return { ...request, size, hubNeeds };
 }
 
-function readAs(
+const readAs = (
   schema: typeof messagesSchema | typeof countTokensSchema,
   body: JsonText,
-  { betas }: RequestReading,
-): ClientRequest | GatewayError {
-  return orFault(() => check(schema, body, betas));
-}
+  reading: RequestReading,
+): ClientRequest | GatewayError => orFault(() => checkMessages(schema, body, reading));
 
-function check(
+/** Throws the GatewayError of the first fault. `changes`: fields that a provider gets otherwise. */
+export function checkMessages(
   schema: typeof messagesSchema | typeof countTokensSchema,
   json: JsonText,
-  betas: string | undefined,
+  { betas, path, changes: ofInterface = [] }: RequestReading & Partial<Pick<RelayedChanges, 'changes'>>,
 ): ClientRequest {
   const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
   const { max_tokens: maxTokens, stream, ...body } = checked;
@@ -110,7 +110,8 @@ function check(
     interfaceId: isCounted ? 'count-tokens' : 'messages',
     raw,
     text: () => json,
-    ...readModels(body),
+    ...readModels(path === undefined ? body : { ...body, model: path.model }),
+    path,
     stream: !isCounted && stream === true,
     maxOutputTokens: isCounted ? 0 : (maxTokens as number),
     isOutputOpen: false,
@@ -139,7 +140,8 @@ function check(
     ...hubMembers(() => json, readHubNeeds),
     upstreamBody({ model }) {
       const { changes, leftOut } = withoutForeignThinking(json);
-      return { text: rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model], ...changes])), leftOut };
+      const changed = new Map([...withoutGatewayMembers, ['model', model], ...ofInterface, ...changes]);
+      return { text: rewriteMembers(json, changed), leftOut };
     },
     schemaCheck: undefined,
     // Clients are strict about fields of `usage` here.

@@ -16,7 +16,7 @@ import {
 
 export const messageSettings = commonSettings.union(
   wordsOf(`
-    max_tokens stop_sequences thinking container mcp_servers thread anthropic_version betas inference_geo speed fallbacks
+    max_tokens stop_sequences thinking container mcp_servers thread anthropic_version anthropic_beta betas inference_geo speed fallbacks
     diagnostics
   `),
 );

@@ -50,7 +50,7 @@ export interface HubRequest {
   readonly clientModel: string;
   /** Id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
-  readonly createdSeconds: number;
+  readonly times: Pick<AnswerHead, 'createdSeconds' | 'elapsedMs'>;
   readonly envelopes: Envelopes;
   /** The model can be made to call a tool. */
   readonly canForceTools: boolean;
@@ -79,7 +79,7 @@ export async function callThroughHub(
 ): Promise<CandidateOutcome> {
   const { entry } = candidate;
   // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
-  const { api, stream, asksWhole, size, id, createdSeconds, clientModel, leftOut: leftOutBeside } = request;
+  const { api, stream, asksWhole, size, id, times, clientModel, leftOut: leftOutBeside } = request;
   const target = await loadTarget(api);
   const bounded = boundedSend(send, request.characters);
   const { nextStep } = bounded;
@@ -123,7 +123,7 @@ export async function callThroughHub(
   });
   const head: AnswerHead = {
     id,
-    createdSeconds,
+    ...times,
     model,
     clientModel,
     estimatedInputTokens: () => estimateInputTokens(candidate, size),

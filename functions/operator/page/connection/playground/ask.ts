@@ -4,6 +4,7 @@ import {
   formFields,
   type PlaygroundInterface,
   type ShownOutput,
+  sentCall,
 } from '../../../../../shared/protocol/playground/index.ts';
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
@@ -31,9 +32,10 @@ const eventMaxBytes = 8 * 1024 * 1024;
 /** Throws RequestFailed. */
 export async function ask(question: Question, listener: Listener, signal: AbortSignal) {
   const { baseUrl, key, calledInterface } = question;
-  const response = await fetch(`${baseUrl}${calledInterface.path}`, {
+  const { url, body } = sentCall(calledInterface, baseUrl, question.body);
+  const response = await fetch(url, {
     method: 'POST',
-    ...sentBody(question, `Bearer ${key}`),
+    ...sentBody({ ...question, body }, `Bearer ${key}`),
     signal,
   }).catch((cause: unknown) => {
     if (signal.aborted) throw cause;

@@ -1,9 +1,8 @@
 // The blocks of a message. One is open at a time: where the next one begins, it ends.
 
-import { type AnswerHead, type Signed, sealed } from '../../../hub/index.ts';
+import { type AnswerHead, createInputWriter, type InputWriter, type Signed, sealed } from '../../../hub/index.ts';
 import type { SignedEnvelope } from '../../../wire/index.ts';
 import type { BlockDelta, MessageBlock, MessageEvent } from './message-types.ts';
-import { createInputWriter, type InputWriter } from './tool-input.ts';
 
 interface OpenBlock {
   readonly kind: MessageBlock['type'];

@@ -66,7 +66,7 @@ function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'resp
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
   ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
-  ...['thread', 'mcp_servers', 'container', 'compaction'],
+  ...['thread', 'mcp_servers', 'container', 'compaction', 'anthropic_version'],
 ]);
 
 const optionalNames = new Map<string, OptionalName>([

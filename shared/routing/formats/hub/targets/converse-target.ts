@@ -2,6 +2,7 @@
 
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
+import { frameStreamType } from '../../../../foundation/constants/index.ts';
 import type { HubCall, OptionalName } from '../../../../protocol/hub/index.ts';
 import { findMember, isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import { bedrockEmbeddings } from './bedrock-embeddings.ts';
@@ -66,7 +67,7 @@ export const target: HubTarget = {
   },
   says: ({ names }) => (names.some(isClaude) ? claudeSays : plainSays),
   strictness: claudeStrictness,
-  streamType: 'application/vnd.amazon.eventstream',
+  streamType: frameStreamType,
   // Streams have them as texts.
   argumentsShape: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,

@@ -1,0 +1,83 @@
+// Names of models as clients of Amazon Bedrock write them: upstream names and ARNs, with or without the prefix of a
+// region. Such a prefix is a restriction: entries without it do not serve it.
+import { coversRegion } from '../model-list/index.ts';
+import type { Candidate, CatalogueModel } from './catalogue.ts';
+
+export interface BedrockName {
+  readonly name: string;
+  /** `eu`, `us`, `global`. */
+  readonly region: string | undefined;
+}
+
+const arn = /^arn:aws[\w-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/(.+)$/;
+/** A maker's name is longer, but for these. */
+const regionPrefix = /^(global|apac|[a-z]{2}(?:-gov)?)\.(.+\..+)$/;
+
+/** ARNs of other things name nothing but themselves. */
+export function readBedrockName(modelId: string): BedrockName {
+  const name = arn.exec(modelId)?.[1] ?? modelId;
+  const [, region, rest] = regionPrefix.exec(name) ?? [];
+  return rest === undefined ? { name, region: undefined } : { name: rest, region };
+}
+
+export type NamedAtBedrock =
+  /** Its candidates are those that may serve the name. */
+  | { readonly kind: 'found'; readonly model: CatalogueModel }
+  | { readonly kind: 'several'; readonly ids: readonly string[] }
+  /** No entry has the prefix. `regions`: the prefixes that there are, and AWS regions of entries without one. */
+  | { readonly kind: 'elsewhere'; readonly regions: readonly string[] }
+  | { readonly kind: 'unknown' };
+
+/** `among`: the models that the caller may use. */
+export function findAtBedrock(modelId: string, among: readonly CatalogueModel[]): NamedAtBedrock {
+  const wanted = readBedrockName(modelId);
+  const named = among.flatMap((model) => {
+    const entries = model.candidates.filter(
+      (candidate) => isAtBedrock(candidate) && isNamed(candidate, modelId, wanted),
+    );
+    return entries.length === 0 ? [] : [{ model, entries }];
+  });
+  if (named.length === 0) return { kind: 'unknown' };
+  const { region } = wanted;
+  if (region === undefined) {
+    const exact = named.filter(({ entries }) => entries.some(({ entry }) => entry.upstream_model === modelId));
+    return oneOf(exact.length === 0 ? named : exact);
+  }
+  const served = named.flatMap(({ model, entries }) => {
+    const candidates = entries.filter((candidate) => serves(candidate, region));
+    return candidates.length === 0 ? [] : [{ model: { ...model, candidates }, entries }];
+  });
+  return served.length > 0
+    ? oneOf(served)
+    : { kind: 'elsewhere', regions: regionsOf(named.flatMap(({ entries }) => entries)) };
+}
+
+function oneOf(named: readonly { readonly model: CatalogueModel }[]): NamedAtBedrock {
+  const [first, ...others] = named;
+  if (first === undefined) return { kind: 'unknown' };
+  return others.length === 0
+    ? { kind: 'found', model: first.model }
+    : { kind: 'several', ids: named.map(({ model: { model } }) => model.id) };
+}
+
+const isAtBedrock = ({ provider }: Candidate): boolean =>
+  provider.kind === 'bedrock' || provider.apis.includes('converse');
+
+const isNamed = ({ entry }: Candidate, modelId: string, { name }: BedrockName): boolean =>
+  entry.upstream_model === modelId || readBedrockName(entry.upstream_model).name === name;
+
+/** An entry without a prefix has the region of its provider. */
+function serves({ entry, provider }: Candidate, region: string): boolean {
+  const prefix = readBedrockName(entry.upstream_model).region;
+  if (prefix !== undefined) return prefix === region;
+  return provider.region !== undefined && coversRegion(region, provider.region);
+}
+
+const regionsOf = (candidates: readonly Candidate[]): readonly string[] => [
+  ...new Set(
+    candidates.flatMap(({ entry, provider }) => {
+      const { region } = readBedrockName(entry.upstream_model);
+      return region === undefined ? (provider.region ?? []) : `${region}.`;
+    }),
+  ),
+];

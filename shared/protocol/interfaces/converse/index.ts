@@ -1,0 +1,1 @@
+export { converse, converseTokens } from './converse.ts';

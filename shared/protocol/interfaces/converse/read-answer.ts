@@ -1,0 +1,66 @@
+// Reads a provider's answer of Converse from JSON. Lenient: an object with a message is an answer, and an unknown field
+// changes nothing.
+import {
+  type AnswerDetails,
+  findMember,
+  isBrokenEnd,
+  isEndWord,
+  type JsonObject,
+  type JsonText,
+  pick,
+  type ReadAnswer,
+} from '../../wire/index.ts';
+import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, textBytesIn } from '../index.ts';
+import { readUsageReport } from './converse-usage.ts';
+
+const factsShape = membersOf({ stopReason: {}, error: {}, message: {}, __type: {} });
+
+export const readAnswer = async (text: string): Promise<ReadAnswer> =>
+  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
+
+async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+  const facts = pick(json, 0, factsShape) as JsonObject;
+  const content = contentOf(json);
+  if (content === undefined)
+    return isError(facts) ? { kind: 'error', error: errorOf(json, facts) } : { kind: 'unreadable' };
+  await nextStep();
+  const broken = brokenEnd(facts);
+  if (broken !== undefined) return { kind: 'error', error: broken };
+  const usage = readUsageReport(readUsageMember(json));
+  const outputBytes = textBytesIn(json, content, structuralNames);
+  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...answerDetails(facts) } };
+}
+
+/** The list with the blocks of its message. */
+function contentOf(json: JsonText): number | undefined {
+  const output = findMember(json, 'output');
+  const message = output === undefined ? undefined : findMember(json, 'message', output);
+  const content = message === undefined ? undefined : findMember(json, 'content', message);
+  return content !== undefined && json.isArray(content) ? content : undefined;
+}
+
+/** Errors of AWS have their words at the top. */
+const isError = ({ error, message, __type: type }: JsonObject): boolean =>
+  [error, message, type].some((value) => (value ?? null) !== null);
+
+const errorOf = (json: JsonText, { __type: type, message, error }: JsonObject): unknown =>
+  (error ?? null) === null ? { error: { type, message } } : readErrorObject(json);
+
+export const answerDetails = ({ stopReason: reason }: JsonObject): AnswerDetails => ({
+  finishReasons: isEndWord(reason) ? [reason] : undefined,
+});
+
+/** An end that says that something broke, as an error of the provider's. */
+export const brokenEnd = ({ stopReason: word }: JsonObject): object | undefined =>
+  isBrokenEnd(word) ? { error: { code: word } } : undefined;
+
+/** Names of fields without text of the model. */
+export const structuralNames: ReadonlySet<string> = new Set([
+  'toolUseId',
+  'type',
+  'signature',
+  'redactedContent',
+  'bytes',
+  'format',
+  'status',
+]);

@@ -1,0 +1,88 @@
+// An answer of Converse, put together from its events. An event is known by its fields, so that their names need not be
+// kept. Unknown fields and blocks stay.
+import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
+
+/** `parseInput`: of a call's input; undefined for a text that is no JSON. */
+export function openConverseFold(parseInput: (text: string) => unknown): EventFold {
+  const blocks = new Map<unknown, FoldedBlock>();
+  const beside = emptyObject();
+  let role: unknown = 'assistant';
+
+  /** A text and thinking have no start. */
+  function blockAt(index: unknown): FoldedBlock {
+    const block = blocks.get(index) ?? openBlock(parseInput);
+    blocks.set(index, block);
+    return block;
+  }
+
+  function add({ p: _padding, ...event }: Readonly<FoldedObject>): void {
+    const { contentBlockIndex: index, start, delta, role: spoken, ...fields } = event;
+    if (spoken !== undefined) role = spoken;
+    if (isObject(start)) blockAt(index).begin(start);
+    if (isObject(delta)) blockAt(index).add(delta);
+    Object.assign(beside, fields);
+  }
+
+  return {
+    add,
+    answer: () => ({
+      output: { message: { role, content: [...blocks.values()].flatMap((block) => block.whole() ?? []) } },
+      ...beside,
+    }),
+  };
+}
+
+type FoldedBlock = ReturnType<typeof openBlock>;
+
+function openBlock(parseInput: (text: string) => unknown) {
+  let text: string | undefined;
+  let input = '';
+  let thinking: FoldedObject | undefined;
+  const citations: unknown[] = [];
+  /** What it has begun with, and pieces of other kinds. */
+  const others = emptyObject();
+
+  const think = (name: string, piece: string) => {
+    thinking ??= emptyObject();
+    thinking[name] = (typeof thinking[name] === 'string' ? thinking[name] : '') + piece;
+  };
+
+  function add(delta: FoldedObject): void {
+    const { text: textPiece, toolUse, reasoningContent, citation, toolResult, ...rest } = delta;
+    if (typeof textPiece === 'string') text = (text ?? '') + textPiece;
+    if (isObject(toolUse) && typeof toolUse.input === 'string') input += toolUse.input;
+    if (isObject(reasoningContent)) {
+      thinking ??= emptyObject();
+      for (const [name, piece] of Object.entries(reasoningContent)) if (typeof piece === 'string') think(name, piece);
+    }
+    if (citation !== undefined) citations.push(citation);
+    if (Array.isArray(toolResult)) addResults(others, toolResult);
+    for (const [name, piece] of Object.entries(rest)) {
+      others[name] = isObject(others[name]) && isObject(piece) ? { ...others[name], ...piece } : piece;
+    }
+  }
+
+  function whole(): FoldedObject | undefined {
+    if (thinking !== undefined) return { reasoningContent: wholeThinking(thinking) };
+    if (isObject(others.toolUse)) return { toolUse: { ...others.toolUse, input: wholeInput(input, parseInput) } };
+    if (citations.length > 0) return { citationsContent: { content: [{ text: text ?? '' }], citations } };
+    if (text !== undefined) return { text };
+    return Object.keys(others).length === 0 ? undefined : { ...others };
+  }
+
+  return { begin: (start: FoldedObject) => void Object.assign(others, start), add, whole };
+}
+
+/** An input that is no JSON was cut: its call cannot be made. */
+const wholeInput = (input: string, parseInput: (text: string) => unknown): unknown =>
+  input === '' ? {} : (parseInput(input) ?? {});
+
+function wholeThinking({ text, signature, ...rest }: FoldedObject): FoldedObject {
+  if (text === undefined && signature === undefined && Object.keys(rest).length > 0) return rest;
+  return { reasoningText: { text: text ?? '', ...(signature === undefined ? {} : { signature }) } };
+}
+
+function addResults(others: FoldedObject, results: readonly unknown[]): void {
+  const { content, ...begun } = isObject(others.toolResult) ? others.toolResult : {};
+  others.toolResult = { ...begun, content: [...(Array.isArray(content) ? content : []), ...results] };
+}

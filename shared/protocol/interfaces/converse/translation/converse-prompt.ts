@@ -1,0 +1,188 @@
+// The messages of a Converse request as a prompt.
+import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import {
+  type AssistantPart,
+  addResults,
+  createKnownCalls,
+  envelopeOptions,
+  forEachObject,
+  type KnownCall,
+  type KnownCalls,
+  type OpenedEnvelope,
+  type OptionalMember,
+  type PromptPart,
+  phaseOptions,
+  type ToolNames,
+  type ToolOutput,
+  type ToolResult,
+  withoutMark,
+} from '../../../hub/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { type Block, blockOf, blocksIn } from '../block-kinds.ts';
+import { markLast, toBlockParts, toParts, toTextParts } from './converse-parts.ts';
+
+export interface ConversePromptReading {
+  readonly names: ToolNames;
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** The first field with thinking that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+export async function toPrompt({ system, messages }: JsonObject, reading: ConversePromptReading): Promise<ReadPrompt> {
+  const prompt: LanguageModelV4Prompt = [...toSystem(system)];
+  const calls = createKnownCalls();
+  const strangers: OptionalMember[] = [];
+  const known = {
+    ...reading,
+    calls,
+    foundStranger(member: string): void {
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+    },
+  };
+  await forEachObject(messages, reading.nextStep, (message, at) => {
+    if (message.role === 'assistant') prompt.push(...toAssistant(message.content, `messages[${at}].content`, known));
+    else if (message.role === 'system') prompt.push(...toSystem(message.content));
+    else addUser(prompt, message.content, calls);
+  });
+  return { prompt, strangers };
+}
+
+const toSystem = (content: unknown): LanguageModelV4Message[] =>
+  toTextParts(content).map(({ text, providerOptions }) => ({
+    role: 'system',
+    content: text,
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  }));
+
+/** Results of calls come first, because they must follow the calls at once. */
+function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
+  const results: ToolResult[] = [];
+  const parts: PromptPart[] = [];
+  let isAfterResult = false;
+  for (const block of blocksIn(content).flatMap((one) => blockOf(one) ?? [])) {
+    const { kind, value } = block;
+    const call = kind === 'toolResult' && isJsonObject(value) ? calls.takeResult(value.toolUseId) : undefined;
+    if (call !== undefined) results.push(toResult(value as JsonObject, call));
+    else if (kind !== 'cachePoint') parts.push(...toUserParts(block));
+    else if (isAfterResult) markLast(results, block);
+    else markLast(parts, block);
+    isAfterResult = call !== undefined || (kind === 'cachePoint' && isAfterResult);
+  }
+  if (results.length > 0) addResults(prompt, { role: 'tool', content: results });
+  if (parts.length > 0) prompt.push({ role: 'user', content: parts });
+}
+
+/** A result without its call every provider refuses. */
+const toUserParts = (block: Block): PromptPart[] =>
+  block.kind === 'toolResult' && isJsonObject(block.value)
+    ? [{ type: 'text', text: 'Result of a tool:' }, ...toParts(block.value.content)]
+    : toBlockParts(block);
+
+const toResult = ({ content, status }: JsonObject, { id, name }: KnownCall): ToolResult => ({
+  type: 'tool-result',
+  toolCallId: id,
+  toolName: name,
+  output: toOutput(toParts(content).map(withoutMark), status === 'error'),
+});
+
+function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
+  if (!parts.every((part) => part.type === 'text')) {
+    // There is no word for a failure beside images: the text says it.
+    const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
+    return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
+  }
+  const value = parts.map((part) => ('text' in part ? part.text : '')).join('\n');
+  return isError ? { type: 'error-text', value } : { type: 'text', value };
+}
+
+interface AssistantReading extends ConversePromptReading {
+  readonly calls: KnownCalls;
+  readonly foundStranger: (member: string) => void;
+}
+
+function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Message[] {
+  const { calls } = reading;
+  calls.beginAnswer();
+  const parts: AssistantPart[] = [];
+  const signedCalls = new Map<string, OpenedEnvelope>();
+  let lastText = -1;
+  let ofNextText: SharedV4ProviderOptions | undefined;
+  /** A signature is sent back without its text too. */
+  let isSignedText = false;
+  const addText = (part: Extract<AssistantPart, { type: 'text' }>): void => {
+    lastText = parts.length;
+    parts.push(ofNextText === undefined ? part : withOptions(part, ofNextText));
+    ofNextText = undefined;
+    isSignedText = false;
+  };
+  const addThinking = (text: string, envelope: OpenedEnvelope): void => {
+    const options = envelopeOptions(envelope);
+    if (typeof envelope.of === 'object') signedCalls.set(envelope.of.call, envelope);
+    else if (envelope.of === 'text') {
+      ofNextText = options;
+      isSignedText = true;
+    } else if (envelope.of === 'text_before') {
+      if (lastText < 0) addText({ type: 'text', text: '' });
+      parts[lastText] = withOptions(parts[lastText] as AssistantPart, options);
+    } else {
+      parts.push({ type: 'reasoning', text, providerOptions: options });
+      ofNextText = phaseOptions(envelope) ?? ofNextText;
+    }
+  };
+  for (const [at, one] of blocksIn(content).entries()) {
+    const block = blockOf(one);
+    if (block === undefined) continue;
+    const { kind, value } = block;
+    if (kind === 'cachePoint') markLast(parts, block);
+    else if (kind === 'reasoningContent') {
+      const { text, envelope } = openThinking(value, `${path}[${at}].reasoningContent`, reading);
+      if (envelope !== undefined) addThinking(text, envelope);
+    } else if (kind === 'toolUse' && isJsonObject(value)) parts.push(toCall(value, reading, signedCalls));
+    else for (const part of toBlockParts(block)) part.type === 'text' ? addText(part) : parts.push(part);
+  }
+  if (ofNextText !== undefined && isSignedText) addText({ type: 'text', text: '' });
+  return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
+}
+
+/** No envelope is in thinking that a provider signed for itself, or that another workspace got. No other model can read it. */
+function openThinking(
+  thinking: unknown,
+  path: string,
+  { open, foundStranger }: AssistantReading,
+): { readonly text: string; readonly envelope: OpenedEnvelope | undefined } {
+  const { reasoningText, redactedContent } = isJsonObject(thinking) ? thinking : {};
+  const { text, signature } = isJsonObject(reasoningText) ? reasoningText : {};
+  const [field, sealed] =
+    redactedContent === undefined
+      ? [`${path}.reasoningText.signature`, signature]
+      : [`${path}.redactedContent`, redactedContent];
+  const opened = open(sealed);
+  if (opened === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(field);
+  return { text: typeof text === 'string' ? text : '', envelope: opened && { ...opened, field } };
+}
+
+const withOptions = (part: AssistantPart, options: SharedV4ProviderOptions): AssistantPart => ({
+  ...part,
+  providerOptions: { ...part.providerOptions, ...options },
+});
+
+function toCall(
+  { toolUseId, name: named, input }: JsonObject,
+  { calls, names }: AssistantReading,
+  signedCalls: ReadonlyMap<string, OpenedEnvelope>,
+): AssistantPart {
+  const { id, name } = calls.add(toolUseId, names.short(typeof named === 'string' ? named : ''));
+  const signed = typeof toolUseId === 'string' ? signedCalls.get(toolUseId) : undefined;
+  return {
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: calls.readArguments(input),
+    ...(signed === undefined ? {} : { providerOptions: envelopeOptions(signed) }),
+  };
+}

@@ -1,0 +1,29 @@
+// The answer that the events of a translated one make.
+import type { WrittenHubAnswer } from '../../../hub/index.ts';
+import { type JsonObject, parseInnerJson, stringifyInTurns } from '../../../wire/index.ts';
+import { openConverseFold } from '../stream-fold.ts';
+import type { UsedByAnswer } from './write-events.ts';
+
+export function foldAnswer() {
+  const fold = openConverseFold((text) => parseInnerJson(text)?.value);
+  let reason: unknown;
+  let used: UsedByAnswer | undefined;
+
+  function add(event: JsonObject, usedByAnswer?: UsedByAnswer): void {
+    fold.add(event);
+    reason ??= event.stopReason;
+    used = usedByAnswer ?? used;
+  }
+
+  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
+    if (used === undefined) throw new Error('an answer has not ended');
+    return {
+      text: await stringifyInTurns(fold.answer(), nextStep),
+      usage: used.report,
+      outputBytes: used.outputBytes,
+      finishReasons: [String(reason)],
+    };
+  }
+
+  return { add, answer };
+}

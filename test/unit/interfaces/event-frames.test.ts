@@ -1,0 +1,97 @@
+// Frames of AWS's event streams: whatever pieces they come in, each event is read once, as it was written, by our codec and by that
+// of the SDK.
+import { EventStreamCodec } from '@smithy/core/event-streams';
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { eventsOfFrameText, frameOf, frameText, readFrames } from '../../../shared/protocol/event-frames/index.ts';
+import type { EventText } from '../../../shared/protocol/wire/index.ts';
+
+const eventMaxBytes = 64 * 1024;
+const codec = new EventStreamCodec(
+  (bytes) => Buffer.from(bytes as Uint8Array).toString('utf8'),
+  (text) => Buffer.from(text, 'utf8'),
+);
+
+async function* piecesOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for (let turn = 0; at < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+async function eventsIn(bytes: Uint8Array, sizes: readonly number[] = [bytes.length]): Promise<EventText[]> {
+  const events: EventText[] = [];
+  for await (const batch of readFrames(piecesOf(bytes, sizes), eventMaxBytes)) events.push(...batch);
+  return events;
+}
+
+const bytesOf = (events: readonly EventText[]) => Buffer.concat(events.map(frameOf));
+const event = fc.record({
+  name: fc.constantFrom('messageStart', 'contentBlockDelta', 'throttlingException', 'chunk', 'ping'),
+  text: fc.string({ unit: 'grapheme', maxLength: 200 }).map((text) => JSON.stringify({ text })),
+});
+const events = fc.array(event, { maxLength: 8 });
+const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 6 });
+
+describe('frames', () => {
+  it('are read as they were written, whatever pieces they come in', async () => {
+    await fc.assert(
+      fc.asyncProperty(events, sizes, async (written, cuts) => {
+        expect(await eventsIn(bytesOf(written), cuts)).toEqual(written);
+      }),
+    );
+  });
+
+  it('are a text of their bytes, which is read as far as its frames are whole', () => {
+    fc.assert(
+      fc.property(events, fc.nat({ max: 30 }), (written, cut) => {
+        const text = written.map(frameText).join('');
+        expect(Buffer.from(text, 'latin1').equals(bytesOf(written))).toBe(true);
+        expect(eventsOfFrameText(text)).toEqual(written);
+        const read = eventsOfFrameText(text.slice(0, Math.max(0, text.length - cut)));
+        expect(read).toEqual(written.slice(0, read.length));
+      }),
+    );
+  });
+
+  it.each([
+    ['contentBlockDelta', 'event', ':event-type'],
+    ['validationException', 'exception', ':exception-type'],
+  ])('have the headers of AWS: %s', (name, kind, header) => {
+    const { headers, body } = codec.decode(frameOf({ name, text: '{"a":1}' }));
+    expect(headers[':message-type']?.value).toBe(kind);
+    expect(headers[header]?.value).toBe(name);
+    expect(headers[':content-type']?.value).toBe('application/json');
+    expect(Buffer.from(body).toString()).toBe('{"a":1}');
+  });
+
+  it('end at bytes that are no frame, which are no event of JSON', async () => {
+    const good = frameOf({ name: 'messageStart', text: '{}' });
+    const bad = Buffer.from(frameOf({ name: 'messageStop', text: '{"stopReason":"end_turn"}' }));
+    bad[bad.length - 1] = (bad.at(-1) ?? 0) ^ 1;
+    const read = await eventsIn(Buffer.concat([good, bad, good]));
+    expect(read.map(({ name }) => name)).toEqual(['messageStart', undefined]);
+    expect(() => JSON.parse(read.at(-1)?.text ?? '{}')).toThrow();
+    const json = Buffer.from('{"message":"an answer without frames"}');
+    await expect(eventsIn(json)).rejects.toThrow(RangeError);
+  });
+
+  it('beyond the bound of an event are refused before they are read', async () => {
+    const head = Buffer.alloc(16);
+    head.writeUInt32BE(eventMaxBytes + 1, 0);
+    await expect(eventsIn(head)).rejects.toThrow(RangeError);
+  });
+
+  it('of errors that no model of the service has are exceptions', async () => {
+    const text = (value: string) => ({ type: 'string' as const, value });
+    const headers = {
+      ':message-type': text('error'),
+      ':error-code': text('InternalError'),
+      ':error-message': text('It broke.'),
+    };
+    const frame = codec.encode({ headers, body: new Uint8Array() });
+    expect(await eventsIn(frame)).toEqual([{ name: 'InternalErrorException', text: '{"message":"It broke."}' }]);
+  });
+});
