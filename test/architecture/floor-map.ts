@@ -337,6 +337,10 @@ export const powerHomes: readonly PowerHome[] = [
       ...['local', 'cdk', 'bench', 'build', 'verify', 'model-list', 'openapi'].map((room) => `infra/${room}/`),
     ],
   },
-  { power: 'what differs by base URL', sign: /[!=]== '\/(openai\/)?v1'/, homes: [] },
+  {
+    power: 'what differs by base URL',
+    sign: /[!=]== '\/(openai\/)?v1'/,
+    homes: ['shared/protocol/router/base-url-rules.ts'],
+  },
   { power: 'statuses of answers', sign: /\bstatus(Code)?: [1-5]\d\d\b/, homes: ['shared/errors/', 'infra/'] },
 ];

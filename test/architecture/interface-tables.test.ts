@@ -25,6 +25,7 @@ const otherSubjects: Readonly<Record<string, string>> = {
   'infra/model-list/read-text-models.ts': 'provider formats',
   'shared/routing/formats/capabilities.ts': 'provider formats',
   'shared/routing/formats/hub/targets/index.ts': 'provider formats',
+  'shared/routing/formats/received-answer.ts': 'provider formats',
   'shared/routing/formats/target-rules/rules-table.ts': 'provider formats',
   'shared/routing/planner/auto-models.ts': 'units of prices',
 };

@@ -22,8 +22,6 @@ const uses: Readonly<Record<string, PartUse>> = {
   toolRemoval: { needs: 'tools' },
 };
 
-export const isListedBlock = (kind: string): boolean => Object.hasOwn(uses, kind);
-
 export interface Block {
   readonly kind: string;
   readonly value: unknown;

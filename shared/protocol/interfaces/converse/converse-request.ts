@@ -34,7 +34,5 @@ export const converseSchema = z.looseObject({
   serviceTier: z.nullish(z.looseObject({ type: text })),
 });
 
-export type ConverseBody = z.infer<typeof converseSchema>;
-
 /** A request without the values derived from it. */
 export type ConverseMembers = Omit<ClientRequest, MadeOfMembers> & { readonly maxOutputTokens: number | undefined };
