@@ -88,6 +88,7 @@ function* namesIn(json: JsonText, value: number): Generator<FoundText | undefine
 }
 
 export const converseTexts: AnswerTexts = {
+  eventsStandAlone: false,
   ofAnswer,
   ofEvent,
   spellingFields: new Set(),
