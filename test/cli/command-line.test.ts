@@ -21,7 +21,7 @@ describe('a line that cannot be run', () => {
   it.each([
     [
       'nothing',
-      'no such command; there are start, apply, export, status, calls, usage, providers, models, workspaces, keys, operators, credits, functions, credentials, alerts, pause, resume, policy; usage: ',
+      'no such command; there are start, apply, export, import, status, calls, usage, providers, models, workspaces, keys, operators, credits, functions, credentials, alerts, pause, resume, policy; usage: ',
     ],
     ['keys', 'keys create, keys list, keys update, keys rotate, keys revoke'],
     ['keys made --data d', 'keys create, keys list, keys update, keys rotate, keys revoke'],

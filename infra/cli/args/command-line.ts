@@ -5,7 +5,7 @@ import { nearestOf } from '../../../shared/errors/index.ts';
 import { programs } from '../../../shared/foundation/constants/index.ts';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
-import type { CommandOutcome, LineByLine, Session } from './session.ts';
+import type { CommandOutcome, LineByLine, Session, StorelessSession } from './session.ts';
 
 /** Work of a command, with its parsed input: the arguments in their order, then the options. */
 export type CommandWork = (session: Session) => Promise<CommandOutcome | LineByLine>;
@@ -22,6 +22,7 @@ export class CommandLine extends Command {
   readonly #execute: Execute;
   /** Set where one of its commands must follow. */
   isGroup = true;
+  needsStore = true;
 
   constructor(name: string, execute: Execute) {
     super(name);
@@ -82,6 +83,19 @@ export class CommandLine extends Command {
     });
   }
 
+  /** The same for a command that works on no store. */
+  doesWithoutStore<Input extends unknown[]>(
+    work: (session: StorelessSession, ...input: Input) => Promise<CommandOutcome>,
+  ): this {
+    this.isGroup = false;
+    this.needsStore = false;
+    this.takesOption('--json', 'one JSON document on standard output, and nothing else');
+    return this.action((...all: unknown[]) => {
+      const input = all.slice(0, -1) as Input;
+      return this.#execute(this, input.at(-1) as CommonOptions, (session) => work(session, ...input));
+    });
+  }
+
   override createCommand(name = ''): CommandLine {
     return new CommandLine(name, this.#execute);
   }
@@ -116,6 +130,8 @@ export const fullName = (command: Command): string =>
 
 export const isGroup = (command: Command): boolean => command instanceof CommandLine && command.isGroup;
 
+export const needsStore = (command: Command): boolean => !(command instanceof CommandLine) || command.needsStore;
+
 /** The command and all below it that do something. */
 export const commandsIn = (command: Command): readonly Command[] => [
   ...(isGroup(command) ? [] : [command]),
@@ -136,7 +152,8 @@ export function usageLine(command: Command): string {
     ...command.registeredArguments.map(wordOf),
     ...options.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
   ];
-  return [programs.commandLine, fullName(command), ...words, targetUsage].join(' ');
+  const target = needsStore(command) ? [targetUsage] : [];
+  return [programs.commandLine, fullName(command), ...words, ...target].join(' ');
 }
 
 const wordOf = (argument: Argument): string => {

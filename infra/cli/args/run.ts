@@ -11,7 +11,7 @@ import { oneLine, toJsonText } from '../output/format.ts';
 import { onlyText, type Terminal } from '../output/terminal.ts';
 import type { OpenTarget } from '../target/open-store.ts';
 import { openTarget } from '../target/open-target.ts';
-import { readTarget } from '../target/target.ts';
+import { readTarget, type Target } from '../target/target.ts';
 import {
   CommandLine,
   type CommandWork,
@@ -19,6 +19,7 @@ import {
   type Execute,
   fullName,
   isGroup,
+  needsStore,
   usageLine,
 } from './command-line.ts';
 import { UsageError } from './option-values.ts';
@@ -95,6 +96,9 @@ function showHelp(command: Command, { writeOut, style }: Terminal): void {
   command.outputHelp();
 }
 
+/** Never opened. */
+const noStore: Target = { kind: 'folder', folder: '' };
+
 /** Throws UsageError only. */
 async function execute(
   { terminal, ...circumstances }: Circumstances,
@@ -102,7 +106,7 @@ async function execute(
   options: CommonOptions,
   work: CommandWork,
 ): Promise<ExitCode> {
-  const target = readTarget(options, circumstances.variables[dataVariable]);
+  const target = needsStore(command) ? readTarget(options, circumstances.variables[dataVariable]) : noStore;
   let opened: Promise<OpenTarget> | undefined;
   try {
     const outcome = await work({

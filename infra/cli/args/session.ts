@@ -35,6 +35,9 @@ export interface Session {
   open(options?: OpenOptions): Promise<OpenTarget>;
 }
 
+/** Of a command that works on no store. */
+export type StorelessSession = Omit<Session, 'target' | 'open'>;
+
 /** The answer to a question was not yes: nothing was done. */
 export class Declined extends Error {
   override readonly name = 'Declined';

@@ -15,6 +15,7 @@ const modules: readonly CommandModule[] = [
   { names: [startCommand], load: async () => (await import('./start.ts')).addStart },
   { names: ['apply'], load: async () => (await import('./apply.ts')).addApply },
   { names: ['export'], load: async () => (await import('./export.ts')).addExport },
+  { names: ['import'], load: async () => (await import('./import.ts')).addImport },
   { names: ['status'], load: async () => (await import('./status.ts')).addStatus },
   { names: ['calls'], load: async () => (await import('./calls.ts')).addCalls },
   { names: ['usage'], load: async () => (await import('./usage.ts')).addUsage },

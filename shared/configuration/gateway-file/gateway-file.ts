@@ -1,6 +1,7 @@
 // The whole file: the catalogue's sections and the workspaces with their contents. Absent fields of a workspace keep
 // their stored values, so nothing has a default here.
 import * as z from 'zod';
+import { programs } from '../../foundation/constants/index.ts';
 import { type AccessRule, roles } from '../access/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
 import { keyChanges, keyName, parseApiKey } from '../keys/index.ts';
@@ -140,11 +141,18 @@ export function readGatewayFile(text: string): ReadResult {
   return read;
 }
 
+const isLiteLlmFile = (value: unknown): boolean => isMapping(value) && 'model_list' in value && !('models' in value);
+const liteLlmAdvice = `belongs to a file of LiteLLM: \`${programs.commandLine} import litellm FILE > gateway.yaml\` makes a gateway file of it`;
+
 /** `issues`: as they are before their paths are written out. */
 export function readSource(source: YamlSource): ReadResult & { readonly issues: readonly Issue[] } {
   if (source.kind === 'unreadable') {
     const { issues } = source;
     return { ok: false, problems: issues.map((issue) => toProblem(issue)), issues };
+  }
+  if (isLiteLlmFile(source.value)) {
+    const issue = { path: ['model_list'], message: liteLlmAdvice };
+    return { ok: false, problems: [toProblem(issue, source.lineOf(issue.path))], issues: [issue] };
   }
   const checked = checkWith(gatewayFileSchema, source.value);
   const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];

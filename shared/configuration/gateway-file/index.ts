@@ -9,6 +9,7 @@ export * from './plan-gateway-file.ts';
 export { planListUpdate, shippedListDifferences } from './plan-list-update.ts';
 export { planPublication } from './plan-publication.ts';
 export type { ConfigurationStores, CreatedKey, FileApplyOptions, PlannedChange } from './planning.ts';
-export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
+export { formatProblem, looksLikeCredential, type Path, type Problem } from './problems.ts';
 export { readWithList } from './read-with-list.ts';
+export { isMapping, readYaml } from './yaml-source.ts';
 export { yamlText } from './yaml-text.ts';

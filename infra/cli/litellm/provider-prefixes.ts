@@ -1,0 +1,109 @@
+// How LiteLLM writes providers: the prefix of `litellm_params.model`. Read in its pages of providers (docs.litellm.ai/docs/providers),
+// November 2026.
+import type { ProviderKind } from '../../../shared/configuration/model-list/index.ts';
+
+export interface Prefix {
+  /** Absent: an address that speaks OpenAI's interfaces. */
+  readonly kind?: ProviderKind;
+  /** The variable that LiteLLM reads where the file names none. */
+  readonly env?: string;
+  readonly baseUrl?: string;
+  /** Appended to the address that the file writes, where that does not end so. */
+  readonly path?: string;
+}
+
+const named = (kind: ProviderKind, env: string): Prefix => ({ kind, env });
+const compatible = (baseUrl: string, env: string): Prefix => ({ baseUrl, env });
+
+export const prefixes: Readonly<Record<string, Prefix>> = {
+  openai: named('openai', 'OPENAI_API_KEY'),
+  'openai/responses': named('openai', 'OPENAI_API_KEY'),
+  azure: { kind: 'azure', env: 'AZURE_API_KEY', path: '/openai/v1' },
+  'azure/responses': { kind: 'azure', env: 'AZURE_API_KEY', path: '/openai/v1' },
+  anthropic: named('anthropic', 'ANTHROPIC_API_KEY'),
+  gemini: named('google', 'GEMINI_API_KEY'),
+  vertex_ai: { kind: 'vertex' },
+  vertex_ai_beta: { kind: 'vertex' },
+  bedrock: { kind: 'bedrock' },
+  'bedrock/converse': { kind: 'bedrock' },
+  'bedrock/invoke': { kind: 'bedrock' },
+  cohere: named('cohere', 'COHERE_API_KEY'),
+  cohere_chat: named('cohere', 'COHERE_API_KEY'),
+  groq: named('groq', 'GROQ_API_KEY'),
+  mistral: named('mistral', 'MISTRAL_API_KEY'),
+  deepseek: named('deepseek', 'DEEPSEEK_API_KEY'),
+  xai: named('xai', 'XAI_API_KEY'),
+  openrouter: named('openrouter', 'OPENROUTER_API_KEY'),
+  together_ai: named('together', 'TOGETHERAI_API_KEY'),
+  fireworks_ai: named('fireworks', 'FIREWORKS_AI_API_KEY'),
+  cerebras: named('cerebras', 'CEREBRAS_API_KEY'),
+  ollama: { kind: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', path: '/v1' },
+  ollama_chat: { kind: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', path: '/v1' },
+  hosted_vllm: { kind: 'vllm', env: 'HOSTED_VLLM_API_KEY' },
+  azure_ai: { env: 'AZURE_AI_API_KEY' },
+  custom_openai: { env: 'OPENAI_API_KEY' },
+  lm_studio: { env: 'LM_STUDIO_API_KEY' },
+  llamafile: {},
+  litellm_proxy: { env: 'LITELLM_PROXY_API_KEY', path: '/v1' },
+  dashscope: compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
+  deepinfra: compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  hyperbolic: compatible('https://api.hyperbolic.xyz/v1', 'HYPERBOLIC_API_KEY'),
+  moonshot: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
+  nebius: compatible('https://api.studio.nebius.ai/v1', 'NEBIUS_API_KEY'),
+  novita: compatible('https://api.novita.ai/v3/openai', 'NOVITA_API_KEY'),
+  nvidia_nim: compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_NIM_API_KEY'),
+  perplexity: compatible('https://api.perplexity.ai', 'PERPLEXITYAI_API_KEY'),
+  sambanova: compatible('https://api.sambanova.ai/v1', 'SAMBANOVA_API_KEY'),
+  volcengine: compatible('https://ark.cn-beijing.volces.com/api/v3', 'VOLCENGINE_API_KEY'),
+  zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
+};
+
+/** What LiteLLM takes a name without a prefix for. */
+const bareNames: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(gpt-|chatgpt-|o[1345](-|$)|text-embedding-(3|ada)|dall-e|whisper-|tts-|omni-moderation|text-moderation)/,
+    'openai',
+  ],
+  [/^claude-/, 'anthropic'],
+  [/^gemini-/, 'vertex_ai'],
+  [/^(command|embed|rerank)-/, 'cohere'],
+  [/^deepseek-/, 'deepseek'],
+  [/^mistral-/, 'mistral'],
+  [/^grok-/, 'xai'],
+  [/^([a-z]{2,4}\.)?(anthropic|amazon|meta|cohere|mistral)\.[\w.:-]+$/, 'bedrock'],
+];
+
+export interface NamedModel {
+  /** As LiteLLM writes it. */
+  readonly prefix: string;
+  readonly provider: Prefix;
+  /** The provider's own name of the model, or a pattern. */
+  readonly name: string;
+}
+
+/** Undefined for a provider that has no counterpart. */
+export function namedModel(model: string, custom: string | undefined): NamedModel | undefined {
+  const written = custom === undefined || model.startsWith(`${custom}/`) ? model : `${custom}/${model}`;
+  const [first = '', second = '', ...rest] = written.split('/');
+  const longer = `${first}/${second}`;
+  if (rest.length > 0 && prefixes[longer] !== undefined) {
+    return { prefix: first, provider: prefixes[longer], name: rest.join('/') };
+  }
+  const provider = prefixes[first];
+  if (provider !== undefined && second !== '') {
+    const name = written.slice(first.length + 1);
+    // Of Bedrock a region may stand before the name.
+    return {
+      prefix: first,
+      provider,
+      name: provider.kind === 'bedrock' ? name.replace(/^[a-z]{2}(-[a-z]+)+-\d\//, '') : name,
+    };
+  }
+  const [, prefix] = bareNames.find(([shape]) => shape.test(written)) ?? [];
+  const bare = prefix === undefined ? undefined : prefixes[prefix];
+  return prefix === undefined || bare === undefined ? undefined : { prefix, provider: bare, name: written };
+}
+
+/** A region before the name of a model of Bedrock. */
+export const regionInName = (model: string): string | undefined =>
+  /^bedrock\/(?:converse\/|invoke\/)?([a-z]{2}(?:-[a-z]+)+-\d)\//.exec(model)?.[1];
