@@ -16,6 +16,7 @@ const ownFolder = 'shared/protocol/interfaces/';
 /** Files that name several formats of providers, or fields of bodies that have the same names. */
 const otherSubjects: Readonly<Record<string, string>> = {
   'infra/bench/sections/hostile.ts': 'provider formats',
+  'infra/cli/litellm/deployments.ts': 'modes of LiteLLM',
   'infra/local/simulator/formats/openai-chat-completions.ts': 'fields of bodies',
   'infra/local/simulator/formats/openai-responses.ts': 'the simulator’s file',
   'infra/local/simulator/provider-refusals.ts': 'provider formats',

@@ -1,6 +1,7 @@
 // The package, packed once and installed as a user does: without any other package, and beside nothing of the project. The
 // image `local` is made of the same files: it cannot be built here, so what it would hold is put into a folder and run.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -11,7 +12,8 @@ import { gunzipSync } from 'node:zlib';
 import { validate } from 'dockerfile-utils';
 import { beforeAll, describe, expect, it } from '#jest';
 import { noticesFile } from '../../infra/build/notices.ts';
-import { type Packed, packageMaxBytes, writePackage } from '../../infra/build/package.ts';
+import { type Packed, packageMaxBytes } from '../../infra/build/package.ts';
+import { notesOf, writeRelease } from '../../infra/build/release.ts';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import { publishedKey } from '../../infra/local/demo/demo-file.ts';
@@ -23,11 +25,17 @@ import { copiedByImage, imageInstructions } from '../support/image-files.ts';
 import { png } from '../support/png.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { readonly version: string };
+let outputRoot: string;
+let released: readonly string[];
 let packed: Packed;
 let empty: string;
 let installed: string;
 beforeAll(async () => {
-  packed = await writePackage(projectRoot, temporaryFolder());
+  outputRoot = temporaryFolder();
+  // As on the day of a release.
+  const changelog = readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8').replace(' (not released)', ' (2026-12-01)');
+  ({ packed, names: released } = await writeRelease(`v${version}`, { sourceRoot: projectRoot, outputRoot, changelog }));
   empty = temporaryFolder();
   const words = ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', packed.file];
   await promisify(execFile)('npm', words, { cwd: empty, env: bareShell() });
@@ -140,7 +148,7 @@ describe('the package', () => {
     expect(packed.bytes).toBeLessThanOrEqual(packageMaxBytes);
     expect(packed.file).toMatch(/\/gw-\d+\.\d+\.\d+\.tgz$/);
     expect(readdirSync(join(empty, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['gw']);
-    const { dependencies, bin, engines, version } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
+    const { dependencies, bin, engines } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
     expect([dependencies, bin, engines]).toEqual([undefined, { gw: 'gw.cjs' }, { node: '>=22.18' }]);
     const { stdout } = spawnSync(program(), ['--version'], { env: bareShell(), encoding: 'utf8' });
     expect(stdout).toBe(`gw ${version}\n`);
@@ -315,5 +323,35 @@ describe('the image of the local gateway', () => {
       expect((await openConsole(url)).slice(0, 2)).toEqual([200, 200]);
       expect(await end()).toEqual([0, null]);
     }
+  });
+});
+
+describe('a release', () => {
+  it('is the package, its notices, the SBOM, and checksums of all of them', () => {
+    const release = join(outputRoot, 'release');
+    const names = [`gw-${version}.tgz`, `gw-${version}.cdx.json`, noticesFile];
+    expect(released).toEqual([...names, 'SHA256SUMS'].toSorted());
+    const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8').trim().split('\n');
+    const sumOf = (name: string) =>
+      createHash('sha256')
+        .update(readFileSync(join(release, name)))
+        .digest('hex');
+    expect(sums).toEqual(names.toSorted().map((name) => `${sumOf(name)}  ${name}`));
+    expect(JSON.parse(readFileSync(join(release, `gw-${version}.cdx.json`), 'utf8')).bomFormat).toBe('CycloneDX');
+    expect(readFileSync(join(release, `gw-${version}.tgz`))).toEqual(readFileSync(packed.file));
+  });
+
+  it('has the notes of its section of the change log, and is refused before it has any', async () => {
+    const notes = readFileSync(join(outputRoot, 'release-notes.md'), 'utf8');
+    expect(notes).toContain('The first release.');
+    expect(notes).not.toContain('## ');
+    const changelog = '# Changelog\n\n## 2.0.0 (not released)\n\n- new\n\n## 1.0.0 (2026-12-01)\n\n- old\n';
+    expect(notesOf(changelog, '1.0.0')).toBe('- old\n');
+    expect(() => notesOf(changelog, '2.0.0')).toThrow('says that 2.0.0 is not released');
+    expect(() => notesOf(changelog, '3.0.0')).toThrow('has no section 3.0.0');
+    const sources = { sourceRoot: projectRoot, outputRoot: temporaryFolder(), changelog };
+    await expect(writeRelease('v9.9.9', sources)).rejects.toThrow('the tag v9.9.9 is not that of package.json');
+    await expect(writeRelease(`v${version}`, sources)).rejects.toThrow(`has no section ${version}`);
+    expect(readdirSync(sources.outputRoot)).toEqual([]);
   });
 });

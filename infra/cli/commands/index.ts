@@ -1,5 +1,4 @@
-// Every command, in the order in which help lists them. A line loads the module of its own command alone: all of them take
-// several times as long.
+// Every command, in the order of help. A line loads the module of its own command alone: all take several times as long.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 
