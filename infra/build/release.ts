@@ -13,14 +13,14 @@ const checksumsFile = 'SHA256SUMS';
 /** The lock file names more than a thousand packages. */
 const sbomMaxBytes = 64 * 1024 * 1024;
 
-export interface ReleaseSources {
+interface ReleaseSources {
   readonly sourceRoot: string;
   readonly outputRoot: string;
   /** The text of CHANGELOG.md. */
   readonly changelog: string;
 }
 
-export interface ReleaseFiles {
+interface ReleaseFiles {
   readonly packed: Packed;
   /** In dist/release. */
   readonly names: readonly string[];

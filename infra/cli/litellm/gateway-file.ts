@@ -9,7 +9,7 @@ import { importModels } from './models.ts';
 import { ImportedProviders } from './providers.ts';
 import { type ImportNote, LiteLlmSource, type Mapping } from './source.ts';
 
-export interface ImportedFile {
+interface ImportedFile {
   readonly text: string;
   readonly notes: readonly ImportNote[];
 }

@@ -2,7 +2,7 @@
 import { isMapping, type Path } from '../../../shared/configuration/gateway-file/index.ts';
 import type { LiteLlmSource, Mapping } from './source.ts';
 
-export interface ImportedGuardrail {
+interface ImportedGuardrail {
   readonly path: Path;
   readonly guardrail: Mapping & { readonly id: string };
   /** On every call. */

@@ -15,7 +15,7 @@ interface ListedItem {
   readonly only?: readonly string[];
   readonly as?: 'NAME';
 }
-export interface ImportedItem {
+interface ImportedItem {
   readonly path: Path;
   readonly item: ImportedModel | ListedItem;
 }

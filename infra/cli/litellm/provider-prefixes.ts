@@ -2,7 +2,7 @@
 // November 2026.
 import type { ProviderKind } from '../../../shared/configuration/model-list/index.ts';
 
-export interface Prefix {
+interface Prefix {
   /** Absent: an address that speaks OpenAI's interfaces. */
   readonly kind?: ProviderKind;
   /** The variable that LiteLLM reads where the file names none. */
@@ -15,7 +15,7 @@ export interface Prefix {
 const named = (kind: ProviderKind, env: string): Prefix => ({ kind, env });
 const compatible = (baseUrl: string, env: string): Prefix => ({ baseUrl, env });
 
-export const prefixes: Readonly<Record<string, Prefix>> = {
+const prefixes: Readonly<Record<string, Prefix>> = {
   openai: named('openai', 'OPENAI_API_KEY'),
   'openai/responses': named('openai', 'OPENAI_API_KEY'),
   azure: { kind: 'azure', env: 'AZURE_API_KEY', path: '/openai/v1' },

@@ -110,7 +110,7 @@ export class LiteLlmSource {
 
 const keyOf = (path: Path): string => path.map(String).join('\n');
 
-export const pathText = (path: Path): string =>
+const pathText = (path: Path): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`)).join('');
 
 /** `<<: *anchor` is a member for YAML 1.2, and the members of the anchor for LiteLLM. */
