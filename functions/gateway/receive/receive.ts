@@ -130,7 +130,7 @@ function readCall(
     tags,
     passedOn,
     fingerprint: once(() =>
-      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, path, idleMembers }),
+      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, idleMembers, path }),
     ),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,

@@ -9,8 +9,8 @@ import { addCommands } from '../commands/index.ts';
 import { describeFailure } from '../output/describe-failure.ts';
 import { oneLine, toJsonText } from '../output/format.ts';
 import { onlyText, type Terminal } from '../output/terminal.ts';
+import type { OpenTarget } from '../target/open-store.ts';
 import { openTarget } from '../target/open-target.ts';
-import type { OpenTarget } from '../target/opened-target.ts';
 import { readTarget, type Target } from '../target/target.ts';
 import {
   CommandLine,

@@ -3,8 +3,8 @@
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Style, Terminal } from '../output/terminal.ts';
+import type { OpenTarget } from '../target/open-store.ts';
 import type { OpenOptions } from '../target/open-target.ts';
-import type { OpenTarget } from '../target/opened-target.ts';
 import type { Target } from '../target/target.ts';
 import { UsageError } from './option-values.ts';
 

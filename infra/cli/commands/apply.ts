@@ -26,7 +26,7 @@ import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
 import { readCredentialsFor } from '../target/credential-status.ts';
-import type { OpenTarget } from '../target/opened-target.ts';
+import type { OpenTarget } from '../target/open-store.ts';
 import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
 

@@ -13,7 +13,7 @@ import { withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
 import { readCredentialStatus } from '../target/credential-status.ts';
-import type { OpenTarget } from '../target/opened-target.ts';
+import type { OpenTarget } from '../target/open-store.ts';
 import { openAdministration } from '../target/stores.ts';
 
 /** Health of every provider of the applied catalogue. `notes`: missing credentials, one line each. */

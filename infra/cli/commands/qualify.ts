@@ -51,7 +51,7 @@ async function qualify(
   };
 }
 
-interface JudgedRevision {
+export interface JudgedRevision {
   readonly isQualified: boolean;
   readonly cases: readonly CaseResult[];
 }

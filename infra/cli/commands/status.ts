@@ -9,7 +9,7 @@ import type { CommandLine } from '../args/command-line.ts';
 import type { CommandOutcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import type { TableStatus } from '../target/opened-target.ts';
+import type { TableStatus } from '../target/open-store.ts';
 import { openAdministration } from '../target/stores.ts';
 import { describeTarget, type Target } from '../target/target.ts';
 import { keyFields } from './keys.ts';

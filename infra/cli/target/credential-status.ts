@@ -13,10 +13,10 @@ import { readCredentialReport } from '../../local/credential-report.ts';
 import type { Session } from '../args/session.ts';
 import { describeFailure } from '../output/describe-failure.ts';
 import { oneLine } from '../output/format.ts';
-import type { OpenTarget } from './opened-target.ts';
+import type { OpenTarget } from './open-store.ts';
 import { describeTarget } from './target.ts';
 
-interface CredentialStatus {
+export interface CredentialStatus {
   /** The missing credential, with advice; undefined when it is there, or unknown. */
   missing(provider: CalledProvider): string | undefined;
   /** Why nothing is known. */

@@ -17,7 +17,7 @@ import { stageSettings } from '../../cdk/stage-settings.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { sharedFolderOf } from '../../local/data-folder.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { localWrapper, type OpenTarget, type TableStatus } from './opened-target.ts';
+import { localWrapper, type OpenTarget, type TableStatus } from './open-store.ts';
 import { readAccount, readShellAccess, type ShellAccess } from './shell-access.ts';
 import { commandCallTimeoutMs, type StageTarget, type Target } from './target.ts';
 

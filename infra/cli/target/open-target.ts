@@ -7,7 +7,7 @@ import { hasStoreFile, openSqliteStore } from '../../../shared/storage/sqlite-st
 import { readOnly, refuseWrite } from '../../../shared/storage/store/index.ts';
 import { blobFolder } from '../../local/data-folder.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { localWrapper, type OpenTarget } from './opened-target.ts';
+import { localWrapper, type OpenTarget } from './open-store.ts';
 import { commandCallTimeoutMs, localStage, noTablesIn, type Target } from './target.ts';
 
 export interface OpenOptions {

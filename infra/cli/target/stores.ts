@@ -11,8 +11,8 @@ import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { type Store, withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
+import type { OpenTarget } from './open-store.ts';
 import type { OpenOptions } from './open-target.ts';
-import type { OpenTarget } from './opened-target.ts';
 import { commandCallTimeoutMs } from './target.ts';
 
 export async function openAdministration(

@@ -15,10 +15,10 @@ interface Inputs {
   readonly body: JsonText;
   readonly headers: SentHeaders;
   readonly passedOn: PassedOn | undefined;
-  /** Set where the path names the model. */
-  readonly path: CallPath | undefined;
   /** Fields of the body that ask for nothing. */
   readonly idleMembers: ReadonlySet<string> | undefined;
+  /** Set where the path names the model. */
+  readonly path: CallPath | undefined;
 }
 
 /** Hashes of the inputs. Stored ones name their version. */
@@ -40,9 +40,9 @@ export function fingerprint(
   interfaceId: InterfaceId,
   body: JsonText,
   headers: SentHeaders,
-  { passedOn, path, idleMembers }: Partial<Pick<Inputs, 'passedOn' | 'path' | 'idleMembers'>> = {},
+  { passedOn, idleMembers, path }: Partial<Pick<Inputs, 'passedOn' | 'idleMembers' | 'path'>> = {},
 ): Fingerprint {
-  const inputs = { interfaceId, body, headers, passedOn, path, idleMembers };
+  const inputs = { interfaceId, body, headers, passedOn, idleMembers, path };
   const version = Math.max(...fingerprintVersions);
   const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
@@ -50,7 +50,7 @@ export function fingerprint(
 }
 
 /** The order of fields and white space do not count, every value does. */
-function hashInputs({ interfaceId, body, headers, passedOn, path, idleMembers }: Inputs): string {
+function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(

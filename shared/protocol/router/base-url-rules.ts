@@ -53,6 +53,11 @@ interface RouteGroups<Group> {
 
 /** Those of `/v1` alone come first: of two that match the first counts. */
 export function routesBelow<Group extends object>(base: BasePath, { api, v1Only, vendor }: RouteGroups<Group>) {
-  if (base === '/v1') return { ...v1Only, ...api };
-  return base === '/openai/v1' ? api : (vendor[base] ?? {});
+  const groups: Readonly<Record<BasePath, object>> = {
+    '/v1': { ...v1Only, ...api },
+    '/openai/v1': api,
+    '/v1beta': vendor['/v1beta'] ?? {},
+    '/bedrock': vendor['/bedrock'] ?? {},
+  };
+  return groups[base] as Group;
 }

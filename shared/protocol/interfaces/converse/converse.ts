@@ -19,12 +19,12 @@ const pathOf = (model: string, operation: string): string => `/model/${encodeURI
 export const converse: ClientInterface = {
   id: 'converse',
   telemetryOperation: 'chat',
+  takesLong: false,
   upstreamPath: ({ model, stream }) => pathOf(model, stream ? 'converse-stream' : 'converse'),
   framing: { contentType: frameStreamType, read: readFrames, write: frameOf },
   gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
   callsFunctions: false,
-  takesLong: false,
   credentialPlace: credentialPlaces.aws,
   passedHeaders: [],
   passesQuery: false,

@@ -88,10 +88,10 @@ function* namesIn(json: JsonText, value: number): Generator<FoundText | undefine
 }
 
 export const converseTexts: AnswerTexts = {
+  eventsStandAlone: false,
   ofAnswer,
   ofEvent,
   spellingFields: new Set(),
-  eventsStandAlone: false,
   blocked: (json, message) =>
     JSON.stringify({
       output: { message: { role: 'assistant', content: [{ text: message }] } },

@@ -1,5 +1,4 @@
-// A store that is open, whatever it is on.
-
+// What a command works on: a store, its tables and its keys.
 import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import type { TableName } from '../../../shared/foundation/constants/index.ts';
