@@ -29,7 +29,7 @@ export interface GatewayBackends {
   /** Every line that a gateway logged. */
   readonly logLines: string[];
   createComposition(options: BackendOptions): Composition;
-  /** Closes the given servers too. */
+  /** Closes the given servers too. Rejects where a fault that a test scripted was never sent. */
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
 
@@ -78,6 +78,8 @@ export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'st
         await telemetry?.close();
       }
       await tables.stop();
+      const unsent = simulator.unsentFaults();
+      if (unsent.length > 0) throw new Error(`the simulator never sent these faults: ${unsent.join(', ')}`);
     },
   };
 }

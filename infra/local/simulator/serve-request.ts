@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
+import { echo } from './behaviours/answers.ts';
 import { chooseBehaviour } from './behaviours/registry.ts';
 import { isAccepted, type SimulatorCall } from './call.ts';
 import type { CallLog, LoggedRequest } from './call-log.ts';
@@ -12,6 +13,7 @@ import { guardrailSteps } from './guardrail.ts';
 import { play } from './play.ts';
 import { providerRefusal } from './provider-refusals.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
+import { repeatedIds, type ScriptedFaults } from './scripted-faults.ts';
 import { json, type Steps } from './step.ts';
 import type { StoredResponses } from './stored-responses.ts';
 
@@ -25,6 +27,7 @@ export interface ServerState {
   readonly requestsOn: WeakMap<Socket, number>;
   readonly isStopping: () => boolean;
   readonly storedResponses: StoredResponses;
+  readonly scriptedFaults: ScriptedFaults;
 }
 
 export async function serveRequest(state: ServerState, request: IncomingMessage, response: ServerResponse) {
@@ -57,7 +60,11 @@ type CallContext = Pick<
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
 function answerRequest(
   read: ReadRequest,
-  { credential, storedResponses }: Pick<ServerState, 'credential' | 'storedResponses'>,
+  {
+    credential,
+    storedResponses,
+    scriptedFaults,
+  }: Pick<ServerState, 'credential' | 'storedResponses' | 'scriptedFaults'>,
 ): Answer {
   const { provider, headers, body, bodyText, method, path, query, pathBelowBase, chosen } = read;
   const checked = guardrailSteps(read);
@@ -74,16 +81,23 @@ function answerRequest(
     return { behaviour: 'wrong-credential', steps: () => refuse(chosen, status, { code }) };
   }
   const request = read.isTooLarge ? 'The body is too large.' : format.read({ headers, body, query, fromPath });
-  const invalid = (message: string): Answer => ({
-    behaviour: 'invalid-request',
-    steps: () => refuse(chosen, 400, { message }),
-  });
+  const invalid = (message: string): Answer => {
+    const model = modelOf(read) ?? '';
+    if (chooseBehaviour(model).isFault) scriptedFaults.miss(model, format);
+    return { behaviour: 'invalid-request', steps: () => refuse(chosen, 400, { message }) };
+  };
   if (typeof request === 'string') return invalid(request);
   const refusal = providerRefusal(format.name, body, request.model);
   if (refusal !== undefined) return invalid(refusal);
-  const { name, parameters, behaviour } = chooseBehaviour(request.model);
+  const { name, parameters, behaviour, isFault } = chooseBehaviour(request.model);
   const known = { provider, name, parameters, format, request, path: pathBelowBase, body, bodyText, headers };
-  return { behaviour: name, steps: (context) => behaviour({ ...context, ...known }) };
+  if (!isFault) return { behaviour: name, steps: (context) => behaviour({ ...context, ...known }) };
+  const steps = (context: CallContext) => {
+    const [newId, sameId] = repeatedIds(context.newId);
+    const call = { ...context, ...known, newId };
+    return scriptedFaults.watch(call, behaviour(call), echo({ ...call, newId: sameId, keep: () => {} }));
+  };
+  return { behaviour: name, steps };
 }
 
 /** The log itself: GET lists it, DELETE empties it. */
@@ -92,13 +106,18 @@ export function serveLog(state: ServerState, request: IncomingMessage, response:
   return perform(state, json(200, state.log.calls), response);
 }
 
+/** Returns the model as it was received. */
+function modelOf({ chosen, body }: ReadRequest): string | undefined {
+  const model = chosen?.fromPath.model ?? (body as { model?: unknown } | null | undefined)?.model;
+  return typeof model === 'string' ? model : undefined;
+}
+
 function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number): LoggedRequest {
   const { chosen, pathBelowBase: _partOfPath, isTooLarge: _refused, ...received } = read;
-  const model = chosen?.fromPath.model ?? (read.body as { model?: unknown } | null | undefined)?.model;
   return {
     ...received,
     format: chosen?.format.name ?? null,
-    model: typeof model === 'string' ? model : null,
+    model: modelOf(read) ?? null,
     behaviour,
     receivedAtMs,
     status: null,

@@ -7,6 +7,7 @@ import { type Randomness, systemRandomness } from '../../../shared/foundation/id
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import { pathOf } from './read-request.ts';
+import { createScriptedFaults, type ScriptedFaults } from './scripted-faults.ts';
 import { answerFault, type ServerState, serveLog, serveRequest } from './serve-request.ts';
 import { createStoredResponses } from './stored-responses.ts';
 
@@ -28,6 +29,8 @@ export interface Simulator extends Pick<CallLog, 'calls' | 'until' | 'clear'> {
   readonly port: number;
   /** The base URL of one of several providers on this server. */
   readonly urlOf: (provider: string) => string;
+  /** Returns the faults that models' names have asked for and that changed no answer. */
+  readonly unsentFaults: ScriptedFaults['unsent'];
   /** Closes every connection; resolves when nothing runs any more. */
   readonly stop: () => Promise<void>;
 }
@@ -46,8 +49,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let isStopping = false;
   const requestsOn = new WeakMap();
   const storedResponses = createStoredResponses();
-  const isStoppingNow = () => isStopping;
-  const state = { clock, randomness, paceMs, credential, log, requestsOn, storedResponses, isStopping: isStoppingNow };
+  const scriptedFaults = createScriptedFaults();
+  const known = { clock, randomness, paceMs, credential, log, requestsOn, storedResponses, scriptedFaults };
+  const state = { ...known, isStopping: () => isStopping };
   const server = createSimulatorServer(state, running);
   server.listen(port, host);
   await once(server, 'listening');
@@ -73,6 +77,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     calls,
     until,
     clear,
+    unsentFaults: scriptedFaults.unsent,
     stop,
   };
 }

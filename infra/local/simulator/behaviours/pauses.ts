@@ -48,6 +48,10 @@ function* tireless(call: SimulatorCall): Iterable<Frame> {
 export const pauses: Behaviours = {
   slow: (call) => [wait(numberParameter(call, 0, 1000)), ...echo(call)],
   'slow-chunks': (call) => echo({ ...call, paceMs: numberParameter(call, 0, 1000) }),
+};
+
+/** Answers that do not end. */
+export const stalls: Behaviours = {
   silent: () => [silence],
   stall: stallAfter(3),
   'stall-after-role': stallAfter(0),

@@ -4,9 +4,11 @@ import { answers, echo, jsonContents } from './answers.ts';
 import { faultsAfterOutput } from './faults-after-output.ts';
 import { faultsBeforeOutput } from './faults-before-output.ts';
 import { framings } from './framing.ts';
-import { pauses } from './pauses.ts';
+import { pauses, stalls } from './pauses.ts';
 import { scripts } from './scripted.ts';
 import { usages } from './usages.ts';
+
+const faults: Behaviours = { ...stalls, ...faultsBeforeOutput, ...faultsAfterOutput };
 
 const registry: Behaviours = {
   ...answers,
@@ -15,8 +17,7 @@ const registry: Behaviours = {
   ...jsonContents,
   ...framings,
   ...pauses,
-  ...faultsBeforeOutput,
-  ...faultsAfterOutput,
+  ...faults,
 };
 
 export const behaviourNames: readonly string[] = Object.keys(registry);
@@ -25,10 +26,12 @@ export interface ChosenBehaviour {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly behaviour: Behaviour;
+  /** A fault changes the answer; a test that scripts it relies on that. */
+  readonly isFault: boolean;
 }
 
 export function chooseBehaviour(model: string): ChosenBehaviour {
   const [name = '', ...parameters] = model.slice(model.lastIndexOf('/') + 1).split(':');
-  if (!Object.hasOwn(registry, name)) return { name: 'echo', parameters: [], behaviour: echo };
-  return { name, parameters, behaviour: registry[name] ?? echo };
+  if (!Object.hasOwn(registry, name)) return { name: 'echo', parameters: [], behaviour: echo, isFault: false };
+  return { name, parameters, behaviour: registry[name] ?? echo, isFault: Object.hasOwn(faults, name) };
 }
