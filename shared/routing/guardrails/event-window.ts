@@ -74,7 +74,7 @@ export class EventWindow {
   #nextCheckAtCharacters = 0;
   #heldBytes = 0;
   /** Of texts that may be repeated as a whole. */
-  #keptBytes = 0;
+  #bytesInUse = 0;
   #hasLeft = false;
 
   constructor(options: EventWindowOptions) {
@@ -108,7 +108,7 @@ export class EventWindow {
       channel.pending += text;
       channel.raw += text;
       channel.hasGrown = true;
-      this.#keptBytes += text.length;
+      this.#bytesInUse += text.length;
     }
     this.#held.push({ event, json, texts });
     return undefined;
@@ -133,7 +133,7 @@ export class EventWindow {
     const hasWholes = this.#held.some(({ texts }) => texts.some(({ channel }) => channel === undefined));
     for (const { raw } of hasWholes ? grown : []) {
       this.#repeated.add(raw);
-      this.#keptBytes += raw.length;
+      this.#bytesInUse += raw.length;
     }
     const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
     const openTexts = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
@@ -158,7 +158,7 @@ export class EventWindow {
     for (const { text, kind } of wholes) {
       const now = passed.next().value ?? text;
       this.#known.set(text, kind === 'text' ? now : text);
-      this.#keptBytes += text.length;
+      this.#bytesInUse += text.length;
     }
     for (const channel of hasWholes ? grown : []) {
       channel.hasGrown = false;
@@ -196,8 +196,8 @@ export class EventWindow {
     this.#heldBytes = 0;
     this.#hasLeft = true;
     // One event cannot repeat more.
-    if (this.#keptBytes > upstreamEventMaxBytes) this.#forget();
-    this.#part.keepOnly(2 * this.#keptBytes);
+    if (this.#bytesInUse > upstreamEventMaxBytes) this.#forget();
+    this.#part.keepOnly(2 * this.#bytesInUse);
     return events;
   }
 
@@ -206,7 +206,7 @@ export class EventWindow {
     for (const channel of this.#channels.values()) Object.assign(channel, { raw: '', masked: '', hasGrown: false });
     this.#known.clear();
     this.#repeated.clear();
-    this.#keptBytes = 0;
+    this.#bytesInUse = 0;
   }
 }
 

@@ -294,8 +294,8 @@ it('what the plan asks of a long body is read in turns of their own, and the who
       size: read('size'),
       hubNeeds: read('hub needs'),
     } as unknown as ClientRequest;
-    const keptBody = { isLong: true, readValues: async () => read('body')(), letGoMedia: () => {} };
-    const call = { catalogue: catalogue(api), workspace: { models: 'all' }, keptBody } as unknown as IdentifiedCall;
+    const bodyMemory = { isLong: true, readValues: async () => read('body')(), letGoMedia: () => {} };
+    const call = { catalogue: catalogue(api), workspace: { models: 'all' }, bodyMemory } as unknown as IdentifiedCall;
     await inTurns((turnOfOthers) => {
       turn = turnOfOthers;
       return parseInSteps(request, call);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '#jest';
 import { schemaInstance } from '../../../infra/local/simulator/index.ts';
 import { watchedClock } from '../../support/watched-clock.ts';
-import { ask, chunksOf, contentOf, dataOf, finishReasonsOf, send, streamed, withSimulator } from './simulated.ts';
+import { ask, chunksOf, contentOf, streamed, withSimulator } from './simulated.ts';
 
 describe('error answers', () => {
   it('lets the model name choose the code and the wait', () =>
@@ -36,34 +36,20 @@ describe('broken connections', () => {
     }));
 });
 
-describe('streams that fail after the 200', () => {
-  it.each([
-    ['no-done', { finish: 1, ends: 0 }],
-    ['done-without-finish', { finish: 0, ends: 1 }],
-    ['empty-stream', { finish: 0, ends: 1 }],
-  ])('%s ends cleanly with %j', (model, expected) =>
+describe('a scripted fault', () => {
+  it('is reported where it changed no answer: of a format, its JSON or its streams, or where the request was refused', () =>
     withSimulator(async (simulator) => {
-      const { text, isBroken } = await ask(simulator, model, streamed);
-      const ends = dataOf(text).filter((data) => data === '[DONE]').length;
-      expect({ isBroken, finish: finishReasonsOf(text).length, ends }).toEqual({ isBroken: false, ...expected });
-    }),
-  );
-});
-
-describe('JSON answers with the same faults', () => {
-  it('is an error, or has no finish reason', () =>
-    withSimulator(async (simulator) => {
-      for (const model of ['error-after-role', 'error-after-chunks:3']) {
-        expect(JSON.parse((await ask(simulator, model)).text).error.code).toBe('server_error');
-      }
-      const [choice] = JSON.parse((await ask(simulator, 'done-without-finish')).text).choices;
-      expect([choice.finish_reason, choice.message.content.length > 0]).toEqual([null, true]);
-      expect(JSON.parse((await ask(simulator, 'role-only')).text).choices[0].message.content).toBe('');
-      expect(JSON.parse((await ask(simulator, 'no-done')).text).choices[0].finish_reason).toBe('stop');
-      const failed = await send(`${simulator.url}/responses`, { model: 'error-after-role', input: 'Hi' });
-      expect(JSON.parse(failed.text)).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
-      const late = await send(`${simulator.url}/responses`, { model: 'error-after-role', input: 'Hi', stream: true });
-      expect(late.text.match(/(?<=^event: ).*/gm)?.slice(-2)).toEqual(['error', 'response.failed']);
+      for (const model of ['no-done', 'echo', 'cut', 'flaky:1', 'flaky:1']) await ask(simulator, model);
+      for (const model of ['no-done', 'cut-clean:1']) await ask(simulator, model, streamed);
+      await expect(ask(simulator, 'reset')).rejects.toThrow();
+      await ask(simulator, 'error-400', { messages: 'none' });
+      simulator.clear();
+      expect(simulator.unsentFaults()).toEqual([
+        'no-done (chat-completions, JSON)',
+        'error-400 (chat-completions, the request was refused)',
+      ]);
+      await ask(simulator, 'error-400');
+      expect(simulator.unsentFaults()).toHaveLength(2);
     }));
 });
 

@@ -64,7 +64,7 @@ export const streamed = { stream: true, stream_options: { include_usage: true } 
 type Json = any;
 
 /** The `data:` payloads of an event stream. */
-export const dataOf = (text: string): readonly string[] =>
+const dataOf = (text: string): readonly string[] =>
   text
     .split('\n\n')
     .filter((event) => event.startsWith('data: '))
@@ -82,11 +82,6 @@ export const contentOf = (text: string, index = 0): string =>
     .filter((choice: Json) => choice.index === index)
     .map((choice: Json) => choice.delta.content ?? '')
     .join('');
-
-export const finishReasonsOf = (text: string): readonly string[] =>
-  chunksOf(text)
-    .flatMap((chunk) => chunk.choices ?? [])
-    .flatMap((choice: Json) => choice.finish_reason ?? []);
 
 export const usageOf = (text: string): Json => chunksOf(text).findLast((chunk) => chunk.usage)?.usage;
 
