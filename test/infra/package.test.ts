@@ -253,7 +253,7 @@ describe('the package', () => {
   it('has the threads that the code starts by name', async () => {
     const data = temporaryFolder();
     const store = new Worker(join(installed, 'checkpoint-worker.mjs'), {
-      workerData: { path: join(data, 'some.sqlite'), formVersion: 1 },
+      workerData: { path: join(data, 'some.sqlite'), formatVersion: 1 },
       stderr: true,
     });
     store.postMessage('checkpoint');

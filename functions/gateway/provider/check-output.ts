@@ -10,7 +10,7 @@ import { chargeAnswer } from './provider-attempts.ts';
 
 export type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  /** Fails the schema. `mayBeAsked`: whether another answer may be requested; false where it would end the same way. */
+  /** Fails the schema. `mayRetry`: whether another answer may be requested; false where it would end the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
 export interface OutputCheck {

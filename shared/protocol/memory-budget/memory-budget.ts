@@ -176,7 +176,7 @@ class CallBytes implements CallMemory, Owner {
 
 class CountedPart implements MemoryPart {
   readonly #call: CallMemory;
-  #keptBytes = 0;
+  #bytesInUse = 0;
 
   constructor(call: CallMemory) {
     this.#call = call;
@@ -184,15 +184,15 @@ class CountedPart implements MemoryPart {
 
   reserve(bytes: number): Promise<void> | undefined {
     const waits = this.#call.reserve(bytes);
-    if (waits === undefined) this.#keptBytes += bytes;
+    if (waits === undefined) this.#bytesInUse += bytes;
     return waits?.then(() => {
-      this.#keptBytes += bytes;
+      this.#bytesInUse += bytes;
     });
   }
 
   keepOnly(bytes: number): void {
-    const released = Math.max(0, this.#keptBytes - bytes);
-    this.#keptBytes -= released;
+    const released = Math.max(0, this.#bytesInUse - bytes);
+    this.#bytesInUse -= released;
     this.#call.release(released);
   }
 }
