@@ -124,7 +124,7 @@ export interface OpenedCall extends IdentifiedCall, ProviderTerms {
   readonly execution: Execution;
 }
 
-/** One model call of a function, always a chat completion: what it has in place of that of the call. */
+/** A model call of a function, always a chat completion. Its fields replace those of the client’s call. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
   readonly bodyMemory: BodyMemory;

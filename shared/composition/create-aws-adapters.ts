@@ -29,7 +29,7 @@ interface AwsAdaptersOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** Those of the process by default. */
+  /** Default: the credentials of the process. */
   readonly awsCredentials?: AwsCredentialProvider | undefined;
 }
 

@@ -78,6 +78,17 @@ describe('what ships', () => {
     expect(participles(text)).toEqual(names);
   });
 
+  it('begins a doc comment with a noun or a verb, not with a word that stands for one', () => {
+    const found = readSourceFiles(['shared', 'functions', 'infra']).flatMap(({ path, text }) =>
+      [
+        ...text.matchAll(
+          /\/\*\* ((?:Those|Such|None where|One (?:that|without|for each|of them|per))\b.*|.*: there is none\..*)/g,
+        ),
+      ].map(([, sentence]) => `${path} ${sentence}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('cites no paragraph of a document that is not here: the rule stands in its own words', () => {
     const everything = [...shipped, ...readSourceFiles(['test'])];
     const cited = everything.flatMap(({ path, text }) =>

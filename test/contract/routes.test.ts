@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { routeNames } from '../../shared/configuration/management/index.ts';
 import { routePaths } from '../../shared/foundation/constants/index.ts';
+import { interfaceList } from '../../shared/protocol/interface-list/index.ts';
 import { callGateway } from '../support/call-gateway.ts';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -145,6 +146,21 @@ describe('the routes', () => {
         expect([base, path, response.status]).toEqual([base, path, bases.includes(base) ? 405 : 404]);
       }
     }
+  });
+
+  it('are below both base URLs as the description says: every call of a model but Messages, and the list of models', () => {
+    const { description: words } = description.info as { description: string };
+    expect(words).toContain(
+      'Every call of a model but Messages, and the list of models, is served below `/openai/v1` too',
+    );
+    const isBelowBoth = (path: string) => `/openai/v1${path}` in description.paths;
+    // Paths of other vendors have base URLs of their own.
+    const routes = Object.values(interfaceList).flatMap((listed) => listed.routes);
+    const called = routes.filter(({ base }) => base === 'all' || base === '/v1').map(({ path }) => path);
+    const isOfMessages = (path: string) => path === routePaths.messages || path.startsWith(`${routePaths.messages}/`);
+    expect(called.filter((path) => isBelowBoth(path) === isOfMessages(path))).toEqual([]);
+    expect(called.filter((path) => !(`/v1${path}` in description.paths))).toEqual([]);
+    expect([routePaths.models, routePaths.key, routePaths.credits].map(isBelowBoth)).toEqual([true, false, false]);
   });
 
   it('answer as they are described: one model, and the health of the process', async () => {

@@ -23,7 +23,7 @@ export function insufficientMessage(what: string, { needed, available: balance, 
 }
 
 interface BoundedCall {
-  /** Those that the workspace pays. */
+  /** Candidates whose calls the workspace pays. */
   readonly candidates: readonly Candidate[];
   readonly size: CallSize;
   /** How the client's interface names the bound. */

@@ -45,7 +45,7 @@ export function reserveCapacity(
 }
 
 interface Level {
-  /** One slot of any of them. */
+  /** The call takes a slot of one of these pools. */
   readonly pools: readonly SlotPool[];
   /** Where they have no slot left. */
   readonly error: () => GatewayError;

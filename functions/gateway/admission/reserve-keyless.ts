@@ -57,7 +57,7 @@ export function createPoolSlots(slotPools: SlotPools) {
   const slots: SlotHold[] = [];
   return {
     slots,
-    /** False: there is none. */
+    /** Returns false when no slot was free. */
     add(slot: SlotHold | undefined): boolean {
       if (slot !== undefined) slots.push(slot);
       return slot !== undefined;

@@ -36,7 +36,7 @@ export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFail
 });
 
 export interface AnswerMemory {
-  /** The same bytes, each piece once there is memory for it. Rejects with AnswerNotKept. */
+  /** Yields the bytes unchanged, each piece once there is memory for it. Rejects with AnswerNotKept. */
   reserving(body: AsyncIterable<Uint8Array>, declaredBytes: number): AsyncIterable<Uint8Array>;
   /**
    * The same bytes of a stream: those of an event are kept until it is complete and was passed on. Rejects with

@@ -54,7 +54,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
     return { candidate, permit: admission.permit, startedAtMs: clock.nowMs() };
   }
 
-  /** One round over all that wait. The number: milliseconds until the soonest slot. */
+  /** Asks all waiting candidates once. Returns the admitted one, or the milliseconds until the soonest slot. */
   async function askAll(): Promise<AdmittedCandidate | number> {
     let soonestMs = Number.POSITIVE_INFINITY;
     for (const candidate of candidates) {

@@ -95,7 +95,7 @@ function brokenConnection(error: unknown): AttemptFailure {
   return { kind: 'failed', cause, connectionFault: connectionFaultOf(fault) };
 }
 
-/** The same of a call that had no output yet. A provider that accepted it, and was left, charges for what it did. */
+/** Reads why a call broke before its output. A provider that accepted it, and was left, charges for its work. */
 export function readBrokenCall(
   error: unknown,
   { watch, isAccepted, wasDead }: ProviderConnection,

@@ -7,7 +7,7 @@ import { keepAliveLine } from '../../../shared/protocol/wire/index.ts';
 
 type Parts = IteratorResult<BodyPart, void>;
 
-/** The same parts, with `keepAlive` wherever the next one lets its reader wait. */
+/** Yields the parts, and `keepAlive` whenever the next part lets its reader wait. */
 export function withKeepAlive(
   clock: Clock,
   parts: AsyncIterator<BodyPart, void>,

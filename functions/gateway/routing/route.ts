@@ -149,7 +149,7 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
   return rewriteMembers(json, new Map([['preset', undefined], ...added]));
 }
 
-/** The same call with texts of its request masked. */
+/** Returns the call with texts of its request masked. */
 export async function withMaskedRequest(
   call: RoutedCall,
   { request, bodyMemory }: Pick<RoutedCall, 'request' | 'bodyMemory'>,

@@ -11,7 +11,7 @@ const picoPerMicro = 1_000_000n;
 /** Model names of clients are no longer than those of the catalogue, or an alias. */
 const modelMaxCharacters = 160;
 
-/** Also of a call that was refused, as far as it could be read. */
+/** Fields of the request, also of a refused call as far as it could be read. */
 export const requestFields = (model: string | undefined, stream: boolean | undefined): LogFields => ({
   'gen_ai.request.model': model && maskKeys(model.slice(0, modelMaxCharacters)),
   stream,

@@ -15,7 +15,7 @@ const attributeMaxCharacters = 32 * 1024;
 /** Characters of a text, tried in turn until all of them fit. */
 const textLimits = [attributeMaxCharacters, 4_096, 512];
 
-/** Nothing of a body that is no conversation. */
+/** Returns no attributes for a body that is no conversation. */
 export const messageAttributes = (
   turns: TurnsOfBodies | undefined,
   { request, answer }: ContentBodies,

@@ -80,7 +80,7 @@ interface StoreInput {
 }
 type Capacity = { readonly CapacityUnits: number };
 interface StoreAnswer {
-  /** One for each table where the operation takes several. */
+  /** Bodies by table, where the operation takes several. */
   readonly ConsumedCapacity?: Capacity | readonly Capacity[];
   readonly __type?: string;
   /** The item that refused a write. */

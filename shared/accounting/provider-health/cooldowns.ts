@@ -71,7 +71,7 @@ interface Failure extends FailureMark {
 /** Observations of this instance, by the name of an entry. */
 function createCooldownMemory(clock: Clock) {
   const untilMs: Cache<number> = createCache({ sizeMax: entriesMax });
-  /** One for each workspace, the latest first. */
+  /** The latest failure of each workspace, newest first. */
   const failures: Cache<readonly Failure[]> = createCache({ sizeMax: entriesMax });
   const unreached: Cache<UnreachedMark> = createCache({ sizeMax: entriesMax });
   const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];

@@ -31,7 +31,7 @@ export interface UsageSummary {
 }
 
 interface GroupedUsage {
-  /** One per group, ordered by group, null first. */
+  /** A summary of each group, ordered by group, null first. */
   readonly groups: readonly UsageSummary[];
   /** Every call once, also where it counts in several groups. */
   readonly total: UsageSummary;
@@ -62,7 +62,7 @@ interface UsageGroups {
   /** Adds sums of others for the same groups. */
   addAll(others: UsageGroups): void;
   readonly sums: ReadonlyMap<string | null, Sums>;
-  /** One per group, in no order. */
+  /** A summary of each group, in no order. */
   summaries(): UsageSummary[];
   /** The dearest, and all others as one. */
   dearest(max: number): { readonly groups: readonly UsageSummary[]; readonly rest: UsageSummary | undefined };

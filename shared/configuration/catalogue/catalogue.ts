@@ -241,7 +241,7 @@ export const isOpenAiThinker = (...names: readonly string[]): boolean =>
 export const thinksWithToolsOnResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
-/** Those of them that can be kept from thinking. The others call tools on Responses alone. */
+/** True for models that can be kept from thinking. The others call tools on Responses alone. */
 export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
   names.some((name) =>
     /(^|[./])gpt-(5-\d{1,2}(?!\d)(?!-(pro|codex|chat))|6-(sol|luna)|6-1-terra)/.test(plainModelName(name)),

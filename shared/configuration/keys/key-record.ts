@@ -37,7 +37,7 @@ export const itemOf = (wanted: WantedKey): Item => ({
   ...settingAttributes(wanted),
 });
 
-/** One per text, the current one first. They differ in status and end. */
+/** Returns a record for each text of the key, the current text first. The records differ in status and end. */
 export function recordsOf(item: Item): KeyRecord[] {
   const current = currentSecret(item);
   const common = { ...readKeySettings(item), workspace: item.workspace as string };

@@ -20,7 +20,7 @@ export function readRequestTurns(
   return turns?.length === 0 ? undefined : turns;
 }
 
-/** The same of an answer. */
+/** Reads the turns of an answer. */
 export function readAnswerTurns(
   reader: TurnsOfBodies | undefined,
   text: string,

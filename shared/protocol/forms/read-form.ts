@@ -22,7 +22,7 @@ const headMaxBytes = 4 * 1024;
 const nameMaxCharacters = 128;
 /** Quotes, and what escapes them for some servers: a name could end early, and its rest name another field. */
 const unsafeInName = /["\\\p{Cc}]/u;
-/** Those of RFC 8187. At a charset that it does not know, the package would write the client's own word to the log. */
+/** The charsets of RFC 8187. At any other, the package would write the client's word to the log. */
 const knownCharset = /^(utf-8|iso-8859-1)'/i;
 /** All texts together: a prompt has 32,000 characters at most. */
 const textsMaxBytes = 1024 * 1024;

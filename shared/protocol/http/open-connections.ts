@@ -52,7 +52,7 @@ export function createOpenConnections({
   headsMaxBytes = headsDefaultMaxBytes,
 }: ConnectionBounds = {}): OpenConnections {
   const all = new Set<Closable>();
-  /** Those that have not shown a key that exists. */
+  /** Connections that have not shown a known key. */
   const strangers = new Set<Closable>();
   const [ofStrangers, ofOthers] = [new Waiting(), new Waiting()];
   let headBytes = 0;

@@ -4,7 +4,7 @@ import { isRawNumber } from '../../foundation/ids/index.ts';
 import { isJsonObject } from '../wire/index.ts';
 import type { HubCall } from './hub-call.ts';
 
-/** One that JavaScript would round is far beyond any of these. */
+/** Returns the option as a number. Numbers that JavaScript rounds are far beyond the range of any option. */
 export const numberOption = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
   typeof value === 'number' || isRawNumber(value)
     ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })

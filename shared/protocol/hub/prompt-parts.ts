@@ -7,7 +7,7 @@ export type PromptPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 /** Providers refuse a text without a visible character, and it says nothing. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
-/** None where there is no text, or a blank one. */
+/** Returns no part for a missing or blank text. */
 export const textParts = (text: unknown): LanguageModelV4TextPart[] =>
   typeof text !== 'string' || isBlank(text) ? [] : [{ type: 'text', text }];
 

@@ -26,7 +26,7 @@ const ownName = 'gw';
 /** Options for a part of a prompt. */
 export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
 
-/** The same, of a part that came back in an envelope. */
+/** Makes the options of a signed part that came back in an envelope. */
 export const envelopeOptions = ({
   origin,
   model,

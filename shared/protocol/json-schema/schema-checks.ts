@@ -18,7 +18,7 @@ import { type SchemaWorkers, schemaWorkers } from './schema-workers.ts';
 /** The schema work of one call: its time so far, and its key. */
 export interface SchemaWork {
   readonly owner: string;
-  /** Those of the process: code that is loaded on demand would have more. */
+  /** The workers of the process: code that is loaded on demand would start more. */
   readonly workers: SchemaWorkers;
   eventLoopMs: number;
   workerMs: number;
@@ -73,7 +73,7 @@ interface Question<Value> {
   readonly schema: unknown;
   readonly job: object;
   readonly here: (check: typeof import('./check.ts'), limits: Limits) => Timed<Value>;
-  /** Not even begun on the event loop: a parser cannot be interrupted. */
+  /** A large text is never parsed on the event loop: a parser cannot be interrupted. */
   readonly isLarge?: boolean;
   readonly outOfMemory: Value;
 }

@@ -47,7 +47,7 @@ export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
 export interface AnswerCost {
   /** The workspace's price, an exact decimal string. */
   readonly costUsd: string;
-  /** The same as a JSON number. */
+  /** The cost as a JSON number. */
   readonly cost: number;
   /** The provider's `usage` with every field that the gateway can add. */
   readonly mergedUsage: () => Record<string, unknown>;

@@ -48,7 +48,7 @@ export interface ModelObject extends UnitPricesObject {
   routable: boolean;
   /** The interfaces that serve it. Left out where it is chat completions alone. */
   apis?: InterfaceId[];
-  /** Those of them, or of chat completions, in which a call is translated at every provider. */
+  /** Interfaces, chat completions among them, in which every provider of the model needs a translation. */
   translated_apis?: InterfaceId[];
   providers: ProviderEntryObject[];
   stats: StatsObject;

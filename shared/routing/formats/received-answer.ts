@@ -90,7 +90,7 @@ const startOf = (bytes: Uint8Array): string =>
     .replace(/^[\s\ufeff]+/, '');
 const startMaxBytes = 64;
 
-/** The same bytes, of which the first were read. */
+/** Yields all bytes, the first of which were read already. */
 function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   let isGiven = false;
   const next = () => {

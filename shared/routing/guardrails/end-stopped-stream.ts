@@ -24,7 +24,7 @@ interface StoppedStream {
   readonly start: readonly AnswerEvent[];
   /** Events of the window that was stopped. */
   readonly dropped: readonly AnswerEvent[];
-  /** Those that came with them. */
+  /** Events that came in the same batch. */
   readonly rest: readonly AnswerEvent[];
   readonly failure: EventBatch['failure'];
 }

@@ -233,7 +233,7 @@ const reachesBack = {
   message: 'Text of the answer cannot be masked, as its beginning has been sent.',
 } as const;
 
-/** Those that are no repetition of pieces, or of a text before. */
+/** Returns the whole texts that repeat neither pieces nor an earlier text. */
 function wholeTextsOf(
   held: readonly HeldEvent[],
   ofPieces: ReadonlySet<string>,

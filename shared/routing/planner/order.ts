@@ -83,7 +83,7 @@ const credentialsOf = (candidate: Candidate, all: readonly Candidate[]): readonl
 const drawEntry = ({ entry: { weight }, provider: { id } }: Candidate, { session }: OrderInput): number =>
   weight === undefined ? Number.POSITIVE_INFINITY : draw(session(), id) / weight;
 
-/** One that cools comes behind the others of its entry, whatever a request names. */
+/** A cooling credential comes behind the others of its entry, whatever a request names. */
 const drawCredential = (candidate: Candidate, { session, isCooling }: OrderInput): Rank =>
   candidate.provider.credential === undefined
     ? []

@@ -16,7 +16,7 @@ interface SignableCall {
 
 /** Authentication of a provider call. */
 export interface Credential {
-  /** None where the provider asks for none, or the call is signed. Names in lower case. */
+  /** Empty where the provider asks for no credential, or the call is signed. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Gives all headers of the call, its signature among them. Rejects where the process has no credentials of AWS. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;

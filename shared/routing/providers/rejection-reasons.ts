@@ -128,7 +128,7 @@ const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean
 
 const has = (text: string, sign: RegExp): boolean => sign.test(text);
 
-/** Whatever its status: llama.cpp refuses such a prompt with 500. */
+/** Applies to every status: llama.cpp refuses such a prompt with 500. */
 export const isContextOverflow = (details: ErrorDetails): boolean => reasonSigns[0]?.[1](details) === true;
 
 export function reasonOf(details: ErrorDetails): RejectionReason | undefined {

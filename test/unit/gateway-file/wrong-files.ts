@@ -32,6 +32,7 @@ an address of watsonx.ai that wants a version | https://api.acme.example/v1 → 
 an older address of Azure | https://api.acme.example/v1 → https://gw.openai.azure.com/openai/deployments/chat | providers[0].base_url | wants ?api-version= in each call
 an address of Azure without its path | https://api.acme.example/v1 → https://gw.openai.azure.com | providers[0].base_url | https://RESOURCE.openai.azure.com/openai/v1
 a base URL with the path of messages | example/v1 → example/v1/messages | providers[0].base_url | appends
+a base URL with the path of image edits | example/v1 → example/v1/images/edits | providers[0].base_url | must end before /images/edits
 no interface | reasoning_style: effort → apis: [] | providers[0].apis | must name one
 an interface twice | reasoning_style: effort → apis: [messages, messages] | providers[0].apis[1] | is there twice
 an interface that there is not | reasoning_style: effort → apis: [message] | providers[0].apis[0] | did you mean messages?

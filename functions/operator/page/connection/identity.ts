@@ -115,7 +115,7 @@ async function readToken(endpoint: string, form: Record<string, string>): Promis
   throw new Error(`The identity provider gave no token: ${String(body.error ?? `status ${response.status}`)}`);
 }
 
-/** Not believed, only compared: the gateway checks the signature. */
+/** Reads the claims of a token, to compare them only: the gateway checks the signature. */
 function claimsOf(token: string): Claims {
   try {
     const [, claims = ''] = token.split('.');

@@ -53,7 +53,7 @@ export function signOut(reason?: string): void {
   tellAll();
 }
 
-/** Also out of the history of the browser, where the address with the key would stay. */
+/** Removes the key from the history of the browser too, where the address would stay. */
 export function takeKeyFromFragment(): void {
   const [, key] = fragmentSign.exec(location.hash) ?? [];
   if (key === undefined) return;

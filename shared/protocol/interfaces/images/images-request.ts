@@ -98,7 +98,7 @@ const plainValues: Readonly<Record<string, readonly unknown[]>> = {
   frame_count: [],
   frame_duration_ms: [],
 };
-/** Those that are read as they were sent. */
+/** Options that are read as they were sent. */
 export const imageOptions = Object.keys(plainValues);
 
 function imageNeeds(raw: JsonObject): readonly HubNeed[] {

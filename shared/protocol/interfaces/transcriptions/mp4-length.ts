@@ -5,7 +5,7 @@ import { occurrencesOf, type Walk } from './walk.ts';
 interface Box {
   readonly type: string;
   readonly content: Buffer;
-  /** Those within it. */
+  /** Boxes inside this box. */
   readonly boxes: readonly Box[];
 }
 

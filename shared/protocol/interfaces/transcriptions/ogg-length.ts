@@ -98,6 +98,6 @@ function streamOf(head: Buffer): Stream | undefined {
 
 const opusHead = Buffer.from('OpusHead');
 
-/** Those of the head begin with a letter O, and would be longer than a packet can be. */
+/** Packets of the head begin with the letter O, which as sound would be longer than a packet can be. */
 const opusPacket: PacketSeconds = (bytes, at) =>
   bytes[at] === opusHead[0] && bytes.toString('latin1', at, at + 4) === 'Opus' ? 0 : opusSeconds(bytes, at);

@@ -4,7 +4,7 @@ import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { HubCall, HubPart } from '../../../protocol/hub/index.ts';
 import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
 
-/** One without a character would end every answer at once: providers refuse it. */
+/** Drops empty stop sequences: they would end every answer at once, and providers refuse them. */
 export const withoutEmptyStops = (call: HubCall): HubCall =>
   call.stopSequences === undefined
     ? call

@@ -17,7 +17,7 @@ interface CallDeltas {
 export function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
   /** Index of each unfinished call, by the package's id. */
   const places = new Map<string, number>();
-  /** Those whose arguments have begun. */
+  /** Calls whose arguments have begun. */
   const written = new Set<string>();
   let count = 0;
 

@@ -50,7 +50,7 @@ export function openCallIds(): (choices: unknown, name: 'message' | 'delta') => 
     });
 }
 
-/** The same of a chunk. */
+/** Returns the choices of a chunk with usual pieces. */
 export const usualPieces = (choices: unknown): unknown =>
   mapObjects(choices, ({ message, ...choice }) => {
     const piece = choice.delta ?? message;

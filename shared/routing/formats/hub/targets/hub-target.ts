@@ -43,7 +43,7 @@ export interface TargetCall {
   readonly model: string;
   readonly knownAs: ModelOptions['knownAs'];
   readonly names: ModelOptions['names'];
-  /** Those by which it may be one of OpenAI's. */
+  /** Names by which the model may be one of OpenAI's. */
   readonly openAiNames: readonly string[];
   readonly rules: TargetRules;
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
