@@ -12,5 +12,5 @@ export {
   listedModalities,
   toRow,
 } from './listed-model.ts';
-export { type KindDefaults, type ProviderKind, providerKindNames, providerKinds } from './provider-kinds.ts';
+export { type ProviderKind, providerKindNames, providerKinds } from './provider-kinds.ts';
 export { coversRegion, loadModelList, type ModelList, openModelList } from './shipped-models.ts';
