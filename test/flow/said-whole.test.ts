@@ -198,6 +198,11 @@ describe.each(Object.keys(tellings))(
       answered = jsonReply(completed.response);
       expect(await tell(false)).toEqual(told[name]);
     });
+
+    it('and is none as a stream without any item, although it says that it is completed', async () => {
+      answered = eventsReply(begun, { ...completed, response: { ...completed.response, output: [] } });
+      await expect(tell(true)).rejects.toMatchObject({ status: 502 });
+    });
   },
 );
 

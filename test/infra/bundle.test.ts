@@ -126,7 +126,7 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'container']);
     /** Of the gateway: in a function of its own, and in a task. */
-    const translated = ['chat-completions', 'messages', 'responses'];
+    const translated = ['chat-completions', 'converse', 'messages', 'responses'];
     const readOnDemand = ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
     const ofGateway = [
       ...[...translated, ...readOnDemand].map((name) => `${name}-grammar.cjs`),
@@ -140,6 +140,7 @@ describe('the build of the project', () => {
       'chat-completions-target.cjs',
       'conclude.cjs',
       'converse-target.cjs',
+      'converse.cjs',
       'embeddings.cjs',
       'forms.cjs',
       'generate-content-target.cjs',
@@ -148,6 +149,7 @@ describe('the build of the project', () => {
       'hub.cjs',
       'images.cjs',
       'index.cjs',
+      'invoke.cjs',
       'keep-content.cjs',
       'kms-calls.cjs',
       'messages-target.cjs',

@@ -89,6 +89,8 @@ interface OpenItems {
   readonly pieces: Set<number>;
   /** Set where an item came without its place: then none is known to be missing. */
   isUnplaced: boolean;
+  /** Set with the first event of an item, also one that no other interface has. */
+  hasItem: boolean;
 }
 
 const openItems = (): OpenItems => ({
@@ -98,11 +100,14 @@ const openItems = (): OpenItems => ({
   endedIds: new Set(),
   pieces: new Set(),
   isUnplaced: false,
+  hasItem: false,
 });
 
 const placeInText = /"output_index"\s*:\s*(\d+)/;
 
-function addPiece(text: string, { pieces }: OpenItems): void {
+function addPiece(text: string, open: OpenItems): void {
+  const { pieces } = open;
+  open.hasItem = true;
   const place = placeInText.exec(text)?.[1];
   if (place !== undefined) pieces.add(Number(place));
 }
@@ -113,7 +118,10 @@ function readEvent(text: string, open: OpenItems): ReadEvent {
     addPiece(text, open);
     return { out: [text], isLast: false };
   }
-  if (type !== undefined && useOf(type) === 'ignored') return { out: [], isLast: false };
+  if (type !== undefined && useOf(type) === 'ignored') {
+    open.hasItem ||= type !== 'response.queued';
+    return { out: [], isLast: false };
+  }
   const event = readObject(text);
   // The package reports its fault.
   if (event === undefined) return { out: [text], isLast: false };
@@ -150,6 +158,7 @@ function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
       ];
     case 'response.completed':
     case 'response.incomplete':
+      if (type === 'response.completed' && !hasItem(snapshot.output, open)) return [failure(noItem)];
       return [
         ...missingItems(snapshot.output, open),
         {
@@ -167,6 +176,7 @@ function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
       return [failure(isJsonObject(event.error) ? event.error : event)];
     case 'response.output_item.added':
     case 'response.output_item.done':
+      open.hasItem = true;
       return isJsonObject(item) ? placedItem(type, item, place, open) : [];
     case 'response.refusal.delta':
       return refusalPiece(event, refusals);
@@ -186,6 +196,10 @@ function failure(error: unknown): JsonObject {
   const errorFields = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
   return { type: 'error', sequence_number: 0, error: errorFields };
 }
+
+const noItem = { code: 'server_error', message: 'the stream is complete, and has no item' };
+const hasItem = (output: unknown, open: OpenItems): boolean =>
+  open.hasItem || (Array.isArray(output) && output.length > 0);
 
 const added = 'response.output_item.added';
 const done = 'response.output_item.done';
