@@ -54,7 +54,7 @@ export interface FaultHarnessOptions {
 export async function startFaultHarness(options: FaultHarnessOptions = {}): Promise<FaultHarness> {
   const { behaviours = [] } = options;
   const { client: realClient, stage, stop } = await startDynamoTestStore();
-  const backends = await startGatewayBackends({ stage, stop });
+  const backends = await startGatewayBackends({ stage, stop }, { drawsFaults: true });
   const { simulator, logLines } = backends;
   const keys = makeKeys(systemRandomness);
   const witness = createWitness();

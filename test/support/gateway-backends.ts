@@ -33,7 +33,11 @@ export interface GatewayBackends {
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
 
-export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'stop'>): Promise<GatewayBackends> {
+/** `drawsFaults`: calls, formats and faults meet by chance, so that some leave the answer of their format as it is. */
+export async function startGatewayBackends(
+  tables: Pick<TestStore, 'stage' | 'stop'>,
+  { drawsFaults = false }: { readonly drawsFaults?: boolean } = {},
+): Promise<GatewayBackends> {
   const simulator = await startSimulator({ paceMs: 0 });
   const adapters = localAdapters({ data: undefined, dynamodb: undefined });
   const environment = { stage: tables.stage, logLevel: 'silent' } as const;
@@ -78,7 +82,7 @@ export async function startGatewayBackends(tables: Pick<TestStore, 'stage' | 'st
         await telemetry?.close();
       }
       await tables.stop();
-      const unsent = simulator.unsentFaults();
+      const unsent = drawsFaults ? [] : simulator.unsentFaults();
       if (unsent.length > 0) throw new Error(`the simulator never sent these faults: ${unsent.join(', ')}`);
     },
   };

@@ -57,7 +57,6 @@ export const target: HubTarget = {
     ]),
   strictness: openAiStrictness,
   streamType: 'text/event-stream',
-  failsEmpty: true,
   readStream: responseEvents,
   readable: [readableResponse],
   usageIn: (text) => openAiUsageIn(text, readResponseUsage),
