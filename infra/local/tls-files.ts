@@ -9,7 +9,7 @@ export interface TlsPaths {
   readonly key: string;
 }
 
-export interface TlsFiles {
+interface TlsFiles {
   readonly cert: string;
   readonly key: string;
   /** Of a certificate that clients refuse for its dates. */

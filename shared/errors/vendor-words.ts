@@ -1,7 +1,7 @@
 // The words of Google's and of AWS's errors for every status of the table of codes, so for every code.
 import type { ErrorStatus } from './error-table.ts';
 
-export interface VendorWords {
+interface VendorWords {
   /** `error.status` of Google's form: a name of google.rpc.Code. */
   readonly google: string;
   /** The exception of AWS's form: of Bedrock's runtime, where it has one for the case. */

@@ -97,7 +97,7 @@ const newKeyDocument = (deps: ManagementDependencies, publicId: string): Promise
     .then(keyDocument, refuseUnansweredKey('keys', publicId));
 
 /** No more of a key than its public id. */
-export const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
+const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   public_id: key.publicId,
   workspace: key.workspace,
   ...writtenKey(key),

@@ -7,7 +7,7 @@ import {
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { publicIdIn, readKeyName, UsageError } from '../args/option-values.ts';
 
-export type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
+type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
 
 export const keyNote =
   'KEY is a name with --workspace, or the public id: the 16 characters behind sk-gw-, as keys list shows.';

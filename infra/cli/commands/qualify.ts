@@ -51,7 +51,7 @@ async function qualify(
   };
 }
 
-export interface JudgedRevision {
+interface JudgedRevision {
   readonly isQualified: boolean;
   readonly cases: readonly CaseResult[];
 }

@@ -13,7 +13,7 @@ const casesRoute = 'POST /functions/{workspace}/{id}/cases';
 type Answer = NonNullable<WrittenBody<typeof casesRoute>['answers']>[number];
 type MissingCall = Documents['ManagedCases']['cases'][number]['calls'][number];
 
-export interface GatewayAccess {
+interface GatewayAccess {
   readonly transport: Pick<ReturnType<typeof createTransport>, 'send'>;
   /** Ends in /v1, as clients write it. */
   readonly baseUrl: string;

@@ -106,7 +106,7 @@ interface Fallbacks {
 
 const settings = ['router_settings', 'litellm_settings'] as const;
 
-/** Those of a longer context too: an entry whose context is too short is passed over. */
+/** Fallbacks for a longer context count too: an entry whose context is too short is passed over. */
 function readFallbacks(source: LiteLlmSource): Fallbacks {
   const byName = new Map<string, readonly string[]>();
   for (const section of settings) {

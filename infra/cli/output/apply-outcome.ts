@@ -10,7 +10,7 @@ import {
 import type { CommandOutcome } from '../args/session.ts';
 import { table } from './table.ts';
 
-export interface AppliedChanges {
+interface AppliedChanges {
   readonly changes: readonly PlannedChange[];
   readonly createdKeys: readonly CreatedKey[];
   readonly notes: readonly string[];

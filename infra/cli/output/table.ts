@@ -3,7 +3,7 @@
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import { inBold, type Style } from './terminal.ts';
 
-export interface Column {
+interface Column {
   readonly title: string;
   /** decimal: right-aligned with the points under each other, every digit kept. Default left. */
   readonly align?: 'left' | 'right' | 'decimal';

@@ -16,7 +16,7 @@ import { oneLine } from '../output/format.ts';
 import type { OpenTarget } from './open-store.ts';
 import { describeTarget } from './target.ts';
 
-export interface CredentialStatus {
+interface CredentialStatus {
   /** The missing credential, with advice; undefined when it is there, or unknown. */
   missing(provider: CalledProvider): string | undefined;
   /** Why nothing is known. */

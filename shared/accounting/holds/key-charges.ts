@@ -18,7 +18,7 @@ export interface KeyCharge {
   readonly known: Item;
 }
 
-export interface KeyChargesOptions {
+interface KeyChargesOptions {
   readonly writer: ItemWriter;
   readonly clock: Clock;
   /** Whether calls share writes. */

@@ -67,7 +67,7 @@ export const keyCharge = (publicId: string, nowMs: () => number) => ({
   prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),
 });
 
-export interface KeySpending {
+interface KeySpending {
   /** Null: none. */
   readonly limit: PicoUsd | null;
   /** In the current period; without a reset, ever. */

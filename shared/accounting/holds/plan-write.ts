@@ -19,7 +19,7 @@ interface WaitingReservation {
   readonly isReadLater: boolean;
 }
 
-export interface WaitingSettlement {
+interface WaitingSettlement {
   readonly settlement: AfterCall;
 }
 

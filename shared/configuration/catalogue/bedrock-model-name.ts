@@ -3,7 +3,7 @@
 import { coversRegion } from '../model-list/index.ts';
 import type { Candidate, CatalogueModel } from './catalogue.ts';
 
-export interface BedrockName {
+interface BedrockName {
   readonly name: string;
   /** `eu`, `us`, `global`. */
   readonly region: string | undefined;

@@ -12,7 +12,7 @@ import type { KeyRecord } from './key-record.ts';
 /** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
 
-export interface CredentialReading {
+interface CredentialReading {
   readonly credentialPlace?: CredentialPlace;
   /** Makes the error of a header that has no key. */
   readonly refuse?: (reason: keyof typeof reasons, place: CredentialPlace) => GatewayError;

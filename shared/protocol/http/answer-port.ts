@@ -24,7 +24,7 @@ export interface AnswerPort {
   endRequest(): Promise<void>;
 }
 
-export interface Http1Exchange {
+interface Http1Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   /** Whether the connection ends with this answer: the server is closing, say. */

@@ -29,15 +29,9 @@ const restingBytes = 20 * 1024;
 const lastFramesMaxMs = 1_000;
 
 /** A bound of a connection, by whose name the log tells that one was closed. */
-export type Http2Bound =
-  | 'streams_left'
-  | 'control_frames'
-  | 'head_bytes'
-  | 'head_time'
-  | 'unread_bytes'
-  | 'frame_bytes';
+type Http2Bound = 'streams_left' | 'control_frames' | 'head_bytes' | 'head_time' | 'unread_bytes' | 'frame_bytes';
 
-export interface Http2Times {
+interface Http2Times {
   /** For a head to arrive. */
   readonly headMs: number;
   /** For a whole request to arrive. */

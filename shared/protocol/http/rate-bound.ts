@@ -1,7 +1,7 @@
 // How often something may happen: so many times at once, and so many a second from then on.
 import type { Clock } from '../../foundation/time/index.ts';
 
-export interface Rate {
+interface Rate {
   readonly burst: number;
   readonly perSecond: number;
 }

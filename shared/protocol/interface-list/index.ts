@@ -12,7 +12,7 @@ import type { ClientInterface } from '../interfaces/index.ts';
 import { countTokens, loadInvoke, messages } from '../interfaces/messages/index.ts';
 import type { RouteRules } from '../router/index.ts';
 
-export interface ListedInterface {
+interface ListedInterface {
   /** Where it is asked, the usual path first. */
   readonly routes: readonly ListedRoute[];
   readonly rules?: RouteRules;

@@ -51,7 +51,7 @@ interface RouteGroups<Group> {
   readonly vendor: Readonly<Partial<Record<VendorBasePath, Group>>>;
 }
 
-/** Those of `/v1` alone come first: of two that match the first counts. */
+/** Paths of `/v1` alone come first: of two matches the first counts. */
 export function routesBelow<Group extends object>(base: BasePath, { api, v1Only, vendor }: RouteGroups<Group>) {
   const groups: Readonly<Record<BasePath, object>> = {
     '/v1': { ...v1Only, ...api },

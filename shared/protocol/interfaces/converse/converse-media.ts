@@ -30,7 +30,7 @@ export function* blocksAt(content: unknown, path: string): Generator<PlacedBlock
 
 const mediaKinds: ReadonlySet<string> = new Set(['image', 'document', 'video', 'audio']);
 
-export const isMedia = ({ kind }: Block): boolean => mediaKinds.has(kind);
+const isMedia = ({ kind }: Block): boolean => mediaKinds.has(kind);
 
 export const sourceOf = ({ value }: Block): JsonObject =>
   isJsonObject(value) && isJsonObject(value.source) ? value.source : {};

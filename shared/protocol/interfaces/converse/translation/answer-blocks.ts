@@ -3,7 +3,7 @@
 import { type AnswerHead, createInputWriter, type InputWriter, type Signed, sealed } from '../../../hub/index.ts';
 import type { SignedEnvelope } from '../../../wire/index.ts';
 
-export type EmitBlockEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
+type EmitBlockEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
 
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'toolUse';

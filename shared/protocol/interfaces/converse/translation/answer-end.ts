@@ -3,7 +3,7 @@ import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-
 import { type AnswerHead, estimatedOutputTokens } from '../../../hub/index.ts';
 import type { TokenReport } from '../../../wire/index.ts';
 
-export interface ConverseEnd {
+interface ConverseEnd {
   readonly stopReason: string;
   readonly additionalModelResponseFields?: object;
 }

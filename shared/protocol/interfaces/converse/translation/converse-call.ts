@@ -107,7 +107,7 @@ const optionalNames = new Map<string, OptionalName>([
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
-export const converseMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
+const converseMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 
 function readOptional(body: JsonObject): OptionalMember[] {
   const { additionalModelRequestFields: maker, additionalModelResponseFieldPaths: paths } = body;
@@ -137,7 +137,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
 }
 
 /** Where Claude's fields of an answer have the stop that ended it, in JSON and in a stream. */
-export const stopPaths: readonly unknown[] = ['/stop_sequence', '/delta/stop_sequence'];
+const stopPaths: readonly unknown[] = ['/stop_sequence', '/delta/stop_sequence'];
 
 const unansweredPaths = (paths: unknown): OptionalMember[] =>
   Array.isArray(paths) && paths.some((path) => !stopPaths.includes(path))

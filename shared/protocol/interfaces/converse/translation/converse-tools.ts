@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { blockOf } from '../block-kinds.ts';
 import { toolFields } from './converse-fields.ts';
 
-export interface ConverseToolOptions {
+interface ConverseToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
   readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
   readonly parallelToolCalls: boolean | undefined;

@@ -21,9 +21,9 @@ export interface UsedByAnswer {
   readonly outputBytes: number;
 }
 
-export type EmitConverse = (name: string, event: Readonly<Record<string, unknown>>, used?: UsedByAnswer) => void;
+type EmitConverse = (name: string, event: Readonly<Record<string, unknown>>, used?: UsedByAnswer) => void;
 
-export interface ConverseWriting {
+interface ConverseWriting {
   readonly names: ToolNames;
   /** Of the fields that the client wants of its model. */
   readonly paths: unknown;
