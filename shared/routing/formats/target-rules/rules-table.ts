@@ -93,8 +93,8 @@ const rows: readonly Row[] = [
       thinkingIn: 'parts',
     },
   },
-  // Where a model has no JSON of its own, @ai-sdk/anthropic makes it call a tool, and drops the texts beside it.
-  { api: 'messages', rules: { keepsTextsBesideJson: false } },
+  // Where a Claude has no JSON of its own, @ai-sdk/anthropic makes it call a tool, and drops the texts beside it.
+  { api: 'messages', family: /claude/, rules: { keepsTextsBesideJson: false } },
   {
     api: 'messages',
     family: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/,
