@@ -313,17 +313,17 @@ describe('alarms', () => {
     ['WriteThrottles', { m0: 3, m4: 3 }],
     ['StoreErrors', { m5: 6 }],
     ['UrlErrors', { url1: 6 }],
-    ['UrlErrors', { url0: 4, url1: 4, own: 2 }],
+    ['UrlErrors', { url0: 4, url1: 4, subtracted: 2 }],
     ['chaterrors', { all: 6 }],
-    ['chaterrors', { all: 16, own: 10 }],
+    ['chaterrors', { all: 16, subtracted: 10 }],
   ])('%s rings by %j, also where the other metrics never had a value', (name, values) => {
     expect(rings(name, values)).toBe(true);
     expect(rings(name, {})).toBe(false);
   });
 
   it('an answer that a provider broke is no crash: errors that are cut answers raise no alarm', () => {
-    expect(rings('chaterrors', { all: 50, own: 50 })).toBe(false);
-    expect(rings('UrlErrors', { url0: 50, own: 50 })).toBe(false);
+    expect(rings('chaterrors', { all: 50, subtracted: 50 })).toBe(false);
+    expect(rings('UrlErrors', { url0: 50, subtracted: 50 })).toBe(false);
     // The function of the model list cuts nothing.
     expect(alarm('modelserrors')).not.toHaveProperty('Metrics');
     const [filter] = filtersOf('BrokenAnswers');
@@ -398,8 +398,8 @@ describe('alarms', () => {
     }
     const ids = Object.fromEntries(Metrics.map(({ Id }) => [Id, 0]));
     // The gateway refused 40 calls itself; then the URL lost its permission, and no line was written at all.
-    expect(rings('UrlErrors', { ...ids, url0: 40, own: 40 })).toBe(false);
-    expect(rings('UrlErrors', { ...ids, url0: 40, own: undefined })).toBe(true);
+    expect(rings('UrlErrors', { ...ids, url0: 40, subtracted: 40 })).toBe(false);
+    expect(rings('UrlErrors', { ...ids, url0: 40, subtracted: undefined })).toBe(true);
   });
 
   it('add up ten metrics at most, which is all that CloudWatch takes, and leave out no table that a call uses', () => {
