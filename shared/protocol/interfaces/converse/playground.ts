@@ -13,6 +13,23 @@ type Body = Readonly<Record<string, unknown>>;
 /** As boto3 takes it: the model is a field there, and in the path of the call. */
 const pathOf = ({ modelId }: Body): string => `/bedrock/model/${encodeURIComponent(String(modelId))}/converse`;
 
+/** Members of Converse's request (ConverseRequest of AWS's SDK 3.1162.0). boto3 refuses every other one, also the gateway's. */
+const botoFields: ReadonlySet<string> = new Set([
+  'modelId',
+  'messages',
+  'system',
+  'inferenceConfig',
+  'toolConfig',
+  'guardrailConfig',
+  'additionalModelRequestFields',
+  'additionalModelResponseFieldPaths',
+  'promptVariables',
+  'requestMetadata',
+  'performanceConfig',
+  'serviceTier',
+  'outputConfig',
+]);
+
 /** boto3 sends a token over TLS alone. */
 const python = (origin: string, body: Body): string =>
   [
@@ -22,7 +39,7 @@ const python = (origin: string, body: Body): string =>
     `os.environ["AWS_BEARER_TOKEN_BEDROCK"] = os.environ["${keyVariable}"]`,
     `client = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url="${origin}/bedrock")`,
     'answer = client.converse(',
-    ...pythonLines(body, Object.keys(body)),
+    ...pythonLines(Object.fromEntries(Object.entries(body).filter(([name]) => botoFields.has(name))), [...botoFields]),
     ')',
     'for block in answer["output"]["message"]["content"]:',
     '    print(block)',
