@@ -33,7 +33,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   'budget-of-the-proxy.yaml': ['gpt'],
   'budget-of-keys.yaml': ['gpt'],
   'credentials.yaml': ['gpt-4o'],
-  'literal-secrets.yaml': ['gpt', 'fake'],
+  'literal-secrets.yaml': ['gpt', 'lab', 'keyless', 'fake'],
   'orders.yaml': ['chat'],
   'anchors.yaml': ['gpt-4o', 'gpt-4o-mini'],
   'tasks.yaml': ['embed', 'picture', 'ears', 'voice', 'order'],
@@ -219,12 +219,26 @@ describe('gw import litellm', () => {
   it('copies no secret, and reads addresses and names from the variables of the shell', async () => {
     const { text, providers } = await imported('literal-secrets.yaml');
     expect(text).toContain(
-      'line 3: model_list[0].litellm_params.api_key: no key stands in a gateway file: put it into the variable OPENAI_API_KEY',
+      'line 3: model_list[0].litellm_params.api_key: no key stands in a gateway file: put it into the variable OPENAI_API_KEY_1',
     );
+    // No key goes to the address of another: each has a variable of its own.
     expect(providers).toEqual([
-      { id: 'openai', kind: 'openai' },
-      { id: 'openai-2', base_url: 'https://fake.example', apis: ['chat-completions'] },
+      { id: 'openai', kind: 'openai', auth: { bearer: { env: 'OPENAI_API_KEY_1' } } },
+      {
+        id: 'openai-2',
+        base_url: 'https://lab.example',
+        apis: ['chat-completions'],
+        auth: { bearer: { env: 'OPENAI_API_KEY_2' } },
+      },
+      {
+        id: 'openai-3',
+        base_url: 'https://keyless.example',
+        apis: ['chat-completions'],
+        auth: { bearer: { env: 'OPENAI_API_KEY' } },
+      },
+      { id: 'openai-4', base_url: 'https://fake.example', apis: ['chat-completions'] },
     ]);
+    expect(text).toContain('api_base: names no key: that of OPENAI_API_KEY goes there, as with LiteLLM');
     const variables = { PUBLIC_NAME: 'own', UPSTREAM_NAME: 'openai/lab-7b', UPSTREAM_BASE: 'http://lab.example/v1' };
     const { out } = await operate(['import', 'litellm', join(folder, 'all-from-variables.yaml')], { variables });
     expect(parse(out)).toMatchObject({

@@ -35,6 +35,8 @@ const noKey =
 export class ImportedProviders {
   readonly #source: LiteLlmSource;
   readonly #providers = new Map<string, ImportedProvider>();
+  /** Variables of keys that the file holds itself, by key: none of them is a variable that the file reads. */
+  readonly #variablesByKey = new Map<string, string>();
 
   constructor(source: LiteLlmSource) {
     this.#source = source;
@@ -130,14 +132,27 @@ export class ImportedProviders {
     const written = this.#source.use(place);
     const variable = this.#source.variableOf(place);
     if (variable !== undefined) return variable;
-    const isLiteral = typeof written === 'string' && written !== '' && !noKey.test(written);
-    if (!isLiteral) return written === undefined ? usual : undefined;
-    const env = usual ?? 'PROVIDER_API_KEY';
+    if (written === undefined) {
+      const address = at('api_base');
+      if (usual !== undefined && this.#source.look(address) !== undefined) {
+        this.#source.note(address, `names no key: that of ${usual} goes there, as with LiteLLM`);
+      }
+      return usual;
+    }
+    if (typeof written !== 'string' || written === '' || noKey.test(written)) return undefined;
+    const env = this.#variableOfKey(written, usual ?? 'PROVIDER_API_KEY');
     this.#source.note(
       place,
       `no key stands in a gateway file: put it into the variable ${env}, and end the written one`,
     );
     return env;
+  }
+
+  /** Each key has a variable of its own: under the usual name another account's key would go to its address. */
+  #variableOfKey(key: string, usual: string): string {
+    const known = this.#variablesByKey.get(key) ?? `${usual}_${this.#variablesByKey.size + 1}`;
+    this.#variablesByKey.set(key, known);
+    return known;
   }
 
   #entra(at: ParameterPath): Auth | undefined {

@@ -16,6 +16,8 @@ export interface GatewayRequest {
   /** The query string as sent, without the question mark; empty where there is none. */
   readonly query: string;
   readonly headers: HeaderValues;
+  /** How the client reached a listener of ours. Absent on functions, whose clients always use TLS. */
+  readonly scheme?: 'http' | 'https' | undefined;
   /** Size of the body as its headers declare it, before it is read; 0 where the client did not say. */
   readonly declaredBodyBytes: number;
   /**
@@ -88,3 +90,10 @@ export const canonicalPath = (target: string): string =>
     .replace(/[?#].*$/s, '')
     .replaceAll(/\/{2,}/g, '/')
     .replace(/(?<=.)\/$/, '') || '/';
+
+/** Of the client's own connection, which a proxy in front of the gateway may end. */
+export const schemeOf = ({
+  headers,
+  scheme = 'https',
+}: Pick<GatewayRequest, 'headers' | 'scheme'>): 'http' | 'https' =>
+  headers['x-forwarded-proto']?.[0] === 'https' ? 'https' : scheme;

@@ -7,7 +7,11 @@ import { declaredBytes, incomingBody } from './node-body.ts';
 import type { NodeExchange } from './node-exchange.ts';
 import { malformed, pathOf } from './node-refusals.ts';
 
-export function http2Exchange(request: Http2Request, cut: AbortSignal): NodeExchange {
+export function http2Exchange(
+  request: Http2Request,
+  scheme: NodeExchange['head']['scheme'],
+  cut: AbortSignal,
+): NodeExchange {
   const { stream, rawHeaders, bodyAsked, keyFound } = request;
   const { method, target, headers, bytes } = readHead(rawHeaders);
   const declared = declaredBytes({ 'content-length': headers['content-length']?.[0] });
@@ -17,7 +21,7 @@ export function http2Exchange(request: Http2Request, cut: AbortSignal): NodeExch
     if (expectsContinue && !stream.headersSent) stream.additionalHeaders({ ':status': 100 });
   });
   if (bytes > headersMaxBytes) stream.emit('error', malformed());
-  const head = { method, path: pathOf(target), query: queryOf(target), headers, declaredBodyBytes: declared };
+  const head = { method, path: pathOf(target), query: queryOf(target), headers, scheme, declaredBodyBytes: declared };
   return { head, body, answer: http2Answer(stream), keyFound, cut };
 }
 

@@ -8,6 +8,7 @@ export type {
   HeaderValues,
   RequestContext,
 } from './exchange.ts';
+export { schemeOf } from './exchange.ts';
 export { toGatewayRequest } from './lambda-event.ts';
 export { createBufferedHandler, createStreamingHandler } from './lambda-handlers.ts';
 export { createNodeServer, type NodeServer } from './node-server.ts';

@@ -11,7 +11,7 @@ import { unreadSink } from './unread-sink.ts';
 const flushMaxMs = 10_000;
 
 export interface NodeExchange {
-  readonly head: Pick<GatewayRequest, 'method' | 'path' | 'query' | 'headers' | 'declaredBodyBytes'>;
+  readonly head: Pick<GatewayRequest, 'method' | 'path' | 'query' | 'headers' | 'scheme' | 'declaredBodyBytes'>;
   readonly body: IncomingBody;
   readonly answer: AnswerPort;
   readonly keyFound: () => void;

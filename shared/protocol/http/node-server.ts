@@ -73,6 +73,7 @@ export function createNodeServer(
   let served = gateway;
   const isClosing = () => closed !== undefined;
   const cutting = new AbortController();
+  const scheme = tls === undefined ? 'http' : 'https';
 
   const run = (exchange: Promise<void>) => {
     const exchanged = exchange.finally(() => running.delete(exchanged));
@@ -82,7 +83,7 @@ export function createNodeServer(
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Both can fail while they wait for their turn: without a listener that would end the process.
     outgoing.on('error', () => {});
-    const head = headOf(incoming);
+    const head = { ...headOf(incoming), scheme } as const;
     const beforeReading = () => expectsContinue && outgoing.writeContinue();
     const body = incomingBody(incoming, head.declaredBodyBytes, beforeReading);
     connections.begin(incoming, outgoing, () => {
@@ -100,7 +101,7 @@ export function createNodeServer(
     {
       clock,
       times: { headMs: headersTimeoutMs, requestMs: requestTimeoutMs, idleMs: keepAliveTimeoutMs },
-      serve: (request) => exchange(http2Exchange(request, cutting.signal)),
+      serve: (request) => exchange(http2Exchange(request, scheme, cutting.signal)),
       boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
     },
     { hasTls: tls !== undefined },
@@ -167,7 +168,7 @@ async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock
   await ended;
 }
 
-function headOf(incoming: IncomingMessage): NodeExchange['head'] {
+function headOf(incoming: IncomingMessage): Omit<NodeExchange['head'], 'scheme'> {
   const { method = '', url = '/' } = incoming;
   const headers = incoming.headersDistinct as GatewayRequest['headers'];
   const declaredBodyBytes = declaredBytes(incoming.headers);

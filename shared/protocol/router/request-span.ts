@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { maskKeys } from '../../foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../foundation/telemetry/index.ts';
-import type { GatewayRequest, GatewayResponse, HeaderValues } from '../http/index.ts';
+import { type GatewayRequest, type GatewayResponse, schemeOf } from '../http/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
 interface SpannedRequest {
@@ -28,7 +28,7 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
     'http.request.method': request.method,
     'http.route': route,
     'url.path': maskKeys(request.path.slice(0, pathMaxCharacters)),
-    'url.scheme': schemeOf(request.headers),
+    'url.scheme': schemeOf(request),
     'http.response.status_code': BigInt(response.status),
     // A broken stream has a good status and a code of its own.
     'error.type': errorCode ?? call?.cutCode,
@@ -51,7 +51,3 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
     isError: response.status >= serverErrorMin || call?.outcome === 'cut',
   };
 }
-
-/** Scheme of the client's own connection, where a proxy in front of the gateway ends it. */
-const schemeOf = (headers: HeaderValues): 'http' | 'https' =>
-  headers['x-forwarded-proto']?.[0] === 'https' ? 'https' : 'http';

@@ -1,6 +1,6 @@
 // Endpoints without a key: a health check, and a page for a person who opens the base URL in a browser.
 import { okStatus } from '../../errors/index.ts';
-import type { GatewayRequest } from '../http/index.ts';
+import { type GatewayRequest, schemeOf } from '../http/index.ts';
 import type { Endpoint } from './route-table.ts';
 
 /** No key, no store. */
@@ -44,11 +44,11 @@ const pageOf = ({ openai_base_url: openAi, base_url: base }: Readonly<Record<str
 const hostShape = /^[A-Za-z0-9.:[\]-]{1,255}$/;
 
 /** The edge replaces the client's Host header, so the address is omitted there. */
-function originOf({ headers }: GatewayRequest): string {
+function originOf(request: GatewayRequest): string {
+  const { headers } = request;
   const host = headers.host?.[0];
   if (host === undefined || !hostShape.test(host) || headers['x-gw-origin-secret'] !== undefined) return '';
-  const isLocal = /^(localhost|127\.|\[::1\])/.test(host);
-  return `${isLocal ? 'http' : 'https'}://${host}`;
+  return `${schemeOf(request)}://${host}`;
 }
 
 /** An answer is a workspace's own: no cache on the way may keep it. */
