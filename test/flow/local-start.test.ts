@@ -655,6 +655,7 @@ describe('a start with --tls', () => {
     expect(lines.filter((line) => line.includes('http://'))).toEqual([]);
     expect(lines.filter((line) => line.startsWith('note:'))).toEqual([]);
     expect((await fetch(new URL('/health', url))).status).toBe(200);
+    expect(await (await fetch(new URL('/', url))).json()).toMatchObject({ base_url: url });
     distrust();
     const clear = await start();
     const session = openSession(Number(new URL(clear.url).port));

@@ -1,6 +1,7 @@
 // The parts of one call where they happened: admission, guardrails, each attempt at a provider, settlement. A bar for each, at
 // its place in the time of the call.
 import type { ComponentChildren } from 'preact';
+import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
 import type { ManagedCall } from '../connection/documents.ts';
 import { duration, none } from './shown-values.ts';
 
@@ -102,9 +103,10 @@ function colorOf({ attempts, guardrails }: ManagedCall, { part, at = 0 }: ShownP
 
 /** Details of an attempt beside its outcome. */
 const Words = ({ call: { attempts }, at }: { readonly call: ManagedCall; readonly at: number }) => {
-  const { schema_mismatch: mismatch, provider_text: text } = attempts[at] ?? {};
+  const { reason, schema_mismatch: mismatch, provider_text: text } = attempts[at] ?? {};
   return (
     <>
+      {reason !== undefined && <span class="provider-text">{connectionFaultText(reason)}</span>}
       {mismatch !== undefined && (
         <span class="provider-text">
           The answer does not match the schema: <code>{mismatch}</code>
