@@ -88,7 +88,7 @@ const providerCodeOf = ({ providerCode, param }: GatewayError): string | undefin
   providerCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
 
 /** What Google's clients read: the code in an ErrorInfo, the field at fault, and when to come back. */
-function googleError(error: GatewayError, metadata: Readonly<Record<string, unknown>>): object {
+export function googleError(error: GatewayError, metadata: Readonly<Record<string, unknown>>): object {
   const { code, message, param, entry } = error;
   const written = Object.entries(metadata).map(([name, value]) => [
     name,

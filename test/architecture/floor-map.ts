@@ -83,6 +83,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/protocol/interfaces/speech': clientInterface,
     'shared/protocol/interfaces/transcriptions': clientInterface,
   },
+  {
+    'shared/protocol/interfaces/generate-content':
+      'As every interface; its vectors are those of embeddings, in the words of Google.',
+  },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
   {

@@ -159,19 +159,19 @@ describe('the model list', () => {
     const models = await list();
     expect(models.map((model) => [model.id, model.apis])).toEqual([
       ['auto', undefined],
-      ['acme/large', ['chat-completions', 'messages', 'responses', 'converse']],
-      ['acme/unpriced', ['chat-completions', 'messages', 'responses', 'converse']],
-      ['many/apis', ['chat-completions', 'messages', 'responses', 'converse', 'embeddings']],
+      ['acme/large', ['chat-completions', 'messages', 'responses', 'converse', 'generate-content']],
+      ['acme/unpriced', ['chat-completions', 'messages', 'responses', 'converse', 'generate-content']],
+      ['many/apis', ['chat-completions', 'messages', 'responses', 'converse', 'generate-content', 'embeddings']],
       ['many/vectors', ['embeddings']],
-      ['many/translated', ['chat-completions', 'messages', 'responses', 'converse']],
+      ['many/translated', ['chat-completions', 'messages', 'responses', 'converse', 'generate-content']],
     ]);
     expect(models.filter((model) => 'apis' in model)).toHaveLength(5);
     expect(
       models.filter((model) => 'translated_apis' in model).map(({ id, translated_apis: apis }) => [id, apis]),
     ).toEqual([
-      ['acme/large', ['messages', 'responses', 'converse']],
-      ['acme/unpriced', ['messages', 'responses', 'converse']],
-      ['many/apis', ['chat-completions', 'responses', 'converse']],
+      ['acme/large', ['messages', 'responses', 'converse', 'generate-content']],
+      ['acme/unpriced', ['messages', 'responses', 'converse', 'generate-content']],
+      ['many/apis', ['chat-completions', 'responses', 'converse', 'generate-content']],
       ['many/translated', ['chat-completions', 'messages', 'responses']],
     ]);
   });

@@ -141,7 +141,7 @@ describe('the routes', () => {
       expect(`/openai${path}` in description.paths).toBe(bases.includes('/openai/v1'));
       for (const base of path.startsWith('/v1/') ? ['/v1', '/openai/v1'] : bases) {
         // A method that no path takes: 405 on a known path, 404 elsewhere.
-        const response = await send('PROPFIND', path.replace(/^\/v1/, base).replaceAll(/\{\w+\}/g, 'auto'));
+        const response = await send('PROPFIND', path.replace(/^\/v1(?=\/)/, base).replaceAll(/\{\w+\}/g, 'auto'));
         await response.text();
         expect([base, path, response.status]).toEqual([base, path, bases.includes(base) ? 405 : 404]);
       }
@@ -156,7 +156,9 @@ describe('the routes', () => {
     const isBelowBoth = (path: string) => `/openai/v1${path}` in description.paths;
     // Paths of other vendors have base URLs of their own.
     const routes = Object.values(interfaceList).flatMap((listed) => listed.routes);
-    const called = routes.filter(({ base }) => base === 'all' || base === '/v1').map(({ path }) => path);
+    const called = routes
+      .filter(({ base, operation }) => base === 'all' || (base === '/v1' && operation === undefined))
+      .map(({ path }) => path);
     const isOfMessages = (path: string) => path === routePaths.messages || path.startsWith(`${routePaths.messages}/`);
     expect(called.filter((path) => isBelowBoth(path) === isOfMessages(path))).toEqual([]);
     expect(called.filter((path) => !(`/v1${path}` in description.paths))).toEqual([]);

@@ -126,7 +126,7 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'container']);
     /** Of the gateway: in a function of its own, and in a task. */
-    const translated = ['chat-completions', 'converse', 'messages', 'responses'];
+    const translated = ['chat-completions', 'converse', 'generate-content', 'messages', 'responses'];
     const readOnDemand = ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
     const ofGateway = [
       ...[...translated, ...readOnDemand].map((name) => `${name}-grammar.cjs`),
@@ -144,6 +144,7 @@ describe('the build of the project', () => {
       'embeddings.cjs',
       'forms.cjs',
       'generate-content-target.cjs',
+      'generate-content.cjs',
       'google-tokens.cjs',
       'guardrails.cjs',
       'hub.cjs',

@@ -80,6 +80,13 @@ const stream = { stream: true };
 const said = (text: string) => [{ role: 'user', content: text }];
 const functionOf = (parameters: Json) => ({ name: 'look', parameters });
 const claudeError = { type: 'error', error: { type: 'api_error' }, error_code: 'no_available_provider' };
+const googleError = { error: { code: 502, status: 'UNAVAILABLE' } };
+const gemini = (text: string) => [{ role: 'user', parts: [{ text }] }];
+const textOfCandidate = ({ candidates }: Any): string =>
+  (candidates?.[0]?.content?.parts ?? []).map(({ text = '', thought }: Any) => (thought === true ? '' : text)).join('');
+const geminiTool = (parametersJsonSchema: Json) => ({
+  tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema }] }],
+});
 const claudeTool = (parameters: Json) => ({ tools: [{ name: 'look', input_schema: parameters }] });
 const responsesTool = (parameters: Json) => ({ tools: [{ type: 'function', ...functionOf(parameters) }] });
 /** A content is a text or a list of parts. */
@@ -243,6 +250,48 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
     errorForm: { code: 'no_available_provider' },
     tool: (parameters) => ({ input: { converse: { messages: saidAtBedrock('Hello'), ...converseTool(parameters) } } }),
     reference: { input: { converse: converseFile } },
+  },
+  'generate-content': {
+    path: '',
+    pathOf: (model, isStream) =>
+      `/v1beta/models/${model}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    fields: (text) => ({ contents: gemini(text), generationConfig: { maxOutputTokens: 300 } }),
+    stream: {},
+    text: {
+      whole: textOfCandidate,
+      streamed: (events) => eventsOf(events).map(textOfCandidate).join(''),
+      end: {
+        whole: ({ candidates }) => candidates[0].finishReason,
+        streamed: (events) =>
+          eventsOf(events).findLast(({ candidates }) => candidates?.[0]?.finishReason)?.candidates[0].finishReason,
+        blocked: 'SAFETY',
+      },
+    },
+    brokenWith: (events) => eventsOf(events).at(-1)?.error?.details[0].reason,
+    errorForm: googleError,
+    tool: geminiTool,
+    reference: { cachedContent: 'cachedContents/1' },
+    cached: {},
+  },
+  'count-contents': {
+    path: '',
+    pathOf: (model) => `/v1beta/models/${model}:countTokens`,
+    fields: (text) => ({ contents: gemini(text) }),
+    errorForm: googleError,
+    tool: geminiTool,
+    reference: { cachedContent: 'cachedContents/1' },
+  },
+  'embed-content': {
+    path: '',
+    pathOf: (model) => `/v1beta/models/${model}:embedContent`,
+    fields: (text) => ({ content: { parts: [{ text }] } }),
+    errorForm: googleError,
+    kinds: {
+      bedrock: 'amazon.titan-embed-text-v2:0',
+      google: 'gemini-embedding-001',
+      vertex: 'text-embedding-005',
+    },
+    cached: {},
   },
   embeddings: {
     path: '/embeddings',

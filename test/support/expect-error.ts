@@ -47,8 +47,34 @@ interface MessagesError extends Omit<ErrorBody, 'error' | 'message'> {
 /** AWS's form names the code so. */
 type AwsError = Omit<ErrorBody, 'error'> & { readonly code: string };
 
+/** Google's form has the code and the fields beside it in details. */
+interface GoogleError extends Omit<ErrorBody, 'error' | 'message'> {
+  readonly error: {
+    readonly code: number;
+    readonly message: string;
+    readonly details: readonly GoogleDetail[];
+  };
+}
+
+interface GoogleDetail {
+  readonly reason?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+const isGoogles = (body: object): body is GoogleError =>
+  'error' in body &&
+  typeof body.error === 'object' &&
+  body.error !== null &&
+  'details' in body.error &&
+  'status' in body.error;
+
 /** The envelope as it is below /v1, whatever the form of its interface. */
-export function plainErrorOf(body: ErrorBody | MessagesError | AwsError): ErrorBody {
+export function plainErrorOf(body: ErrorBody | MessagesError | AwsError | GoogleError): ErrorBody {
+  if (isGoogles(body)) {
+    const { details, message } = body.error;
+    const { reason = '', metadata } = details[0] ?? {};
+    return { error: reason, message, ...metadata } as unknown as ErrorBody;
+  }
   if ('code' in body) {
     const { code: error, ...rest } = body;
     return { error, ...rest };

@@ -46,6 +46,20 @@ export const servingApis = {
     throughHub: ['messages', 'responses', 'generate-content', 'chat-completions'],
     countsOnly: true,
   },
+  'generate-content': {
+    native: 'generate-content',
+    throughHub: ['messages', 'responses', 'converse', 'chat-completions'],
+  },
+  'count-contents': {
+    native: 'generate-content',
+    throughHub: ['messages', 'responses', 'converse', 'chat-completions'],
+    countsOnly: true,
+  },
+  'embed-content': {
+    native: 'embeddings',
+    throughHub: [],
+    ofKinds: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
+  },
   embeddings: {
     native: 'embeddings',
     throughHub: [],

@@ -42,6 +42,16 @@ const belowBedrock = (...routes: readonly (readonly [path: string, operation: st
   routes.map(([path, operation]) => ({ base: '/bedrock', path, operation }));
 
 const converse = () => import('../interfaces/converse/index.ts');
+
+/** Google's SDKs ask at `/v1beta`, and from 3.0 on at `/v1`. */
+const ofModels = (...operations: readonly string[]): readonly ListedRoute[] =>
+  operations.flatMap((operation) =>
+    (['/v1beta', '/v1'] as const).map((base) => ({ base, path: `${routePaths.model}:${operation}`, operation })),
+  );
+
+const googleRules: RouteRules = { errorFormat: 'google' };
+
+const gemini = () => import('../interfaces/generate-content/index.ts');
 const responses = () => import('../interfaces/responses/index.ts');
 const images = () => import('../interfaces/images/index.ts');
 
@@ -78,6 +88,21 @@ export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
     routes: belowBedrock([bedrockPaths.converseTokens, 'count-tokens']),
     rules: bedrockRules,
     load: async () => (await converse()).converseTokens,
+  },
+  'generate-content': {
+    routes: ofModels('generateContent', 'streamGenerateContent'),
+    rules: googleRules,
+    load: async () => (await gemini()).generateContent,
+  },
+  'count-contents': {
+    routes: ofModels('countTokens'),
+    rules: googleRules,
+    load: async () => (await gemini()).countContents,
+  },
+  'embed-content': {
+    routes: ofModels('embedContent', 'batchEmbedContents'),
+    rules: googleRules,
+    load: async () => (await gemini()).embedContent,
   },
   embeddings: {
     routes: belowAll(routePaths.embeddings),

@@ -6,6 +6,8 @@ import { chatTurns } from '../interfaces/chat-completions/turns.ts';
 import { playground as converse } from '../interfaces/converse/playground.ts';
 import { converseTurns } from '../interfaces/converse/turns.ts';
 import { playground as embeddings } from '../interfaces/embeddings/playground.ts';
+import { playground as generateContent } from '../interfaces/generate-content/playground.ts';
+import { generatedTurns } from '../interfaces/generate-content/turns.ts';
 import { playground as images } from '../interfaces/images/playground.ts';
 import { playground as messages } from '../interfaces/messages/playground.ts';
 import { messageTurns } from '../interfaces/messages/turns.ts';
@@ -22,6 +24,7 @@ export const interfaces = {
   messages,
   responses,
   converse,
+  'generate-content': generateContent,
   embeddings,
   images,
   moderations,
@@ -39,6 +42,7 @@ const turns: ReadonlyMap<string, TurnsOfBodies> = new Map([
   ['invoke', messageTurns],
   ['responses', responseTurns],
   ['converse', converseTurns],
+  ['generate-content', generatedTurns],
 ]);
 
 /** By the name of an interface, or of a format of a provider. */

@@ -10,7 +10,8 @@ export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim(
 const idFields = wordsOf(`
   role type id call_id tool_call_id tool_use_id item_id response_id file_id container_id skill_id tool_id object model
   status format detail media_type mime_type finish_reason native_finish_reason stop_reason effort verbosity display phase
-  toolUseId caller created_by event_id allowed_callers syntax language ttl version additional_properties
+  toolUseId caller created_by event_id allowed_callers syntax language ttl version additional_properties mimeType
+  finishReason mode responseMimeType thinkingLevel responseModalities mediaResolution outcome toolType responseId
 `);
 const idShape = /^[\w.:/@+-]{0,128}$/;
 
@@ -20,7 +21,7 @@ const nameFields = wordsOf('name tool_name namespace server_label server_name');
 /** Media, signatures and addresses. A string with a blank in it is none. */
 const encodedFields = wordsOf(`
   url file_url image_url file_data b64_json partial_image_b64 signature thought_signature encrypted_content
-  bytes redactedContent encrypted_index encrypted_stdout encrypted_value obfuscation
+  bytes redactedContent encrypted_index encrypted_stdout encrypted_value obfuscation thoughtSignature fileUri
 `);
 
 /** Not searched where they are beside texts. */
@@ -29,9 +30,11 @@ const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top
 /** Arguments of a tool call: a string of JSON, or an object. */
 const callFields = wordsOf('arguments partial_json');
 /** The same where they are an object. */
-const callObjects = wordsOf('arguments input');
+const callObjects = wordsOf('arguments input args');
 
-const schemaFields = wordsOf('parameters input_schema inputSchema output_schema schema');
+const schemaFields = wordsOf(`
+  parameters input_schema inputSchema output_schema schema parametersJsonSchema responseSchema responseJsonSchema
+`);
 /** Fields of a schema whose own fields have names that clients choose. */
 const namingKeywords = wordsOf('properties patternProperties $defs definitions dependentSchemas dependentRequired');
 
@@ -141,7 +144,7 @@ const isNoText = (name: string, text: string): boolean =>
 const signedItemOf = (json: JsonText, object: number, { signedItem }: Surroundings): number | undefined =>
   signedItem ?? (isSigned(json, object) ? object : undefined);
 
-const signatureFields = wordsOf('signature encrypted_content');
+const signatureFields = wordsOf('signature encrypted_content thoughtSignature');
 
 const isSignature = (json: JsonText, value: number): boolean =>
   signatureFields.has(json.name(value)) && json.isString(value) && json.slice(value) !== '""';
@@ -198,7 +201,7 @@ const encodedByType: Readonly<Record<string, string>> = {
 };
 
 function encodedFieldOf(json: JsonText, object: number, name: string): string | undefined {
-  if (name === 'input_audio' || name === 'audio') return 'data';
+  if (name === 'input_audio' || name === 'audio' || name === 'inlineData') return 'data';
   let word = '';
   const end = json.next(object);
   for (let value = object + 1; value < end; value = json.next(value))

@@ -106,6 +106,8 @@ const containers = [
 /** A provider opens these with the credential of the call. */
 const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.com\/(?:upload\/)?v\w+\/files\//i;
 
+export const isStorageUrl = (url: string): boolean => storageUrl.test(url);
+
 /** Longer conversations send their items themselves. */
 export const providerStateMax = 1_024;
 

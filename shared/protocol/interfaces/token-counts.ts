@@ -9,7 +9,7 @@ import { membersOf } from './read-members.ts';
 import { estimateTextTokens } from './text-tokens.ts';
 
 /** A count costs nothing. */
-const nothingUsed: UsageReport = {
+export const nothingUsed: UsageReport = {
   tokens: { input: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
   members: {},
 };
@@ -56,6 +56,7 @@ export async function estimateCount(
   { text, media, toolTokens }: CountedPrompt,
   beside: object,
   nextStep: () => Promise<void>,
+  countMember = 'input_tokens',
 ): Promise<JsonAnswer> {
   await nextStep();
   const counted = await estimateTextTokens(text, nextStep);
@@ -63,7 +64,7 @@ export async function estimateCount(
   const mediaShare = Math.min(1, media.dataCharacters / Math.max(1, counted.longRunCharacters));
   const textTokens = counted.tokens - counted.longRunTokens * mediaShare;
   const inputTokens = Math.ceil(textTokens * margin) + (media.tokens ?? unknownMediaTokens) + toolTokens;
-  const body = JSON.stringify({ ...beside, input_tokens: inputTokens });
+  const body = JSON.stringify({ ...beside, [countMember]: inputTokens });
   const scanned = scanJson(body, { depthMax: 1 });
   if (scanned.kind !== 'json') throw new Error('a count that is no JSON');
   return { text: body, json: scanned.json, usage: nothingUsed, outputBytes: 0 };

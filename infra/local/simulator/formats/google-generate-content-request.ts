@@ -77,6 +77,27 @@ export function readGenerateContent({ body: received, fromPath, query }: Receive
   };
 }
 
+/** Instructions and tools are counted within `generateContentRequest` alone, which names the model itself. */
+export function readCountTokens(received: Received): ModelRequest | string {
+  const body = received.body as CountBody | null | undefined;
+  if (typeof body !== 'object' || body === null) return 'Invalid JSON payload received.';
+  const { generateContentRequest: wrapped, ...beside } = body;
+  if (wrapped !== undefined && 'contents' in beside)
+    return 'Only one of contents and generateContentRequest can be set.';
+  const named = wrapped?.model;
+  if (wrapped !== undefined && named !== `models/${received.fromPath.model}`) {
+    return '* CountTokensRequest.generate_content_request.model: must be the model of the path';
+  }
+  const unknown = Object.keys(beside).find((name) => name !== 'contents');
+  if (unknown !== undefined) return `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`;
+  return readGenerateContent({ ...received, body: wrapped ?? beside });
+}
+
+interface CountBody {
+  readonly contents?: readonly Content[];
+  readonly generateContentRequest?: GenerateContentBody & { readonly model?: string };
+}
+
 /** Google's own schemas write types in capitals. */
 function jsonSchemaOf(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(jsonSchemaOf);

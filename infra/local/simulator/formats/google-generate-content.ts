@@ -14,7 +14,7 @@ import { pngOf } from '../png.ts';
 import { signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { googleError, googleStreamError } from './google-errors.ts';
-import { readGenerateContent } from './google-generate-content-request.ts';
+import { readCountTokens, readGenerateContent } from './google-generate-content-request.ts';
 
 /** Arguments of functions are not streamed: a call is one part. Of calls in parallel the first is signed. */
 const callParts = ({ toolCalls }: Choice): readonly object[] =>
@@ -131,4 +131,13 @@ export const generateContent: SimulatorFormat = {
   encode: serverSentEvent,
   error: (status, code, message) => ({ body: googleError(status, code, message) }),
   errorFrames: (_call, _completion, code) => [jsonFrame('other', googleStreamError(code))],
+};
+
+export const countContents: SimulatorFormat = {
+  ...generateContent,
+  name: 'count-contents',
+  path: /^\/(?:models\/)?(?<model>.+):countTokens$/,
+  answerMembers: ['totalTokens'],
+  read: readCountTokens,
+  json: (_call, completion) => usageMember('totalTokens', completion, ({ input }) => input),
 };

@@ -4,7 +4,7 @@ import { converse, converseTokens } from './bedrock-converse.ts';
 import { invokeModel } from './bedrock-invoke-model.ts';
 import { rerank } from './cohere-rerank.ts';
 import { embedContent } from './google-embed-content.ts';
-import { generateContent } from './google-generate-content.ts';
+import { countContents, generateContent } from './google-generate-content.ts';
 import { predict } from './google-vertex-predict.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
@@ -29,6 +29,7 @@ export const formats: readonly SimulatorFormat[] = [
   speech,
   transcriptions,
   generateContent,
+  countContents,
   converse,
   converseTokens,
   embedContent,

@@ -1,0 +1,86 @@
+// The interface of Google's Gemini, and the count of tokens beside it.
+import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import type { JsonText, ReadAnswer } from '../../wire/index.ts';
+import { pick, toCount } from '../../wire/index.ts';
+import {
+  type ClientInterface,
+  credentialPlaces,
+  membersOf,
+  nothingUsed,
+  plainGatewayMembers,
+  plainLeftOutOfCacheKey,
+  type RejectionToTell,
+  readErrorObject,
+  readInTurns,
+} from '../index.ts';
+import { readCountRequest, readGenerateRequest } from './generate-request.ts';
+import { openEventReader, readGenerated } from './read-answer.ts';
+
+/** A name with a slash is a path of its own at Google: a tuned model. */
+const modelPath = (model: string): string =>
+  `/${/^(models|tunedModels)\//.test(model) ? model : `models/${encodeURIComponent(model)}`}`;
+
+export const generateContent: ClientInterface = {
+  id: 'generate-content',
+  telemetryOperation: 'generate_content',
+  // Events always: the client's own delivery is made of them.
+  upstreamPath: ({ model, stream }) =>
+    `${modelPath(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  gatewayMembers: plainGatewayMembers,
+  schemaMember: undefined,
+  callsFunctions: false,
+  credentialPlace: credentialPlaces.google,
+  passedHeaders: [],
+  passesQuery: false,
+  repairWords,
+  readRequest: readGenerateRequest,
+  leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+  // Images come inside of it.
+  answerMaxBytes: ({ stream }) => (stream ? upstreamBodyMaxBytes : largeBodyMaxBytes),
+  readAnswer: readGenerated,
+  openEventReader,
+  formFields: undefined,
+  measureForm: undefined,
+  takesLong: false,
+  seldomOffered: undefined,
+  grammar: async () => (await import('./grammar.ts')).grammar,
+  operation: async (of) => (await import('./operation.ts')).generateOperation(of),
+  playground: async () => (await import('./playground.ts')).playground,
+  translation: async () => (await import('./translation/index.ts')).generateContentSource,
+  packageModels: undefined,
+  cacheMarks: undefined,
+};
+
+export const countContents: ClientInterface = {
+  ...generateContent,
+  id: 'count-contents',
+  telemetryOperation: 'count_tokens',
+  upstreamPath: ({ model }) => `${modelPath(model)}:countTokens`,
+  seldomOffered: 'counts tokens',
+  readRequest: readCountRequest,
+  answerMaxBytes: () => upstreamBodyMaxBytes,
+  readAnswer: async (text) => (await readInTurns(text, readCount)) ?? { kind: 'unreadable' },
+  grammar: async () => (await import('./grammar.ts')).grammarOfInput,
+  operation: async () => (await import('./operation.ts')).countOperation,
+  playground: undefined,
+};
+
+const countShape = membersOf({ error: {}, totalTokens: {} });
+
+async function readCount(json: JsonText): Promise<ReadAnswer> {
+  const { error, totalTokens } = pick(json, 0, countShape) as Record<string, unknown>;
+  if ((error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
+  if (toCount(totalTokens) === undefined) return { kind: 'unreadable' };
+  return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };
+}
+
+/** Google's words for a prompt that is too long, which its clients look for. */
+const ownWords = /exceeds the maximum number of tokens/i;
+
+/** Undefined for every other rejection. */
+function repairWords({ providerText, reason, promptTokens, contextTokens }: RejectionToTell): string | undefined {
+  if (reason !== 'context_length_exceeded') return undefined;
+  if (providerText !== undefined && ownWords.test(providerText)) return providerText;
+  const tokens = Math.max(promptTokens, contextTokens + 1);
+  return `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${contextTokens}).`;
+}

@@ -1,0 +1,235 @@
+// Reads a request of generateContent, streamGenerateContent or countTokens: strict in the fields that the gateway reads,
+// indifferent to the rest.
+import * as z from 'zod/mini';
+import { fail, type GatewayError } from '../../../errors/index.ts';
+import { once } from '../../../foundation/cache/index.ts';
+import { headerNames } from '../../../foundation/constants/index.ts';
+import {
+  type AnswerCost,
+  findMember,
+  isJsonObject,
+  type JsonAnswer,
+  type JsonObject,
+  type JsonText,
+  listOf,
+  parseJson,
+  readProviderPreferences,
+  rewriteMembers,
+  scanJson,
+  type UpstreamTarget,
+  type WrittenAnswer,
+} from '../../wire/index.ts';
+import {
+  type CallPath,
+  type ClientRequest,
+  estimateCount,
+  hubMembers,
+  membersOf,
+  orFault,
+  otherCaseCheck,
+  plainGatewayMembers,
+  plainMembers,
+  type RelayedChanges,
+  type RequestReading,
+  readModels,
+  readPlainBody,
+  sizeOfCount,
+  withoutGatewayMembers,
+} from '../index.ts';
+import { callSizeOf, mediaOf, providerStateOf, toolTokensOf } from './call-size.ts';
+import { withoutForeignThinking } from './foreign-signatures.ts';
+import { readHubNeeds, readNeeds } from './needs.ts';
+import { contentsOf, generationConfigOf } from './parts.ts';
+import { inOneSpelling } from './spelling.ts';
+import { listForm, openEventWriter, openListWriter } from './write-stream.ts';
+
+/** As `n` of a chat completion. */
+const candidatesMax = 128;
+
+const content = z.looseObject({ role: z.nullish(z.string()) });
+const schema = z.looseObject({
+  ...plainMembers,
+  contents: listOf(content, {
+    itemsMin: 1,
+    isGood: (one) => isJsonObject(one) && (one.role === undefined || typeof one.role === 'string'),
+  }),
+  systemInstruction: z.nullish(z.union([content, z.string()])),
+  tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
+  toolConfig: z.nullish(z.looseObject({})),
+  generationConfig: z.nullish(
+    z.looseObject({
+      maxOutputTokens: z.nullish(z.int().check(z.positive())),
+      candidateCount: z.nullish(z.int().check(z.minimum(1), z.maximum(candidatesMax))),
+    }),
+  ),
+  cachedContent: z.nullish(z.string()),
+});
+
+const part = membersOf({
+  text: {},
+  thought: {},
+  thoughtSignature: {},
+  inlineData: membersOf({ mimeType: {}, data: {} }),
+  fileData: membersOf({ mimeType: {}, fileUri: {} }),
+  functionCall: membersOf({ name: {} }),
+  functionResponse: membersOf({
+    name: {},
+    parts: {
+      items: membersOf({
+        inlineData: membersOf({ mimeType: {}, data: {} }),
+        fileData: membersOf({ mimeType: {}, fileUri: {} }),
+      }),
+    },
+  }),
+  executableCode: membersOf({ language: {} }),
+  codeExecutionResult: membersOf({ outcome: {} }),
+  toolCall: membersOf({ toolType: {} }),
+  toolResponse: membersOf({ toolType: {} }),
+});
+const contentShape = membersOf({ role: {}, parts: { items: part } });
+const reading = {
+  names: new Set([...Object.keys(schema.shape), ...plainGatewayMembers, 'serviceTier', 'labels']),
+  shapes: {
+    contents: { items: contentShape },
+    systemInstruction: contentShape,
+    tools: { items: membersOf({ functionDeclarations: { items: membersOf({ name: {} }) } }) },
+  },
+  indivisible: plainGatewayMembers,
+};
+const refuseOtherCase = otherCaseCheck([...plainGatewayMembers]);
+
+export const readGenerateRequest = (json: JsonText, reading: RequestReading): ClientRequest | GatewayError =>
+  orFault(() => check(json, reading, false));
+
+/** `generateContentRequest` may be around the fields. A count has no output, so that the call costs nothing. */
+export function readCountRequest(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
+  return orFault(() => {
+    const request = check(withoutWrapper(inOneSpelling(json)), reading, true);
+    const size = once(() => sizeOfCount(request.size()));
+    return { ...request, size };
+  });
+}
+
+/** Bodies of clients are less deep by far. */
+const bodyDepthMax = 1_024;
+
+/** The gateway's own fields are beside the wrapper. */
+function withoutWrapper(json: JsonText): JsonText {
+  const wrapped = findMember(json, 'generateContentRequest');
+  if (wrapped === undefined || !json.isObject(wrapped)) return json;
+  if (findMember(json, 'contents') !== undefined) {
+    const message = 'contents: stands beside generateContentRequest, which has it';
+    throw fail('invalid_request', { message, param: 'contents' });
+  }
+  const beside = json.members().filter(({ name }) => plainGatewayMembers.has(name));
+  const inner = json.members(wrapped).filter(({ name }) => !plainGatewayMembers.has(name));
+  const fields = [...inner, ...beside].map(({ name, value }) => `${JSON.stringify(name)}:${json.slice(value)}`);
+  const scanned = scanJson(`{${fields.join(',')}}`, { depthMax: bodyDepthMax });
+  if (scanned.kind !== 'json') throw new Error('the fields of a body are no JSON');
+  return scanned.json;
+}
+
+function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): ClientRequest {
+  if (path === undefined) throw new Error('the path of a call of Gemini names no model');
+  const json = inOneSpelling(sent);
+  const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
+  checkParts(raw);
+  const providerState = providerStateOf(raw);
+  const media = once(() => mediaOf(raw));
+  const size = once(() => callSizeOf({ body: raw, json, media: media(), providerState }));
+  const stream = path.operation === 'streamGenerateContent';
+  const isEvents = new URLSearchParams(path.query).get('alt') === 'sse';
+  return {
+    interfaceId: isCounted ? 'count-contents' : 'generate-content',
+    raw,
+    text: () => json,
+    path,
+    ...readModels({ model: modelOf(path), models: checked.models }),
+    memberOfModel: () => 'model',
+    stream,
+    ...(stream && !isEvents && { streamForm: listForm }),
+    isOutputOpen: !isCounted && (generationConfigOf(raw).maxOutputTokens ?? null) === null,
+    provider: readProviderPreferences(checked.provider ?? {}),
+    cache: checked.cache ?? undefined,
+    preset: undefined,
+    responseSchema: undefined,
+    providerState,
+    answerIs: 'unnamed',
+    promptMember: 'contents',
+    outputBoundMember: 'generationConfig.maxOutputTokens',
+    user: undefined,
+    ...(isCounted && {
+      answerItself: (nextStep: () => Promise<void>) =>
+        estimateCount({ text: json.text, media: media(), toolTokens: toolTokensOf(raw) }, {}, nextStep, 'totalTokens'),
+    }),
+    needs: once(() => readNeeds(raw, stream, size())),
+    size,
+    ...hubMembers(() => json, readHubNeeds),
+    upstreamBody: (target) => upstreamBody(json, raw, target, isCounted),
+    schemaCheck: undefined,
+    writeAnswer: isCounted ? asItIs : withCost,
+    openStreamWriter: isEvents ? openEventWriter : openListWriter,
+  };
+}
+
+/** SDKs write `models/` before a name once; a name that a user wrote so has it already. */
+const modelOf = ({ model }: CallPath): string => model.replace(/^models\//, '');
+
+/** A part is one thing. */
+function checkParts(body: JsonObject): void {
+  for (const { content: one, path } of contentsOf(body)) {
+    const { parts } = one;
+    if (parts !== undefined && parts !== null && !(Array.isArray(parts) && parts.every(isJsonObject))) {
+      const message = `${path}.parts: must be a list of objects`;
+      throw fail('invalid_request', { message, param: `${path}.parts` });
+    }
+  }
+}
+
+function upstreamBody(json: JsonText, raw: JsonObject, { model, defaultBound }: UpstreamTarget, isCounted: boolean) {
+  const { changes, leftOut }: RelayedChanges = withoutForeignThinking(json);
+  const bound = isCounted ? undefined : boundedConfig(json, raw, defaultBound?.tokens);
+  const rewritten = new Map<string, unknown>([
+    ...withoutGatewayMembers,
+    ['model', undefined],
+    ...changes,
+    ...(bound === undefined ? [] : ([['generationConfig', bound]] as const)),
+  ]);
+  return { text: isCounted ? countedBody(json, rewritten, model) : rewriteMembers(json, rewritten), leftOut };
+}
+
+/** Instructions and tools count in the wrapper alone; fields that are not known stay beside it. */
+function countedBody(json: JsonText, rewritten: ReadonlyMap<string, unknown>, model: string): string {
+  const members = json.members().filter(({ name }) => !plainGatewayMembers.has(name) && name !== 'model');
+  if (!members.some(({ name }) => wrappedFields.has(name))) return rewriteMembers(json, rewritten);
+  const others = members.filter(({ name }) => name !== 'contents' && !wrappedFields.has(name));
+  const wrapped = new Map([...rewritten, ...others.map(({ name }) => [name, undefined] as const)]);
+  const beside = others.map(({ name, value }) => `,${JSON.stringify(name)}:${json.slice(value)}`);
+  const fields = rewriteMembers(json, wrapped).slice(1);
+  return `{"generateContentRequest":{"model":${JSON.stringify(`models/${model}`)},${fields}${beside.join('')}}`;
+}
+
+const wrappedFields: ReadonlySet<string> = new Set([
+  ...['systemInstruction', 'tools', 'toolConfig', 'generationConfig', 'safetySettings', 'cachedContent', 'labels'],
+  'serviceTier',
+]);
+
+/** The operator's bound of a call that names none. */
+function boundedConfig(json: JsonText, raw: JsonObject, tokens: number | undefined): unknown {
+  if (tokens === undefined || (generationConfigOf(raw).maxOutputTokens ?? null) !== null) return undefined;
+  const config = findMember(json, 'generationConfig');
+  const sent = config === undefined || !json.isObject(config) ? {} : (parseJson(json.slice(config)) as JsonObject);
+  return { ...sent, maxOutputTokens: tokens };
+}
+
+const withCost = ({ json }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => {
+  const usage = findMember(json, 'usageMetadata');
+  const inner = usage === undefined || !json.isObject(usage) ? {} : (parseJson(json.slice(usage)) as JsonObject);
+  const headers = { [headerNames.cost]: costUsd };
+  return { body: rewriteMembers(json, new Map([['usageMetadata', { ...inner, cost_usd: costUsd }]])), headers };
+};
+
+const asItIs = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
+  body: text,
+  headers: { [headerNames.cost]: costUsd },
+});

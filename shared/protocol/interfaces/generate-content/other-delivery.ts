@@ -1,0 +1,21 @@
+// A whole answer, and the chunks of its stream: one chunk is as good as many.
+import { type EventText, isJsonObject, type JsonAnswer, parseJson, stringifyInTurns } from '../../wire/index.ts';
+import type { OtherDelivery, StreamFold } from '../index.ts';
+import { openGeneratedFold } from './stream-fold.ts';
+
+export const otherDelivery: OtherDelivery = { toEvents: eventsOf, openFold };
+
+function* eventsOf({ text }: JsonAnswer): Generator<EventText> {
+  yield { text };
+}
+
+function openFold(): StreamFold {
+  const fold = openGeneratedFold();
+  return {
+    add(text) {
+      const chunk = parseJson(text);
+      if (isJsonObject(chunk)) fold.add(chunk);
+    },
+    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+  };
+}

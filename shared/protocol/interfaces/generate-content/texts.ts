@@ -1,0 +1,101 @@
+// Texts that a model reads and writes in Gemini's interface, and the end of an answer that is blocked.
+import { findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
+import {
+  commonSettings,
+  itemsOf,
+  numberAt,
+  objectAt,
+  parsedAt,
+  pieceOf,
+  textsOfAnswer,
+  wholeTexts,
+  wordAt,
+  wordsOf,
+} from '../index.ts';
+
+/** The schemas in `generationConfig` are read by the model, and its stops are texts of the client. */
+export const settings = commonSettings.union(wordsOf('safetySettings labels cachedContent serviceTier toolConfig'));
+
+const facts = wordsOf('usageMetadata modelVersion responseId createTime promptFeedback modelStatus gw');
+
+export const generatedTexts: AnswerTexts = {
+  ofAnswer: (json) => textsOfAnswer(json, facts),
+  ofEvent,
+  spellingFields: wordsOf('logprobsResult'),
+  blocked: (json, message) =>
+    JSON.stringify(blockedAnswer(json, message, parsedAt(json, findMember(json, 'usageMetadata')))),
+  eventsStandAlone: false,
+  openBlockedEnd,
+};
+
+const blockedCandidate = (parts: readonly object[]) => ({
+  content: { parts, role: 'model' },
+  finishReason: 'SAFETY',
+  index: 0,
+});
+
+const blockedAnswer = (json: JsonText, message: string, usageMetadata: unknown) => ({
+  candidates: [blockedCandidate([{ text: message }])],
+  ...(usageMetadata === undefined ? {} : { usageMetadata }),
+  modelVersion: wordAt(json, 'modelVersion'),
+  responseId: wordAt(json, 'responseId'),
+});
+
+function ofEvent(json: JsonText): EventPiece[] {
+  return json.members().flatMap(({ name, value }): EventPiece[] => {
+    if (facts.has(name)) return [];
+    return name === 'candidates'
+      ? itemsOf(json, value).flatMap((candidate) => ofCandidate(json, candidate))
+      : wholeTexts(json, value, name);
+  });
+}
+
+function ofCandidate(json: JsonText, candidate: number): EventPiece[] {
+  if (!json.isObject(candidate)) return [];
+  const index = numberAt(json, 'index', candidate) ?? 0;
+  const content = objectAt(json, 'content', candidate);
+  const parts = content === undefined ? [] : itemsOf(json, findMember(json, 'parts', content));
+  const beside = json.members(candidate).filter(({ name }) => name !== 'content');
+  return [
+    ...parts.flatMap((part) => ofPart(json, part, index)),
+    ...beside.flatMap(({ name, value }) => wholeTexts(json, value, name)),
+  ];
+}
+
+/** Thoughts and texts continue those before them, each of its own kind. */
+function ofPart(json: JsonText, part: number, index: number): EventPiece[] {
+  if (!json.isObject(part)) return wholeTexts(json, part, 'text');
+  const text = findMember(json, 'text', part);
+  if (text === undefined || !json.isString(text)) return wholeTexts(json, part, 'parts');
+  const thought = findMember(json, 'thought', part);
+  const kind = thought !== undefined && json.slice(thought) === 'true' ? 'thought' : 'said';
+  return json
+    .members(part)
+    .flatMap(({ name, value }): EventPiece[] =>
+      json.isString(value) ? pieceOf(json, value, name, `${index}/${kind}/${name}`) : wholeTexts(json, value, name),
+    );
+}
+
+function openBlockedEnd(): BlockedEnd {
+  let about: object = {};
+  const note = (json: JsonText): void => {
+    about = { modelVersion: wordAt(json, 'modelVersion'), responseId: wordAt(json, 'responseId') };
+  };
+  return {
+    identify: note,
+    see: note,
+    message: (text) => [
+      { text: JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }], ...about }) },
+    ],
+    end: (usage) => [
+      {
+        text: JSON.stringify({
+          candidates: [blockedCandidate([{ text: '' }])],
+          ...(usage === undefined ? {} : { usageMetadata: usage }),
+          ...about,
+        }),
+      },
+    ],
+  };
+}

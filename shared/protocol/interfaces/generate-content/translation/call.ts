@@ -1,0 +1,186 @@
+// Converts a request of Gemini to a call of the hub. Fields that not every target supports are optional: the call reports
+// the dropped ones.
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import {
+  fieldsInside,
+  fieldUses,
+  type HubCall,
+  leftOutFields,
+  type MembersRead,
+  numberOption,
+  type ObjectUse,
+  type OptionalMember,
+  otherMembers,
+  type ReasoningPreference,
+  type ToolNames,
+  toInputSchema,
+} from '../../../hub/index.ts';
+import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { otherTools } from '../needs.ts';
+import { callingConfigOf, functionsOf, generationConfigOf, ranByProvider } from '../parts.ts';
+import { toJsonSchema } from './google-schema.ts';
+import { type ContentsReading, toPrompt } from './prompt.ts';
+
+const config = 'generationConfig';
+
+export async function toHubCall(body: JsonObject, reading: ContentsReading): Promise<HubCall> {
+  const settings = generationConfigOf(body);
+  const { prompt, strangers } = await toPrompt(body, reading);
+  const stops = Array.isArray(settings.stopSequences)
+    ? settings.stopSequences.filter((one) => typeof one === 'string' && one !== '')
+    : [];
+  return {
+    prompt,
+    ...numberOption('temperature', settings.temperature),
+    ...numberOption('topP', settings.topP),
+    ...numberOption('topK', settings.topK),
+    ...numberOption('seed', settings.seed),
+    ...numberOption('frequencyPenalty', settings.frequencyPenalty),
+    ...numberOption('presencePenalty', settings.presencePenalty),
+    ...(stops.length === 0 ? {} : { stopSequences: stops }),
+    ...toResponseFormat(settings),
+    ...toToolOptions(body, reading.names),
+    reasoning: readReasoning(settings),
+    parallelToolCalls: undefined,
+    optional: [...(await readOptional(body, settings, reading.nextStep)), ...strangers],
+  };
+}
+
+function toResponseFormat(settings: JsonObject): Pick<HubCall, 'responseFormat'> {
+  const { responseSchema, responseJsonSchema, responseMimeType } = settings;
+  if (isJsonObject(responseJsonSchema)) return { responseFormat: { type: 'json', schema: responseJsonSchema } };
+  if (isJsonObject(responseSchema)) return { responseFormat: { type: 'json', schema: toJsonSchema(responseSchema) } };
+  return responseMimeType === 'application/json' ? { responseFormat: { type: 'json' } } : {};
+}
+
+function toToolOptions(body: JsonObject, names: ToolNames): Pick<HubCall, 'tools' | 'toolChoice'> {
+  const { mode, allowedFunctionNames } = callingConfigOf(body);
+  const allowed: readonly unknown[] = Array.isArray(allowedFunctionNames) ? allowedFunctionNames : [];
+  const declared = functionsOf(body.tools);
+  const isForced = mode === 'ANY';
+  // Only where a call is forced, or checked, are the others no choice.
+  const isNarrowed = allowed.length > 0 && (isForced || mode === 'VALIDATED');
+  const offered = isNarrowed ? declared.filter(({ name }) => allowed.includes(name)) : declared;
+  const tools = offered.map((tool) => toTool(tool, names));
+  const [only] = tools;
+  if (only === undefined) return {};
+  if (mode === 'NONE') return { tools, toolChoice: { type: 'none' } };
+  if (!isForced) return { tools };
+  return {
+    tools,
+    toolChoice: isNarrowed && tools.length === 1 ? { type: 'tool', toolName: only.name } : { type: 'required' },
+  };
+}
+
+function toTool(
+  { name, description, parameters, parametersJsonSchema }: JsonObject,
+  names: ToolNames,
+): LanguageModelV4FunctionTool {
+  const schema = isJsonObject(parametersJsonSchema)
+    ? parametersJsonSchema
+    : isJsonObject(parameters)
+      ? toJsonSchema(parameters)
+      : undefined;
+  return {
+    type: 'function',
+    name: names.short(typeof name === 'string' ? name : ''),
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: toInputSchema(schema),
+    // Said outright: some targets take a tool that says nothing for a strict one.
+    strict: false,
+  };
+}
+
+/** Effort of a model that thinks as much as it wants, as Gemini's do. */
+const openEffort = 'medium';
+
+function readReasoning({ thinkingConfig: thinking }: JsonObject): ReasoningPreference | undefined {
+  if (!isJsonObject(thinking)) return undefined;
+  const { thinkingBudget: tokens, thinkingLevel: level, includeThoughts } = thinking;
+  const effort = typeof level === 'string' ? level.toLowerCase() : undefined;
+  if (isEffort(effort)) return effort;
+  if (tokens === 0) return 'none';
+  if (typeof tokens === 'number') return tokens > 0 ? { budgetTokens: tokens } : openEffort;
+  return includeThoughts === true ? openEffort : undefined;
+}
+
+/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+const bodyMembers = new Set([
+  ...['model', 'models', 'provider', 'cache', 'contents', 'systemInstruction', 'tools', 'toolConfig'],
+  ...['generationConfig', 'cachedContent'],
+]);
+const settingFields = new Set([
+  ...['temperature', 'topP', 'topK', 'seed', 'frequencyPenalty', 'presencePenalty', 'stopSequences', 'maxOutputTokens'],
+  ...['candidateCount', 'responseMimeType', 'responseSchema', 'responseJsonSchema', 'thinkingConfig', 'logprobs'],
+  ...['responseLogprobs', 'responseModalities'],
+]);
+
+const isSent = (value: unknown): boolean =>
+  (value ?? null) !== null && value !== false && !(Array.isArray(value) && value.length === 0);
+
+const bodyRead: MembersRead = {
+  read: bodyMembers,
+  isSent,
+  names: new Map([
+    ['labels', 'metadata'],
+    ['serviceTier', 'service_tier'],
+  ]),
+};
+const settingsRead: MembersRead = { read: settingFields, isSent, path: `${config}.` };
+
+const contentFields = fieldUses('role parts');
+const partFields = fieldUses(
+  'text thought thoughtSignature inlineData fileData functionCall functionResponse',
+  'videoMetadata mediaResolution partMetadata',
+);
+const blobFields = fieldUses('mimeType data fileUri displayName');
+const callFields = fieldUses('id name args');
+const resultFields = fieldUses('id name response parts', 'willContinue scheduling');
+const functionFields = fieldUses(
+  'name description parameters parametersJsonSchema',
+  'response responseJsonSchema behavior',
+);
+
+function useInContents(object: JsonObject): ObjectUse {
+  if (Array.isArray(object.parts) && object.functionCall === undefined) return { '': contentFields };
+  if (ranByProvider.some((name) => object[name] !== undefined)) return 'as_text';
+  return {
+    '': partFields,
+    inlineData: blobFields,
+    fileData: blobFields,
+    functionCall: callFields,
+    functionResponse: resultFields,
+  };
+}
+
+async function readOptional(
+  body: JsonObject,
+  settings: JsonObject,
+  nextStep: () => Promise<void>,
+): Promise<OptionalMember[]> {
+  const thinking = settings.thinkingConfig;
+  const contents = Array.isArray(body.contents) ? body.contents : [];
+  const inParts: OptionalMember[] = [];
+  for (const [at, content] of contents.entries()) {
+    if (isJsonObject(content))
+      inParts.push(...(await fieldsInside(`contents[${at}].parts`, content.parts, useInContents, nextStep)));
+  }
+  return [
+    ...otherMembers(body, bodyRead),
+    ...otherMembers(settings, settingsRead),
+    ...(readReasoning(settings) === undefined
+      ? []
+      : [
+          {
+            name: 'thinking',
+            member: `${config}.thinkingConfig`,
+            value: isJsonObject(thinking) ? (thinking.thinkingLevel ?? true) : true,
+          } as const,
+        ]),
+    ...[...otherTools(body.tools)].map(
+      ({ name }) => ({ name: 'provider_tool', member: `tools.${name}`, value: true }) as const,
+    ),
+    ...functionsOf(body.tools).flatMap((tool) => leftOutFields(tool, functionFields, 'tools.functionDeclarations.')),
+    ...inParts,
+  ];
+}

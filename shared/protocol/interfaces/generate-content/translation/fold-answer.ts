@@ -1,0 +1,26 @@
+import { type JsonObject, stringifyInTurns } from '../../../wire/index.ts';
+import { openGeneratedFold } from '../stream-fold.ts';
+import type { Written } from './write-chunks.ts';
+
+/** An answer made of its chunks. */
+export function foldAnswer() {
+  const fold = openGeneratedFold();
+  let end: Written | undefined;
+  let reason = '';
+  return {
+    /** `written`: of the last chunk. */
+    add(chunk: JsonObject, written: Written | undefined): void {
+      fold.add(chunk);
+      end ??= written;
+      if (written !== undefined) reason = reasonIn(chunk);
+    },
+    async answer(nextStep: () => Promise<void>) {
+      if (end === undefined) throw new Error('an answer has not ended');
+      const text = await stringifyInTurns(fold.answer(), nextStep);
+      return { text, usage: end.report, outputBytes: end.outputBytes, finishReasons: [reason] };
+    },
+  };
+}
+
+const reasonIn = ({ candidates }: JsonObject): string =>
+  String((candidates as readonly [{ readonly finishReason: unknown }])[0].finishReason);

@@ -1,0 +1,223 @@
+// The contents of a request of Gemini as a prompt.
+import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import {
+  type AssistantPart,
+  addResults,
+  createKnownCalls,
+  envelopeOptions,
+  fileOfData,
+  forEachObject,
+  type KnownCall,
+  type KnownCalls,
+  type OpenedEnvelope,
+  type OptionalMember,
+  type PromptPart,
+  phaseOptions,
+  type ToolNames,
+  type ToolOutput,
+  textParts,
+} from '../../../hub/index.ts';
+import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { fileOf, inlineDataOf, ranByProvider } from '../parts.ts';
+import { readThoughts } from './call-thoughts.ts';
+
+export interface ContentsReading {
+  readonly names: ToolNames;
+  readonly open: Envelopes['open'];
+  readonly nextStep: () => Promise<void>;
+}
+
+interface ReadPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  /** The first field with thinking that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+interface Known extends ContentsReading {
+  readonly calls: KnownCalls;
+  /** Ids of calls without one, by name, that wait for a result: a client of Google's may send none. */
+  readonly unnamedCalls: Map<string, string[]>;
+  readonly foundStranger: (member: string) => void;
+}
+
+export async function toPrompt(
+  { systemInstruction, contents }: JsonObject,
+  reading: ContentsReading,
+): Promise<ReadPrompt> {
+  const prompt: LanguageModelV4Prompt = instructionsOf(systemInstruction);
+  const strangers: OptionalMember[] = [];
+  const known: Known = {
+    ...reading,
+    calls: createKnownCalls(),
+    unnamedCalls: new Map(),
+    foundStranger(member) {
+      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+    },
+  };
+  await forEachObject(contents, reading.nextStep, ({ role, parts }, at) => {
+    const listed = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+    if (role === 'model') addModel(prompt, listed, `contents[${at}].parts`, known);
+    else addUser(prompt, listed, known);
+  });
+  return { prompt, strangers };
+}
+
+function instructionsOf(instruction: unknown): LanguageModelV4Prompt {
+  const parts = isJsonObject(instruction) && Array.isArray(instruction.parts) ? instruction.parts : [];
+  const texts = typeof instruction === 'string' ? [instruction] : parts.filter(isJsonObject).map(({ text }) => text);
+  return texts.flatMap((text) => textParts(text).map((part) => ({ role: 'system' as const, content: part.text })));
+}
+
+/** Results of calls come first, because they must follow the calls at once. */
+function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], known: Known): void {
+  const others: PromptPart[] = [];
+  for (const part of parts) {
+    const { functionResponse: result } = part;
+    if (!isJsonObject(result)) {
+      others.push(...toUserParts(part));
+      continue;
+    }
+    const call = takeResult(result, known);
+    if (call === undefined)
+      others.push(...textParts(`Result of a tool:\n${textOf(outputOf(result))}`), ...filesOf(result));
+    else
+      addResults(prompt, {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId: call.id, toolName: call.name, output: toOutput(result) }],
+      });
+  }
+  if (others.length > 0) prompt.push({ role: 'user', content: others });
+}
+
+/** By its id, else the next call of its name. */
+function takeResult({ id, name }: JsonObject, { calls, unnamedCalls }: Known): KnownCall | undefined {
+  if (typeof id === 'string' && id !== '' && calls.has(id)) return calls.takeResult(id);
+  const unnamed = unnamedCalls.get(String(name))?.shift();
+  return unnamed === undefined ? undefined : calls.takeResult(unnamed);
+}
+
+const filesOf = ({ parts }: JsonObject): PromptPart[] =>
+  (Array.isArray(parts) ? parts.filter(isJsonObject) : []).flatMap(toUserParts);
+
+const outputOf = ({ response }: JsonObject): unknown => {
+  if (!isJsonObject(response)) return response ?? {};
+  const { output, result, ...others } = response;
+  // The names that Google's own SDKs give to a result that is no object.
+  if (Object.keys(others).length > 0) return response;
+  if (output !== undefined) return result === undefined ? output : response;
+  return result ?? response;
+};
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function toOutput(result: JsonObject): ToolOutput {
+  const { response } = result;
+  const error = isJsonObject(response) && Object.keys(response).length === 1 ? response.error : undefined;
+  if (error !== undefined) return { type: 'error-text', value: textOf(error) };
+  const value = textOf(outputOf(result));
+  const files = filesOf(result);
+  if (files.length === 0) return { type: 'text', value };
+  const parts: PromptPart[] = [{ type: 'text', text: value }, ...files];
+  return { type: 'content', value: parts as Extract<ToolOutput, { type: 'content' }>['value'] };
+}
+
+function toUserParts(part: JsonObject): PromptPart[] {
+  const inline = inlineDataOf(part);
+  if (inline !== undefined) return [fileOfData(inline.mimeType, inline.data)];
+  const file = fileOf(part);
+  if (file !== undefined)
+    return URL.canParse(file.uri)
+      ? [{ type: 'file', mediaType: file.mimeType || usualType, data: { type: 'url', url: new URL(file.uri) } }]
+      : [];
+  return plainText(part);
+}
+
+const usualType = 'application/pdf';
+
+/** What a provider ran is a text for another one. */
+function plainText(part: JsonObject): PromptPart[] {
+  if (typeof part.text === 'string') return part.thought === true ? [] : textParts(part.text);
+  const ran = ranByProvider.find((name) => part[name] !== undefined);
+  return ran === undefined ? [] : textParts(JSON.stringify({ [ran]: part[ran] }));
+}
+
+function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], path: string, known: Known): void {
+  known.calls.beginAnswer();
+  // Contents of one role that follow each other are one message: SDKs keep each chunk of a stream as a content.
+  const last = prompt.at(-1);
+  const content: AssistantPart[] = last?.role === 'assistant' ? last.content : [];
+  const hasThoughts = parts.some(({ thought }) => thought === true) || content.some(({ type }) => type === 'reasoning');
+  let thought: string[] = [];
+  for (const [at, part] of parts.entries()) {
+    const envelope = openSignature(part, `${path}[${at}].thoughtSignature`, known);
+    if (part.thought === true) {
+      thought.push(typeof part.text === 'string' ? part.text : '');
+      if (envelope === undefined) continue;
+      content.push({ type: 'reasoning', text: thought.join(''), providerOptions: envelopeOptions(envelope) });
+      thought = [];
+    } else if (isJsonObject(part.functionCall)) addCall(content, part.functionCall, { envelope, hasThoughts, known });
+    else addSaid(content, part, envelope);
+  }
+  if (content.length > 0 && last?.role !== 'assistant') prompt.push({ role: 'assistant', content });
+}
+
+function addSaid(content: AssistantPart[], part: JsonObject, envelope: OpenedEnvelope | undefined): void {
+  const texts = toUserParts(part).filter((one) => one.type === 'text' || one.type === 'file');
+  const options = envelope && phaseOptions(envelope);
+  const before = content.at(-1);
+  // The phase of a text comes behind it.
+  if (options !== undefined && texts.length === 0 && before?.type === 'text')
+    content.splice(-1, 1, withOptions(before, options));
+  for (const one of texts) {
+    const last = content.at(-1);
+    if (one.type === 'text' && last?.type === 'text' && last.providerOptions === undefined)
+      content.splice(-1, 1, { ...last, text: last.text + one.text });
+    else content.push(options === undefined ? one : withOptions(one, options));
+  }
+}
+
+const withOptions = <Part extends AssistantPart>(part: Part, options: SharedV4ProviderOptions): Part => ({
+  ...part,
+  providerOptions: { ...part.providerOptions, ...options },
+});
+
+interface CallReading {
+  readonly envelope: OpenedEnvelope | undefined;
+  /** The client has sent the thinking before the call as parts of its own. */
+  readonly hasThoughts: boolean;
+  readonly known: Known;
+}
+
+function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThoughts, known }: CallReading): void {
+  const { calls, names, unnamedCalls } = known;
+  const { thoughts, signatureOfCall } = readThoughts(envelope);
+  if (!hasThoughts) {
+    for (const { text, ...signed } of thoughts)
+      content.push({ type: 'reasoning', text, providerOptions: envelopeOptions(signed) });
+  }
+  const sentName = typeof call.name === 'string' ? call.name : '';
+  const sentId = typeof call.id === 'string' && call.id !== '' ? call.id : undefined;
+  const key =
+    sentId ?? `unnamed ${content.length} ${sentName} ${unnamedCalls.size} ${unnamedCalls.get(sentName)?.length ?? 0}`;
+  const { id, name } = calls.add(key, names.short(sentName));
+  unnamedCalls.set(sentName, [...(unnamedCalls.get(sentName) ?? []), ...(sentId === undefined ? [key] : [])]);
+  content.push({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: calls.readArguments(call.args),
+    ...(signatureOfCall === undefined ? {} : { providerOptions: envelopeOptions(signatureOfCall) }),
+  });
+}
+
+/** Undefined for what a provider signed for itself, or that another workspace got. No other model can read it. */
+function openSignature(
+  { thoughtSignature: sealed }: JsonObject,
+  field: string,
+  { open, foundStranger }: Known,
+): OpenedEnvelope | undefined {
+  if (typeof sealed !== 'string' || sealed === '') return undefined;
+  const envelope = open(sealed);
+  if (envelope === undefined) foundStranger(field);
+  return envelope && { ...envelope, field };
+}
