@@ -9,7 +9,7 @@ import { type Bundle, writeBundles } from './write-bundles.ts';
 
 /** Bound of one file of a function. 100 KB take some 4 ms to load. */
 export const bundleMaxBytes = 672 * 1024;
-/** Bound of a container's bundle, which contains every route and is loaded before it is called. */
+/** Bound of a container's bundle, which contains every route and is loaded before it is called. Readers of each interface are in it. */
 export const containerMaxBytes = 820 * 1024;
 /** Ends a load that hangs. The bench measures how long loading takes. */
 const loadTimeoutMs = 120_000;
