@@ -91,7 +91,13 @@ const taskModels: Readonly<Record<string, string>> = {
   '/v1/rerank': 'demo/rerank',
   '/v1/audio/speech': 'demo/speech',
   '/v1/audio/transcriptions': 'demo/transcription',
+  '/v1beta/models/{model}:embedContent': 'demo/embedding',
+  '/v1beta/models/{model}:batchEmbedContents': 'demo/embedding',
 };
+
+/** Paths with the model in its place. */
+const calledWith = (models: typeof taskModels): string[] =>
+  Object.entries(models).map(([path, model]) => path.replace('{model}', model));
 
 type Fields = Readonly<Record<string, unknown>>;
 type Examples = Readonly<Record<string, { readonly value: Fields }>>;
@@ -200,7 +206,7 @@ describe('the package', () => {
       const calls = callsIn(description);
       const paths = calls.map(({ path }) => path);
       expect(paths).toEqual(
-        expect.arrayContaining(['/v1/chat/completions', '/v1/messages', ...Object.keys(taskModels)]),
+        expect.arrayContaining(['/v1/chat/completions', '/v1/messages', ...calledWith(taskModels)]),
       );
       expect(paths.length).toBeGreaterThanOrEqual(interfaceIds.length);
       for (const { path, body } of calls) {
