@@ -65,6 +65,8 @@ export const streamReadOnMaxMs = 10_000;
 export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** An answer that is stored for retries with its Idempotency-Key. Beyond it the key is used up, and has no answer. */
 export const storedAnswerMaxBytes = 32 * 1024 * 1024;
+/** Levels of a body that a client or the gateway has written, when it is scanned again: by far more than a client may send. */
+export const bodyDepthMax = 1_024;
 /** Part of a provider's error body that is read to classify it. */
 export const upstreamErrorMaxBytes = 64 * 1024;
 

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type JsonText,
   listOf,
+  parseJson,
   providerSchema,
   type RoutedRequest,
 } from '../wire/index.ts';
@@ -98,3 +99,16 @@ export const betasIn = (passedOn: PassedOn): string | undefined => passedOn.head
 
 export const passesAnything = (passedOn: PassedOn | undefined): boolean =>
   passedOn !== undefined && (passedOn.query !== '' || Object.keys(passedOn.headers).length > 0);
+
+/** Settings with the operator's bound of the output; undefined where the client has set one. */
+export function withDefaultBound(
+  json: JsonText,
+  member: string,
+  field: string,
+  tokens: number,
+): JsonObject | undefined {
+  const place = findMember(json, member);
+  const sent: unknown = place === undefined ? undefined : parseJson(json.slice(place));
+  const settings = isJsonObject(sent) ? sent : {};
+  return (settings[field] ?? null) === null ? { ...settings, [field]: tokens } : undefined;
+}

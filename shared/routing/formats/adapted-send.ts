@@ -1,6 +1,8 @@
 // Applies the operator's knowledge of a provider beyond its format: betas and fields that it refuses, and other names
 // of them.
+
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
+import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import { type MultipartBody, plainName } from '../../protocol/forms/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { findMember, type JsonText, parseJson, rewriteMembers, scanJson } from '../../protocol/wire/index.ts';
@@ -65,9 +67,6 @@ function adaptedMultipart(
   });
   return { parts: renamed, boundary };
 }
-
-/** Bodies are less deep. */
-const bodyDepthMax = 1_024;
 
 function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: Set<string>): string {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });

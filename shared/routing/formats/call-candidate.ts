@@ -1,6 +1,6 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import { bodyDepthMax, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import {
   type BytesAnswer,
@@ -308,9 +308,6 @@ function withoutStream(text: string): string {
     ]),
   );
 }
-
-/** Bodies of clients are less deep by far. */
-const bodyDepthMax = 1_024;
 
 async function readWhole(
   { readText, describe }: CandidateAnswer,

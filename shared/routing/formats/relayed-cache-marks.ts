@@ -1,5 +1,7 @@
 // Whether the gateway marks a prompt for the cache of its provider, and how it marks one that is relayed.
+
 import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
+import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import {
   type CallSize,
   cachePlaces,
@@ -50,9 +52,6 @@ const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)
 
 /** Whether a client marks parts of its prompt for the cache of its provider. `text`: of its body. */
 export const marksItsCache = (text: string): boolean => ownMark.test(text);
-
-/** Bodies of clients are less deep. */
-const bodyDepthMax = 1_024;
 
 /**
  * Returns the body with marks at its tools, where these can be marked, at its instructions and at both ends of its last

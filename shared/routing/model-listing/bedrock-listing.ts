@@ -11,7 +11,7 @@ interface ProfilePage {
   readonly nextToken?: string;
 }
 
-const isAsked = (model: ModelListItem): model is ModelObject =>
+const isServed = (model: ModelListItem): model is ModelObject =>
   'apis' in model && model.apis?.includes('converse') === true;
 
 function toProfile({ id, display_name, created }: ModelObject): object {
@@ -33,7 +33,7 @@ function toProfile({ id, display_name, created }: ModelObject): object {
 export function toProfilePage(models: readonly ModelListItem[], query: string): ProfilePage {
   const parameters = new URLSearchParams(query);
   const isOfAccount = (parameters.get('type') ?? parameters.get('typeEquals')) === 'APPLICATION';
-  const profiles = isOfAccount ? [] : models.filter(isAsked);
+  const profiles = isOfAccount ? [] : models.filter(isServed);
   const size = readSize(parameters.get('maxResults'));
   const start = startOf(profiles, parameters.get('nextToken'));
   const next = profiles[start + size];

@@ -16,6 +16,9 @@ import {
   withCacheMarksMax,
 } from '../../../shared/protocol/hub/index.ts';
 import { chatSource } from '../../../shared/protocol/interfaces/chat-completions/translation/index.ts';
+import { openConverseFold } from '../../../shared/protocol/interfaces/converse/stream-fold.ts';
+import { converseSource } from '../../../shared/protocol/interfaces/converse/translation/index.ts';
+import { generateContentSource } from '../../../shared/protocol/interfaces/generate-content/translation/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { messagesSource } from '../../../shared/protocol/interfaces/messages/translation/index.ts';
 import { useInMessages } from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
@@ -62,7 +65,13 @@ async function looksOf(run: () => unknown): Promise<number> {
 }
 
 const each = <One>(make: (index: number) => One) => Array.from({ length: count }, (_one, index) => make(index));
-const sources = { 'chat-completions': chatSource, messages: messagesSource, responses: responsesSource };
+const sources = {
+  'chat-completions': chatSource,
+  messages: messagesSource,
+  responses: responsesSource,
+  converse: converseSource,
+  'generate-content': generateContentSource,
+};
 const noStep = async () => {};
 const result = { type: 'tool-result', toolCallId: 'c', toolName: 'f', output: { type: 'text', value: 'r' } } as const;
 const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
@@ -108,6 +117,47 @@ describe('of very many parts each is looked at a few times only', () => {
             prompt: each(() => ({ role: 'system', content: '', providerOptions: mark })),
           }),
         ),
+    ],
+    ...[1, count / 2].map((inARow): [string, () => unknown] => [
+      `calls of Gemini without ids, ${inARow} in a row, and their results`,
+      async () => {
+        const contents = Array.from({ length: count / inARow }, (_one, index) => {
+          const isCall = index % 2 === 0;
+          const part = isCall ? { functionCall: { name: 'f' } } : { functionResponse: { name: 'f', response: {} } };
+          return { role: isCall ? 'model' : 'user', parts: Array.from({ length: inARow }, () => part) };
+        });
+        const { call } = await generateContentSource({ contents }, noStep, noEnvelopes);
+        expect(call.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : []))).toHaveLength(count / 2);
+      },
+    ]),
+    [
+      'contents of a model of Gemini that follow each other',
+      async () => {
+        const contents = each(() => ({ role: 'model', parts: [{ text: 'a' }, { functionCall: { name: 'f' } }] }));
+        const { call } = await generateContentSource({ contents }, noStep, noEnvelopes);
+        expect(call.prompt).toHaveLength(1);
+      },
+    ],
+    [
+      'calls of Converse and their results',
+      async () => {
+        const calls = names.map((name) => ({ toolUse: { toolUseId: name, name, input: {} } }));
+        const results = names.map((name) => ({ toolResult: { toolUseId: name, content: [{ text: 'r' }] } }));
+        const messages = [
+          { role: 'assistant', content: calls },
+          { role: 'user', content: results },
+        ];
+        const { call } = await converseSource({ messages }, noStep, noEnvelopes);
+        expect(call.prompt.at(-1)?.content).toHaveLength(count);
+      },
+    ],
+    [
+      'pieces of a result in a stream of Converse',
+      () => {
+        const fold = openConverseFold((text) => text);
+        for (const text of names) fold.add({ contentBlockIndex: 0, delta: { toolResult: [{ text }] } });
+        expect(JSON.stringify(fold.answer())).toContain('f999');
+      },
     ],
     [
       'members of a strict schema',
@@ -261,21 +311,20 @@ describe('of very many fields of one object', () => {
   });
 });
 
-describe.each(['chat-completions', 'messages', 'responses'] as const)(
-  'a request of %s of very many messages',
-  (source) => {
-    it('is read in steps, between which others have the event loop', async () => {
-      let steps = 0;
-      const messages = Array.from({ length: 10 * count }, () => ({ role: 'user', content: 'a' }));
-      const nextStep = async () => {
-        steps += 1;
-      };
-      const { call } = await sources[source]({ messages, input: messages }, nextStep, noEnvelopes);
-      expect(call.prompt).toHaveLength(messages.length);
-      expect(steps).toBeGreaterThanOrEqual(9);
-    });
-  },
-);
+describe.each(Object.keys(sources) as (keyof typeof sources)[])('a request of %s of very many messages', (source) => {
+  it('is read in steps, between which others have the event loop', async () => {
+    let steps = 0;
+    const blocks = [{ text: 'a' }];
+    const [content, parts] = [source === 'converse' ? blocks : 'a', blocks];
+    const messages = Array.from({ length: 10 * count }, () => ({ role: 'user', content, parts }));
+    const nextStep = async () => {
+      steps += 1;
+    };
+    const { call } = await sources[source]({ messages, input: messages, contents: messages }, nextStep, noEnvelopes);
+    expect(call.prompt).toHaveLength(messages.length);
+    expect(steps).toBeGreaterThanOrEqual(9);
+  });
+});
 
 it('what the plan asks of a long body is read in turns of their own, and the whole body only where it may be translated', async () => {
   const catalogue = (api: HubApi) => ({ models: new Map([['m', { candidates: [candidateOf(api)] }]]) });

@@ -35,7 +35,7 @@ const isMedia = ({ kind }: Block): boolean => mediaKinds.has(kind);
 export const sourceOf = ({ value }: Block): JsonObject =>
   isJsonObject(value) && isJsonObject(value.source) ? value.source : {};
 
-/** The first image of the messages. */
+/** Returns the path of the first block of a kind. */
 export function pathOfKind(messages: unknown, kind: string): string | undefined {
   for (const block of blocksOf(messages)) if (block.kind === kind) return block.path;
   return undefined;

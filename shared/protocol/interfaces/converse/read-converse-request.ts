@@ -6,7 +6,6 @@ import { frameStreamType } from '../../../foundation/constants/index.ts';
 import { frameText } from '../../event-frames/index.ts';
 import {
   type AnswerEvent,
-  isJsonObject,
   type JsonText,
   presence,
   readProviderPreferences,
@@ -29,6 +28,7 @@ import {
   surchargeFields,
   toolShape,
   withCostHeader,
+  withDefaultBound,
   withoutGatewayMembers,
 } from '../index.ts';
 import { filesInBuckets, mediaOf } from './converse-media.ts';
@@ -132,17 +132,9 @@ export function modelsOf(path: CallPath | undefined, models: readonly string[] |
 
 function upstreamBody(json: JsonText, { defaultBound }: UpstreamTarget) {
   const { changes, leftOut } = withoutForeignThinking(json);
-  const bounded = defaultBound === undefined ? undefined : withBound(json, defaultBound.tokens);
+  const bounded = defaultBound && withDefaultBound(json, 'inferenceConfig', 'maxTokens', defaultBound.tokens);
   const more = bounded === undefined ? [] : ([['inferenceConfig', bounded]] as const);
   return { text: rewriteMembers(json, new Map([...withoutGatewayMembers, ...changes, ...more])), leftOut };
-}
-
-/** Of a call that names none. */
-function withBound(json: JsonText, tokens: number): object | undefined {
-  const config = [...json.members()].find(({ name }) => name === 'inferenceConfig');
-  const sent: unknown = config === undefined ? {} : JSON.parse(json.slice(config.value));
-  const inference = isJsonObject(sent) ? sent : {};
-  return (inference.maxTokens ?? null) === null ? { ...inference, maxTokens: tokens } : undefined;
 }
 
 /** An event of no type that the service has, as a sign of life: its clients pass over it. */

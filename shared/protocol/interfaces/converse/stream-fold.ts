@@ -39,6 +39,7 @@ function openBlock(parseInput: (text: string) => unknown) {
   let input = '';
   let thinking: FoldedObject | undefined;
   const citations: unknown[] = [];
+  let results: unknown[] | undefined;
   /** What it has begun with, and pieces of other kinds. */
   const others = emptyObject();
 
@@ -56,7 +57,10 @@ function openBlock(parseInput: (text: string) => unknown) {
       for (const [name, piece] of Object.entries(reasoningContent)) if (typeof piece === 'string') think(name, piece);
     }
     if (citation !== undefined) citations.push(citation);
-    if (Array.isArray(toolResult)) addResults(others, toolResult);
+    if (Array.isArray(toolResult)) {
+      results ??= [];
+      for (const result of toolResult) results.push(result);
+    }
     for (const [name, piece] of Object.entries(rest)) {
       others[name] = isObject(others[name]) && isObject(piece) ? { ...others[name], ...piece } : piece;
     }
@@ -67,6 +71,7 @@ function openBlock(parseInput: (text: string) => unknown) {
     if (isObject(others.toolUse)) return { toolUse: { ...others.toolUse, input: wholeInput(input, parseInput) } };
     if (citations.length > 0) return { citationsContent: { content: [{ text: text ?? '' }], citations } };
     if (text !== undefined) return { text };
+    if (results !== undefined) return { ...others, toolResult: withResults(others.toolResult, results) };
     return Object.keys(others).length === 0 ? undefined : { ...others };
   }
 
@@ -82,7 +87,7 @@ function wholeThinking({ text, signature, ...rest }: FoldedObject): FoldedObject
   return { reasoningText: { text: text ?? '', ...(signature === undefined ? {} : { signature }) } };
 }
 
-function addResults(others: FoldedObject, results: readonly unknown[]): void {
-  const { content, ...begun } = isObject(others.toolResult) ? others.toolResult : {};
-  others.toolResult = { ...begun, content: [...(Array.isArray(content) ? content : []), ...results] };
+function withResults(begun: unknown, results: readonly unknown[]): FoldedObject {
+  const { content, ...fields } = isObject(begun) ? begun : {};
+  return { ...fields, content: [...(Array.isArray(content) ? content : []), ...results] };
 }

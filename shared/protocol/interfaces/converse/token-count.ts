@@ -4,20 +4,19 @@ import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import {
   isJsonObject,
-  type JsonAnswer,
   type JsonObject,
   type JsonText,
   pick,
   type ReadAnswer,
   readProviderPreferences,
   rewriteMembers,
-  scanJson,
 } from '../../wire/index.ts';
 import {
   type ClientRequest,
   estimateCount,
   hubMembers,
   membersOf,
+  nothingUsed,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
@@ -94,9 +93,8 @@ function read(json: JsonText, { path }: RequestReading): ClientRequest {
     answerItself: async (nextStep) => {
       const { body: invoked } = inside(invokeModel);
       const text = typeof invoked === 'string' ? Buffer.from(invoked, 'base64').toString('utf8') : json.text;
-      return countOf(
-        await estimateCount({ text, media: media(), toolTokens: toolTokensOf(conversation) }, {}, nextStep),
-      );
+      const prompt = { text, media: media(), toolTokens: toolTokensOf(conversation) };
+      return estimateCount(prompt, {}, nextStep, 'inputTokens');
     },
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: 0 }),
     size,
@@ -112,22 +110,7 @@ function neverStreamed(): never {
   throw new Error('a count has no streams');
 }
 
-/** The same count under the name that Bedrock has for it. */
-function countOf(counted: JsonAnswer): JsonAnswer {
-  const { input_tokens: inputTokens } = JSON.parse(counted.text) as { readonly input_tokens: number };
-  const text = JSON.stringify({ inputTokens });
-  const scanned = scanJson(text, { depthMax: 1 });
-  if (scanned.kind !== 'json') throw new Error('a count that is no JSON');
-  return { ...counted, text, json: scanned.json };
-}
-
 const countShape = membersOf({ inputTokens: {}, message: {}, __type: {} });
-/** A count costs nothing. */
-const nothingUsed = {
-  tokens: { input: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
-  members: {},
-};
-
 export const readCount = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readDetails)) ?? { kind: 'unreadable' };
 

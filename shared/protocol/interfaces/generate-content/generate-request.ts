@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { headerNames } from '../../../foundation/constants/index.ts';
+import { bodyDepthMax, headerNames } from '../../../foundation/constants/index.ts';
 import {
   type AnswerCost,
   findMember,
@@ -34,6 +34,7 @@ import {
   readModels,
   readPlainBody,
   sizeOfCount,
+  withDefaultBound,
   withoutGatewayMembers,
 } from '../index.ts';
 import { callSizeOf, mediaOf, providerStateOf, toolTokensOf } from './call-size.ts';
@@ -110,9 +111,6 @@ export function readCountRequest(json: JsonText, reading: RequestReading): Clien
   });
 }
 
-/** Bodies of clients are less deep by far. */
-const bodyDepthMax = 1_024;
-
 /** The gateway's own fields are beside the wrapper. */
 function withoutWrapper(json: JsonText): JsonText {
   const wrapped = findMember(json, 'generateContentRequest');
@@ -165,7 +163,7 @@ function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): Cl
     needs: once(() => readNeeds(raw, stream, size())),
     size,
     ...hubMembers(() => json, readHubNeeds),
-    upstreamBody: (target) => upstreamBody(json, raw, target, isCounted),
+    upstreamBody: (target) => upstreamBody(json, target, isCounted),
     schemaCheck: undefined,
     writeAnswer: isCounted ? asItIs : withCost,
     openStreamWriter: isEvents ? openEventWriter : openListWriter,
@@ -186,9 +184,12 @@ function checkParts(body: JsonObject): void {
   }
 }
 
-function upstreamBody(json: JsonText, raw: JsonObject, { model, defaultBound }: UpstreamTarget, isCounted: boolean) {
+function upstreamBody(json: JsonText, { model, defaultBound }: UpstreamTarget, isCounted: boolean) {
   const { changes, leftOut }: RelayedChanges = withoutForeignThinking(json);
-  const bound = isCounted ? undefined : boundedConfig(json, raw, defaultBound?.tokens);
+  const isBounded = !isCounted && defaultBound !== undefined;
+  const bound = isBounded
+    ? withDefaultBound(json, 'generationConfig', 'maxOutputTokens', defaultBound.tokens)
+    : undefined;
   const rewritten = new Map<string, unknown>([
     ...withoutGatewayMembers,
     ['model', undefined],
@@ -213,14 +214,6 @@ const wrappedFields: ReadonlySet<string> = new Set([
   ...['systemInstruction', 'tools', 'toolConfig', 'generationConfig', 'safetySettings', 'cachedContent', 'labels'],
   'serviceTier',
 ]);
-
-/** The operator's bound of a call that names none. */
-function boundedConfig(json: JsonText, raw: JsonObject, tokens: number | undefined): unknown {
-  if (tokens === undefined || (generationConfigOf(raw).maxOutputTokens ?? null) !== null) return undefined;
-  const config = findMember(json, 'generationConfig');
-  const sent = config === undefined || !json.isObject(config) ? {} : (parseJson(json.slice(config)) as JsonObject);
-  return { ...sent, maxOutputTokens: tokens };
-}
 
 const withCost = ({ json }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => {
   const usage = findMember(json, 'usageMetadata');

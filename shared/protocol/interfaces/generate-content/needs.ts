@@ -51,7 +51,7 @@ function neededSettings(body: JsonObject): HubNeed[] {
     ['response_format', `${config}.responseModalities`, modalities.some((one) => one !== 'TEXT' && one !== 'AUDIO')],
     ['response_format', `${config}.responseMimeType`, !plainTypes.has(settings.responseMimeType)],
   ];
-  return needs.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
+  return needs.flatMap(([kind, member, isNeeded]) => (isNeeded ? [{ kind, member }] : []));
 }
 
 function neededChoice(body: JsonObject): HubNeed[] {

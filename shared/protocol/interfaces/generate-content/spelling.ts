@@ -1,6 +1,8 @@
 // Fields in both spellings of Google's interface. A body that has any in the other one is written in `camelCase`, once, so
 // that everything else knows a single name. Names that clients choose (parameters, arguments, labels) stay as they are.
+
 import { fail } from '../../../errors/index.ts';
+import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { type JsonText, scanJson } from '../../wire/index.ts';
 
 const namesIn = (text: string): ReadonlyMap<string, string> =>
@@ -55,9 +57,6 @@ export function inOneSpelling(json: JsonText): JsonText {
   if (scanned.kind !== 'json') throw new Error('a body in another spelling is no JSON');
   return scanned.json;
 }
-
-/** Bodies of clients are less deep by far. */
-const bodyDepthMax = 1_024;
 
 interface Place {
   readonly path: string;

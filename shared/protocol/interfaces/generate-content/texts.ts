@@ -69,7 +69,7 @@ function ofPart(json: JsonText, part: number, index: number): EventPiece[] {
   const text = findMember(json, 'text', part);
   if (text === undefined || !json.isString(text)) return wholeTexts(json, part, 'parts');
   const thought = findMember(json, 'thought', part);
-  const kind = thought !== undefined && json.slice(thought) === 'true' ? 'thought' : 'said';
+  const kind = thought !== undefined && json.slice(thought) === 'true' ? 'thought' : 'text';
   return json
     .members(part)
     .flatMap(({ name, value }): EventPiece[] =>

@@ -1,7 +1,9 @@
 // The final body, and which requested fields it lost. A model may refuse an option that its format supports, so the
 // body itself is compared with the request.
+
 import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
+import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { type HubCall, type OptionalName, reportedPathsMax, strictPath } from '../../../protocol/hub/index.ts';
 import {
   findMember,
@@ -19,9 +21,6 @@ interface SentBody {
   /** Members of the client's request, as paths. */
   readonly leftOut: readonly string[];
 }
-
-/** Bodies of clients, and arguments inside them, are less deep by far. */
-const bodyDepthMax = 1_024;
 
 export async function toSentBody(
   text: string,

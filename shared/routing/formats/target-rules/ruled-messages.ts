@@ -1,5 +1,6 @@
 // The messages of a chat completion as its target takes them, relayed or translated: ids, order, roles, and the form of
 // thinking. Only messages that break a rule are parsed and written anew.
+import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import {
   findMember,
@@ -35,9 +36,6 @@ export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages
   const texts = history.end();
   return texts && { value, text: `[${texts.join(',')}]`, leftOut: history.leftOut.slice(0, 1) };
 }
-
-/** Bodies of clients are less deep by far. */
-const bodyDepthMax = 1_024;
 
 /** The body of a relayed call, `text`, for its target. `sent`: the client's own, which was read before. */
 export function withRuledMessages(

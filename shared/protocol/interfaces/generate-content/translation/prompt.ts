@@ -35,9 +35,17 @@ interface ReadPrompt {
 
 interface Known extends ContentsReading {
   readonly calls: KnownCalls;
-  /** Ids of calls without one, by name, that wait for a result: a client of Google's may send none. */
-  readonly unnamedCalls: Map<string, string[]>;
+  /** Calls without an id, by name: a client of Google's may send none. */
+  readonly unnamedCalls: Map<string, UnnamedCalls>;
+  /** Whether the model's last message has thinking. */
+  hasReasoning: boolean;
   readonly foundStranger: (member: string) => void;
+}
+
+interface UnnamedCalls {
+  readonly calls: KnownCall[];
+  /** Place of the first one without a result. */
+  next: number;
 }
 
 export async function toPrompt(
@@ -50,6 +58,7 @@ export async function toPrompt(
     ...reading,
     calls: createKnownCalls(),
     unnamedCalls: new Map(),
+    hasReasoning: false,
     foundStranger(member) {
       if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
     },
@@ -92,8 +101,10 @@ function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], kn
 /** By its id, else the next call of its name. */
 function takeResult({ id, name }: JsonObject, { calls, unnamedCalls }: Known): KnownCall | undefined {
   if (typeof id === 'string' && id !== '' && calls.has(id)) return calls.takeResult(id);
-  const unnamed = unnamedCalls.get(String(name))?.shift();
-  return unnamed === undefined ? undefined : calls.takeResult(unnamed);
+  const unnamed = unnamedCalls.get(String(name));
+  const call = unnamed?.calls[unnamed.next];
+  if (unnamed !== undefined && call !== undefined) unnamed.next += 1;
+  return call;
 }
 
 const filesOf = ({ parts }: JsonObject): PromptPart[] =>
@@ -146,7 +157,8 @@ function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], p
   // Contents of one role that follow each other are one message: SDKs keep each chunk of a stream as a content.
   const last = prompt.at(-1);
   const content: AssistantPart[] = last?.role === 'assistant' ? last.content : [];
-  const hasThoughts = parts.some(({ thought }) => thought === true) || content.some(({ type }) => type === 'reasoning');
+  if (last?.role !== 'assistant') known.hasReasoning = false;
+  const hasThoughts = known.hasReasoning || parts.some(({ thought }) => thought === true);
   let thought: string[] = [];
   for (const [at, part] of parts.entries()) {
     const envelope = openSignature(part, `${path}[${at}].thoughtSignature`, known);
@@ -154,14 +166,15 @@ function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], p
       thought.push(typeof part.text === 'string' ? part.text : '');
       if (envelope === undefined) continue;
       content.push({ type: 'reasoning', text: thought.join(''), providerOptions: envelopeOptions(envelope) });
+      known.hasReasoning = true;
       thought = [];
     } else if (isJsonObject(part.functionCall)) addCall(content, part.functionCall, { envelope, hasThoughts, known });
-    else addSaid(content, part, envelope);
+    else addContent(content, part, envelope);
   }
   if (content.length > 0 && last?.role !== 'assistant') prompt.push({ role: 'assistant', content });
 }
 
-function addSaid(content: AssistantPart[], part: JsonObject, envelope: OpenedEnvelope | undefined): void {
+function addContent(content: AssistantPart[], part: JsonObject, envelope: OpenedEnvelope | undefined): void {
   const texts = toUserParts(part).filter((one) => one.type === 'text' || one.type === 'file');
   const options = envelope && phaseOptions(envelope);
   const before = content.at(-1);
@@ -192,19 +205,23 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
   const { calls, names, unnamedCalls } = known;
   const { thoughts, signatureOfCall } = readThoughts(envelope);
   if (!hasThoughts) {
-    for (const { text, ...signed } of thoughts)
+    for (const { text, ...signed } of thoughts) {
       content.push({ type: 'reasoning', text, providerOptions: envelopeOptions(signed) });
+      known.hasReasoning = true;
+    }
   }
   const sentName = typeof call.name === 'string' ? call.name : '';
   const sentId = typeof call.id === 'string' && call.id !== '' ? call.id : undefined;
-  const key =
-    sentId ?? `unnamed ${content.length} ${sentName} ${unnamedCalls.size} ${unnamedCalls.get(sentName)?.length ?? 0}`;
-  const { id, name } = calls.add(key, names.short(sentName));
-  unnamedCalls.set(sentName, [...(unnamedCalls.get(sentName) ?? []), ...(sentId === undefined ? [key] : [])]);
+  const added = calls.add(sentId ?? Symbol(sentName), names.short(sentName));
+  if (sentId === undefined) {
+    const unnamed = unnamedCalls.get(sentName) ?? { calls: [], next: 0 };
+    unnamed.calls.push(added);
+    unnamedCalls.set(sentName, unnamed);
+  }
   content.push({
     type: 'tool-call',
-    toolCallId: id,
-    toolName: name,
+    toolCallId: added.id,
+    toolName: added.name,
     input: calls.readArguments(call.args),
     ...(signatureOfCall === undefined ? {} : { providerOptions: envelopeOptions(signatureOfCall) }),
   });
