@@ -53,11 +53,6 @@ interface RouteGroups<Group> {
 
 /** Paths of `/v1` alone come first: of two matches the first counts. */
 export function routesBelow<Group extends object>(base: BasePath, { api, v1Only, vendor }: RouteGroups<Group>) {
-  const groups: Readonly<Record<BasePath, object>> = {
-    '/v1': { ...v1Only, ...api },
-    '/openai/v1': api,
-    '/v1beta': vendor['/v1beta'] ?? {},
-    '/bedrock': vendor['/bedrock'] ?? {},
-  };
-  return groups[base] as Group;
+  if (base === '/v1') return { ...v1Only, ...api };
+  return base === '/openai/v1' ? api : (vendor[base] ?? {});
 }

@@ -140,7 +140,7 @@ function openScope(
   const isMisplaced = !isBelowBase && methods === undefined;
   const ofBase = isMisplaced ? 'openai' : baseUrlRules.errorFormat;
   const ofClient = ofBase === 'gateway' ? readErrorFormat(request.headers) : ofBase;
-  const errorFormat = ofPath.errorFormat ?? askedFormat(ofPath, request) ?? ofClient;
+  const errorFormat = ofPath.errorFormat ?? formatOfHeaders(ofPath, request) ?? ofClient;
   const { correlation, fault } = readCorrelation(request.headers, randomness, {
     ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
     foreignSessionId: ofPath.foreignSessionId,
@@ -166,7 +166,7 @@ function openScope(
   };
 }
 
-const askedFormat = ({ formatWith = {} }: RouteRules, { headers }: GatewayRequest): ErrorFormat | undefined =>
+const formatOfHeaders = ({ formatWith = {} }: RouteRules, { headers }: GatewayRequest): ErrorFormat | undefined =>
   Object.entries(formatWith).find(([name]) => headers[name] !== undefined)?.[1];
 
 /** Part of the runtime's remaining time that is kept for settlement, which matters more than the rest of a stream. */

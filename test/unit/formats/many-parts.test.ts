@@ -26,11 +26,12 @@ import { providerStateIn } from '../../../shared/protocol/interfaces/provider-st
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
-import { createEnvelopes, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
+import { createEnvelopes, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
+import { ruledMessages, rulesOf } from '../../../shared/routing/formats/target-rules/index.ts';
 import { inTurns } from '../../support/in-turns.ts';
 import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
 
@@ -81,6 +82,13 @@ const textSignature = envelopes.seal({ origin: 'o', model: 'm', signature: 's', 
 const names = each((index) => `f${index}`);
 const promptOf = (...messages: unknown[]) => messages as LanguageModelV4Prompt;
 const hubCallOf = (members: object) => members as HubCall;
+const mistral = rulesOf('chat-completions', {
+  provider: { kind: 'mistral' },
+  entry: { upstream_model: 'mistral-large' },
+  model: { id: 'm' },
+});
+const ruledBy = (messages: readonly object[]): { role: string }[] =>
+  JSON.parse(ruledMessages(jsonTextOf({ messages }), mistral)?.text ?? '[]');
 const asked = { mode: 'auto', tools: names.map((name) => ({ type: 'function', function: { name } })) };
 
 describe('of very many parts each is looked at a few times only', () => {
@@ -106,6 +114,23 @@ describe('of very many parts each is looked at a few times only', () => {
         const signed = each(() => ({ type: 'redacted_thinking', data: textSignature }));
         const content = [{ type: 'text', text: 'a' }, ...calls, ...signed];
         return messagesSource({ messages: [{ role: 'assistant', content }] }, noStep, envelopes);
+      },
+    ],
+    [
+      'calls and results that a target wants in its own ids',
+      () => {
+        const calls = names.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } }));
+        const results = names.map((id) => ({ role: 'tool', tool_call_id: id, content: 'r' }));
+        const messages = [{ role: 'user', content: 'a' }, { role: 'assistant', tool_calls: calls }, ...results];
+        expect(ruledBy(messages)).toHaveLength(messages.length);
+      },
+    ],
+    [
+      'turns in a row of a target that takes none',
+      () => {
+        const turns = each(() => ({ role: 'user', content: [{ type: 'text', text: 'a' }] }));
+        const [turn, ...others] = ruledBy(turns) as { content?: unknown[] }[];
+        expect([turn?.content?.length, others]).toEqual([count, []]);
       },
     ],
     [

@@ -66,8 +66,11 @@ class RuledHistory {
   readonly #mayHoldParts: boolean;
   readonly #sent: SentMessage[] = [];
   readonly #ids: ShortIds | undefined;
-  /** Calls of the last answer, by their ids as they go out, that have no result yet. */
-  #open: string[] = [];
+  /** Calls of the last answer, by their ids as they go out, and those of them that have a result. */
+  #calls: readonly string[] = [];
+  readonly #answered = new Set<string>();
+  /** Contents that turns were joined in: each grows, and is not written anew for every turn. */
+  readonly #joinedContents = new WeakSet<unknown[]>();
   /** Set behind the first answer, or result. */
   #isLate = false;
   #isChanged = false;
@@ -92,7 +95,7 @@ class RuledHistory {
   }
 
   #join(before: SentMessage): void {
-    const joined = joinedTurn(parsed(before), parsed(this.#sent.at(-1) ?? before));
+    const joined = joinedTurn(parsed(before), parsed(this.#sent.at(-1) ?? before), this.#joinedContents);
     if (joined === undefined) return;
     this.#sent.pop();
     this.#change(() => joined);
@@ -122,8 +125,15 @@ class RuledHistory {
 
   #endTurn(role: unknown): void {
     if (!this.#rules.wantsWholeTurns || role === 'tool') return;
-    for (const id of this.#open.splice(0)) this.#push({ role: 'tool', tool_call_id: id, content: noResult });
+    const open = this.#calls.filter((id) => !this.#answered.has(id));
+    this.#begin([]);
+    for (const id of open) this.#push({ role: 'tool', tool_call_id: id, content: noResult });
     if (role === 'user' && this.#sent.at(-1)?.role === 'tool') this.#push({ role: 'assistant', content: resultsRead });
+  }
+
+  #begin(calls: readonly string[]): void {
+    this.#calls = calls;
+    this.#answered.clear();
   }
 
   #roleFor(role: unknown): unknown {
@@ -142,7 +152,7 @@ class RuledHistory {
     if (calls === undefined || !json.isArray(calls)) return;
     const read = [...json.inside(calls)].map((call) => stringAt(json, call, 'id'));
     const ruledIds = read.map((id) => (id === undefined ? id : (this.#ids?.add(id) ?? id)));
-    this.#open = ruledIds.filter((id) => id !== undefined);
+    this.#begin(ruledIds.filter((id) => id !== undefined));
     if (ruledIds.every((id, place) => id === read[place])) return;
     this.#change((answer) => ({ ...answer, tool_calls: withIds(answer.tool_calls, ruledIds) }));
   }
@@ -151,7 +161,7 @@ class RuledHistory {
     const id = stringAt(json, message, 'tool_call_id');
     if (id === undefined) return;
     const ruledId = this.#ids?.find(id) ?? id;
-    this.#open = this.#open.filter((one) => one !== ruledId);
+    this.#answered.add(ruledId);
     if (ruledId !== id) this.#change((result) => ({ ...result, tool_call_id: ruledId }));
   }
 }
@@ -195,18 +205,21 @@ function withoutThinking(answer: JsonObject, foreign: readonly string[]): JsonOb
 const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_calls']);
 
 /** One turn of two in a row; undefined where something beside their content would be lost. */
-function joinedTurn(first: JsonObject, second: JsonObject): JsonObject | undefined {
+function joinedTurn(first: JsonObject, second: JsonObject, growing: WeakSet<unknown[]>): JsonObject | undefined {
   const isPlain = (message: JsonObject) =>
     Object.entries(message).every(([name, value]) => value === null || joinable.has(name));
   if (!isPlain(first) || !isPlain(second) || (first.tool_calls ?? null) !== null) return undefined;
-  return { ...first, ...second, content: joinedContent(first.content, second.content) };
+  return { ...first, ...second, content: joinedContent(first.content, second.content, growing) };
 }
 
-function joinedContent(first: unknown, second: unknown): unknown {
+function joinedContent(first: unknown, second: unknown, growing: WeakSet<unknown[]>): unknown {
   if ((first ?? '') === '') return second;
   if ((second ?? '') === '') return first;
   if (typeof first === 'string' && typeof second === 'string') return `${first}\n\n${second}`;
-  return [...partsOf(first), ...partsOf(second)];
+  const content = Array.isArray(first) && growing.has(first) ? first : [...partsOf(first)];
+  growing.add(content);
+  for (const part of partsOf(second)) content.push(part);
+  return content;
 }
 
 const partsOf = (content: unknown): readonly unknown[] =>
