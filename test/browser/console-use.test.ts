@@ -1,6 +1,7 @@
 // The console as operators use it: rules that hold in every view, sorting, searching, and questions before a removal.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
 import { watchWindows } from './console-window.ts';
@@ -267,7 +268,7 @@ if (typeof browser === 'string') {
         ...{
           total_ms: 106,
           first_output_ms: 30,
-          attempts: [{ provider: 'acme', outcome: 'ok', status: 200, ms: 100 }],
+          attempts: [{ provider: 'acme', outcome: 'ok', status: 200, ms: 100 }] as object[],
         },
         guardrails: [{ id: 'words', direction: 'output', action: 'mask', checks: 6, ms: 19 }],
       };
@@ -299,6 +300,12 @@ if (typeof browser === 'string') {
       await settle(page);
       expect(await parts.allTextContents()).toEqual(['acme ✓ ok 100 ms']);
       expect(await page.locator('.track').count()).toBe(0);
+      // Why a provider was not reached, in the words of the command line.
+      shown.attempts = [{ provider: 'acme', outcome: 'connection', reason: 'dns_not_found', status: null, ms: 100 }];
+      await page.reload();
+      await settle(page);
+      const text = `acme ✗ connection 100 ms${connectionFaultText('dns_not_found')}`;
+      expect(await parts.allTextContents()).toEqual([text]);
     });
 
     it('numbers the lines of a file, and selects the line of a fault', async () => {
