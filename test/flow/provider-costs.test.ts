@@ -1,7 +1,9 @@
 // A provider's own bill beside ours: usages as recorded with their cost, and the order of reranking as each
 // host documents it. xAI: tests of vercel/ai (commit ed857f50, 2026-08-22, Apache-2.0), 1e-10 USD a tick, prices of grok-3-mini.
+// OpenRouter: the answers of test/kinds that carry a cost.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { readRows } from '../support/kind-answers.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
@@ -25,6 +27,27 @@ const recorded = {
   'openai-compatible/xai-tool-call.json': xai(307, 244, 26, 255, 1_777_000),
 };
 const ticksOfUsd = 10_000_000_000;
+
+interface OwnCost {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cost: number;
+  readonly cost_details: {
+    readonly upstream_inference_prompt_cost: number;
+    readonly upstream_inference_completions_cost: number;
+  };
+}
+/** Usages of OpenRouter's recorded answers that say what the prompt and the completion cost. */
+const ownCosts = readRows().flatMap(({ kind, api, answers }) => {
+  if (kind !== 'openrouter' || api !== 'chat-completions') return [];
+  return answers.whole.flatMap(({ body }) => {
+    const usage = (body as { usage?: Partial<OwnCost> }).usage;
+    return usage?.cost_details === undefined ? [] : [usage as OwnCost];
+  });
+});
+const [ownCost] = ownCosts as [OwnCost];
+/** Of a million tokens, in USD, as the provider billed them. */
+const ownPrice = (cost: number, tokens: number): string => ((cost / tokens) * 1e6).toFixed(6);
 
 let answer: { readonly type: string; readonly body: string };
 let provider: ScriptedProvider;
@@ -51,9 +74,27 @@ beforeAll(async () => {
         },
       ],
       ranker: [{ provider: 'ranks', upstream: 'rerank', more: { ...ranks, price_per_request: '0.002' } }],
+      routed: [
+        {
+          provider: 'openrouter',
+          upstream: 'deepseek/deepseek-v4-pro',
+          more: {
+            ...more,
+            input_price_per_million: ownPrice(
+              ownCost.cost_details.upstream_inference_prompt_cost,
+              ownCost.prompt_tokens,
+            ),
+            output_price_per_million: ownPrice(
+              ownCost.cost_details.upstream_inference_completions_cost,
+              ownCost.completion_tokens,
+            ),
+          },
+        },
+      ],
     },
     providers: {
       xai: { kind: 'xai', base_url: provider.url, apis: ['chat-completions'] },
+      openrouter: { kind: 'openrouter', base_url: provider.url, apis: ['chat-completions'] },
       additive: { base_url: provider.url, apis: ['chat-completions'], reasoning_tokens: 'additive' },
       ranks: { base_url: provider.url, apis: ['rerank'] },
     },
@@ -108,6 +149,16 @@ describe('a call costs what its provider’s own bill says', () => {
       }
     },
   );
+
+  it('with the usage that OpenRouter reports beside its own cost, on every interface, whole and streamed', async () => {
+    expect(ownCosts).toHaveLength(1);
+    for (const ask of Object.values(asked)) {
+      for (const isStream of [false, true]) {
+        answer = chatAnswer({ ...ownCost }, isStream);
+        expect(await costOf(await ask('routed', isStream))).toBeCloseTo(ownCost.cost, 12);
+      }
+    }
+  });
 
   it('and reasoning counts once where it is part of the completion', async () => {
     const included = {

@@ -5,9 +5,6 @@ import { providerKindNames } from '../../shared/configuration/model-list/index.t
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { type ClientName, clientsOf, outcomeOf, type RecordedClient } from '../support/client-turns.ts';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
-import { frames } from '../support/provider-answers.ts';
-import type { RecordedOutcome, RecordedTurn } from '../support/recorded-turn.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import {
   type AnswerBytes,
   type AnswerRow,
@@ -16,7 +13,10 @@ import {
   type ListedStream,
   readRows,
   servedApis,
-} from './kind-answers.ts';
+} from '../support/kind-answers.ts';
+import { frames } from '../support/provider-answers.ts';
+import type { RecordedOutcome, RecordedTurn } from '../support/recorded-turn.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
 type Json = Record<string, unknown>;
 
@@ -51,9 +51,38 @@ describe('the table of answers', () => {
       if (hasStreams(row)) expect(streams.length > 0).toBe(!unsourced.includes('streams'));
       else expect([streams, unsourced.includes('streams')]).toEqual([[], false]);
       expect(refusals.length > 0).toBe(!unsourced.includes('refusals'));
+      for (const refusal of refusals) expect(refusal.source).toMatch(/^none$|^https:\/\/|^vercel\/ai, /);
       if (isConversation(row.api)) expect(Object.keys(ends)).not.toEqual([]);
     },
   );
+});
+
+/** One entry for each refusal; what a source is found for goes from here. */
+const unsourcedRefusals = [
+  'anthropic messages',
+  'azure chat-completions',
+  'bedrock converse',
+  'bedrock converse',
+  'bedrock embeddings',
+  'bedrock images',
+  'cohere rerank',
+  'google embeddings',
+  'google generate-content',
+  'google generate-content',
+  'mistral chat-completions',
+  'mistral embeddings',
+  'ollama embeddings',
+  'openai embeddings',
+  'openai responses',
+  'vllm chat-completions',
+  'vllm embeddings',
+];
+it('no refusal is as remembered but those that are listed here', () => {
+  const found = rows.flatMap(({ kind, api, answers }) => {
+    const remembered = 'as' in answers ? [] : (answers.refusals ?? []).filter(({ source }) => source === 'none');
+    return remembered.map(() => `${kind} ${api}`);
+  });
+  expect(found.toSorted()).toEqual(unsourcedRefusals);
 });
 
 interface Played {

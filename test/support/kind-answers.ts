@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProviderKind, providerKindNames, providerKinds } from '../../shared/configuration/model-list/index.ts';
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
-import type { RecordedTurn } from '../support/recorded-turn.ts';
+import type { RecordedTurn } from './recorded-turn.ts';
 
 type Json = Record<string, unknown>;
 
@@ -42,7 +42,8 @@ export interface ListedRefusal {
   /** Part of what the client reads; absent where the provider says nothing. */
   readonly words?: string;
   readonly reason?: string;
-  readonly source?: string;
+  /** Where the words were read, or `none`: as remembered, and to be compared with the provider's. */
+  readonly source: string;
 }
 
 /** What an entry may lack, where no source has it. */
@@ -77,7 +78,7 @@ type WrittenAnswers =
 type KindFile = Readonly<Partial<Record<ProviderApi, WrittenAnswers>>>;
 
 const readKind = (kind: ProviderKind): KindFile =>
-  JSON.parse(readFileSync(join(import.meta.dirname, 'answers', `${kind}.json`), 'utf8')) as KindFile;
+  JSON.parse(readFileSync(join(import.meta.dirname, '../kinds/answers', `${kind}.json`), 'utf8')) as KindFile;
 
 export interface AnswerRow {
   readonly kind: ProviderKind;
