@@ -15,11 +15,14 @@ const settings: Partial<StageSettings> = {
   modelsReservedConcurrency: 2,
   terminationProtection: false,
 };
+const protectedSettings = { ...settings, terminationProtection: true };
 
 /** Returns a line about the calls that were counted. */
 export async function liveProtected(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
   const key = await deployFirst(operator, project);
-  const line = await changeSecret(operator, project, { stage, settings, key });
+  const line = await changeSecret(operator, project, { stage, settings: protectedSettings, key });
+  await operator.tryDestroy(stage);
+  expectThat((await operator.readStack(dataStackName(stage))).stack !== undefined, 'a protected stack was destroyed');
   const adopted = await adopt(operator, project, key);
   await restore(operator, project, { key, adopted });
   return line;
@@ -27,7 +30,7 @@ export async function liveProtected(operator: OperatorCommands, project: Project
 
 /** Gives the API key. */
 async function deployFirst(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
-  project.writeSettings({ [stage]: { ...settings, terminationProtection: true } });
+  project.writeSettings({ [stage]: protectedSettings });
   const failed = await operator.tryDeploy(stage, failingDeployment);
   expectThat(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
   expectThat((await operator.tables(stage)).length === 0, 'a failed first deployment left tables behind');
@@ -37,8 +40,6 @@ async function deployFirst(operator: OperatorCommands, project: ProjectCopy): Pr
   expectThat(stack?.EnableTerminationProtection === true, 'the data stack is not protected after its first success');
   const key = await operator.configure(stage);
   await operator.smoke(stage, key);
-  await operator.tryDestroy(stage);
-  expectThat((await operator.readStack(dataStackName(stage))).stack !== undefined, 'a protected stack was destroyed');
   return key;
 }
 
