@@ -18,6 +18,7 @@ import { GatewayStage } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { contextOf, readContext } from '../../infra/cdk/this-deployment.ts';
 import { routePaths } from '../../shared/foundation/constants/index.ts';
+import { interfaceList } from '../../shared/protocol/interface-list/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { account, allTables, inShell, mockAccount, refusal } from './mocked-account.ts';
@@ -574,11 +575,23 @@ describe('the whole command', () => {
           `401 ${at('/v1/models')}`,
           `401 ${at('/openai/v1/models/none')}`,
           `401 ${at('/v1/responses/none/cancel')}`,
+          `401 ${at('/v1/models/none:streamGenerateContent')}`,
+          `401 ${at('/v1beta/models/none:generateContent')}`,
+          `401 ${at('/v1beta/models')}`,
+          `401 ${at('/bedrock/model/none/converse-stream')}`,
+          `401 ${at('/bedrock/inference-profiles')}`,
           `200 ${at('/console')}`,
           `401 ${at('/v1/manage/session')}`,
         ]),
       );
-      expect(asked).toHaveLength(4 + Object.keys(routePaths).length + 3 + 2);
+      const ofVendors = asked.filter((line) => /\/v1beta\/|\/bedrock\/|none:/.test(line));
+      // Every call of the list of interfaces is among them, and the lists of both vendors.
+      const listed = Object.values(interfaceList).flatMap(({ routes }) => routes);
+      const calls = listed.map(({ base, path }) => (base === 'all' ? '/v1' : base) + path.replace('**', 'none'));
+      expect(calls.filter((path) => !asked.includes(`401 ${at(path)}`))).toEqual([]);
+      expect(ofVendors).toHaveLength(calls.filter((path) => /\/v1beta\/|\/bedrock\/|none:/.test(path)).length + 2);
+      expect(asked).toHaveLength(4 + Object.keys(routePaths).length + 3 + ofVendors.length + 2);
+      expect(new Set(asked).size).toBe(asked.length);
       expect(asked.filter((line) => line.includes('*'))).toEqual([]);
       // A stage without a console has none of its routes, and one with names of its own is asked by the distribution's.
       const outputs = { ...served, BaseUrl: 'https://llm.example.com/v1', DistributionDomainName: 'd2.cloudfront.net' };
@@ -621,7 +634,7 @@ describe('the whole command', () => {
       const answer = (url: string) => (url.endsWith('/models') ? refused : { status: 401, text: '' });
       const run = await deploy('--stage prod --yes', { stages: { dev, prod: tasks }, answer });
       expect(run.failure).toBe(
-        'prod was deployed, but does not serve /v1/models, /openai/v1/models at https://d1.cloudfront.net: 404 {"error":"not_found", "message":"There is no such path."}',
+        'prod was deployed, but does not serve /v1/models, /openai/v1/models, /v1beta/models at https://d1.cloudfront.net: 404 {"error":"not_found", "message":"There is no such path."}',
       );
       expect(run.events.at(-1)).toMatch(/^cdk deploy/);
       // For two minutes, and only those that were refused.

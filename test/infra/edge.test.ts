@@ -1,5 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { callTimes, keepAliveCommentMs, originReadTimeoutSeconds } from '../../shared/foundation/constants/index.ts';
+import { interfaceList } from '../../shared/protocol/interface-list/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 interface Behaviour {
@@ -115,6 +116,35 @@ describe('the distribution', () => {
     // Of the paths that match the first counts: a call of a model that the path names, and a model with a colon in its id.
     expect(JSON.stringify(targets[1]?.DomainName)).toContain('"ChatCompletions');
     for (const target of targets.slice(2)) expect(JSON.stringify(target?.DomainName)).toContain('"Models');
+  });
+
+  it('hands calls of a model that the path names to the chat function, colons and all, at the bases of other vendors too', () => {
+    // One asterisk takes slashes too there; of the patterns that match the first counts.
+    const matches = (pattern: string, path: string) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(path);
+    const originOf = (path: string) => {
+      const [target] = [
+        ...config.CacheBehaviors.filter(({ PathPattern }) => matches(String(PathPattern), path)),
+        config.DefaultCacheBehavior,
+      ];
+      return JSON.stringify(config.Origins.find(({ Id }) => Id === target?.TargetOriginId)?.DomainName);
+    };
+    const routes = Object.values(interfaceList).flatMap(({ routes: listed }) => listed);
+    const models = ['gemini-3-pro', 'openai/gpt-5', 'anthropic.claude-v1:0', 'anthropic.claude-v1%3A0'];
+    for (const { base, path } of routes) {
+      for (const model of models) {
+        const called = (base === 'all' ? '/openai/v1' : base) + path.replace('**', model);
+        expect([called, originOf(called)]).toEqual([called, expect.stringContaining('"ChatCompletions')]);
+      }
+    }
+    for (const path of ['/v1beta/models', '/v1beta/models/gemini-3-pro', '/bedrock/inference-profiles']) {
+      expect(originOf(path)).toContain('"ChatCompletions');
+    }
+    for (const path of ['/v1/models', '/v1/models/openai/gpt-5', '/openai/v1/models']) {
+      expect(originOf(path)).toContain('"Models');
+    }
+    // No function in front of them could write the path anew.
+    const inFront = behaviours.filter((behaviour) => 'FunctionAssociations' in behaviour);
+    expect(inFront).toEqual([]);
   });
 
   it('caches nothing, compresses nothing, takes every method over HTTPS only and keeps the viewer’s Host to itself', () => {

@@ -1,6 +1,12 @@
 // Asks a deployed stage on each of its routes, at the address that its clients use: a deployment that ends well may still
 // leave one refused. No request has a valid key, so none costs anything.
-import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
+import {
+  basePaths,
+  bedrockPaths,
+  googleOperations,
+  rootPaths,
+  routePaths,
+} from '../../../shared/foundation/constants/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
@@ -41,12 +47,17 @@ function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[]
   const [base, second] = basePaths;
   const below = (start: string, paths: readonly string[]): Route[] =>
     paths.map((path) => ({ path: start + path.replaceAll(/\*+/g, 'none'), statuses: refusedByGateway }));
+  // A distribution tells these from the list of models by their colon.
+  const ofModels = googleOperations.map((operation) => `${routePaths.model}:${operation}`);
   const { landing, health, hello, openapi, console: page } = rootPaths;
   const authorization = `Bearer ${unknownOperatorKey}`;
   return [
     ...[health, hello, landing, openapi].map((path) => ({ path, statuses: open })),
     ...below(base, Object.values(routePaths)),
     ...below(second, [routePaths.chatCompletions, routePaths.models, routePaths.model]),
+    ...below(base, ofModels),
+    ...below('/v1beta', [routePaths.models, ...ofModels]),
+    ...below('/bedrock', Object.values(bedrockPaths)),
     ...(console === true
       ? [
           { path: page, isConsole: true, statuses: open } as const,

@@ -33,6 +33,15 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
+/** Operations that Google's clients name behind a model and a colon, below `/v1beta` and `/v1`. */
+export const googleOperations = [
+  'generateContent',
+  'streamGenerateContent',
+  'countTokens',
+  'embedContent',
+  'batchEmbedContents',
+] as const;
+
 /** Paths below `/bedrock`. */
 export const bedrockPaths = {
   converse: '/model/**/converse',

@@ -2,6 +2,7 @@
 // few clients use are loaded with their first call.
 import {
   bedrockPaths,
+  type googleOperations,
   headerNames,
   type InterfaceId,
   routePaths,
@@ -44,7 +45,7 @@ const belowBedrock = (...routes: readonly (readonly [path: string, operation: st
 const converse = () => import('../interfaces/converse/index.ts');
 
 /** Google's SDKs ask at `/v1beta`, and from 3.0 on at `/v1`. */
-const ofModels = (...operations: readonly string[]): readonly ListedRoute[] =>
+const ofModels = (...operations: readonly (typeof googleOperations)[number][]): readonly ListedRoute[] =>
   operations.flatMap((operation) =>
     (['/v1beta', '/v1'] as const).map((base) => ({ base, path: `${routePaths.model}:${operation}`, operation })),
   );
