@@ -1,10 +1,17 @@
 // `npm run openapi`: prints the description of the API, which a gateway serves at /openapi.json.
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import { managementRoutes } from '../../shared/configuration/management/index.ts';
 import { runScript } from '../run-script.ts';
 import { defaultServerUrl, errorsPage, openApiDocument } from './description/index.ts';
 
-const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
+const usage = 'npm run --silent openapi -- [--yaml | --errors | --routes] [--server URL]';
+
+/** The management interface: one line a request, with the least role that may send it. */
+const routesPage = (): string =>
+  Object.entries(managementRoutes)
+    .map(([request, { role, summary }]) => `${request.padEnd(46)}  ${role.padEnd(14)}  ${summary}`)
+    .join('\n');
 
 function textOf(args: readonly string[]): string {
   const { values } = parseArgs({
@@ -12,10 +19,12 @@ function textOf(args: readonly string[]): string {
     options: {
       yaml: { type: 'boolean', default: false },
       errors: { type: 'boolean', default: false },
+      routes: { type: 'boolean', default: false },
       server: { type: 'string', default: defaultServerUrl },
     },
   });
   if (values.errors) return errorsPage();
+  if (values.routes) return routesPage();
   const document = openApiDocument(values.server);
   return values.yaml
     ? stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd()

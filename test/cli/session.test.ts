@@ -12,11 +12,10 @@ interface Step {
   readonly printed: string[];
 }
 
-/** Of each session the lines behind `$ `, each with what it prints. */
-function readSessions(): Step[][] {
-  const readme = readFileSync(join(projectRoot, 'infra/cli/README.md'), 'utf8');
-  return [...readme.matchAll(/```console\n(.*?)```/gs)].map(([, block = '']) => readSteps(block));
-}
+const readText = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
+
+/** The commands of a session, each with what it prints. */
+const readSession = (name: string): Step[] => readSteps(readText(`test/cli/session-of-${name}.txt`));
 
 function readSteps(block: string): Step[] {
   const steps: Step[] = [];
@@ -54,8 +53,7 @@ async function untilSettled({ process, out }: RunningGateway, requests: number):
   while (out().split('"event":"request"').length - 1 < requests) await once(process.stdout as Readable, 'data');
 }
 
-describe('a session of the README prints what stands there, line by line', () => {
-  const sessions = readSessions();
+describe('a session that the README links to prints what stands there, line by line', () => {
   const folder = temporaryFolder();
   const data = join(folder, 'readme');
   let running: RunningGateway;
@@ -67,10 +65,10 @@ describe('a session of the README prints what stands there, line by line', () =>
   afterAll(() => running.stop());
 
   it.each([
-    ['a day', 0, 20],
-    ['an outage', 1, 8],
-  ])('%s', async (_name, index, stepsMin) => {
-    const steps = sessions[index] ?? [];
+    ['a-day', 20],
+    ['an-outage', 8],
+  ])('%s', async (name, stepsMin) => {
+    const steps = readSession(name);
     expect(steps.length).toBeGreaterThan(stepsMin);
     const earlierRequests = requests;
     const shell = startShell((ofShell) => {
@@ -90,5 +88,13 @@ describe('a session of the README prints what stands there, line by line', () =>
     } finally {
       shell.stop();
     }
+  });
+
+  it('and begins with the commands that the README itself shows', () => {
+    const [, shown = ''] = /```console\n(.*?)```/s.exec(readText('infra/cli/README.md')) ?? [];
+    const run = readSession('a-day').map(({ command }) => command);
+    const commands = readSteps(shown).map(({ command }) => command);
+    expect(commands.length).toBeGreaterThan(5);
+    expect(commands.filter((command) => !run.includes(command))).toEqual([]);
   });
 });

@@ -15,8 +15,9 @@ const rowsOf = (rows: SettingRows) =>
   });
 
 describe('every setting', () => {
-  it.each(['workspaces', 'keys'])('of %s is in the page of the gateway file', (owner) => {
-    const page = readFileSync(join(projectRoot, 'shared/configuration/gateway-file/README.md'), 'utf8');
+  it.each(['workspaces', 'keys'])('of %s is in the file with every field, or in the table beside it', (owner) => {
+    const folder = join(projectRoot, 'shared/configuration/gateway-file');
+    const page = ['every-field.yaml', 'README.md'].map((name) => readFileSync(join(folder, name), 'utf8')).join('\n');
     const names = Object.keys(owner === 'keys' ? keySettings : workspaceSettings);
     const missing = names.filter((name) => !new RegExp(`\\b${name.split('.').at(-1)}\\b`).test(page));
     expect(missing).toEqual([]);

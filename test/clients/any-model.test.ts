@@ -1,8 +1,6 @@
 // Clients of one interface on models that speak another: requests reach the model, and answers are whole in the form
 // of their own SDK, from JSON and from a stream alike.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -10,9 +8,7 @@ import { countedTexts } from '../support/counted-texts.ts';
 import { hello as chatHello, type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
 import { baseUrlOf, citySchema, formats, startClientGateway } from './client-gateway.ts';
-import { formatRows } from './readme-table.ts';
-
-const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+import { formatResults } from './results.ts';
 
 let gateway: Harness;
 let client: Anthropic;
@@ -84,7 +80,7 @@ it('the stock Anthropic client reaches providers of the formats in the table, an
     expect(error).toMatchObject({ errorCode: 'model_not_routable', apiMessage: expect.stringContaining('messages') });
   }
   const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
-  expect(formatRows(readme)['@anthropic-ai/sdk']).toEqual(cells);
+  expect(formatResults['@anthropic-ai/sdk']).toEqual(cells);
   expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
 });
 

@@ -1,7 +1,6 @@
 // Common parts of the scripts that drive a coding agent: the agent from npm under .cache/, a gateway with models that
 // behave and models that fail, and one line for each result. No request leaves this machine.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Skipped } from '../../infra/verify/verify-step.ts';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
@@ -10,7 +9,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import useOneFolderForTheRun from '../support/temporary-folder.ts';
 import { formats, providersOfFormats } from './client-gateway.ts';
 import { installPackages } from './npm-packages.ts';
-import { formatRows } from './readme-table.ts';
+import { formatResults } from './results.ts';
 
 export interface CodingAgent {
   /** As its users call it. */
@@ -54,7 +53,7 @@ const startGateway = (speaks: InterfaceId): Promise<Harness> =>
 export type AgentChecks = Readonly<Record<string, (program: string, gateway: Harness) => Promise<void>>>;
 
 /**
- * Holds the row of the agent in the README: a model whose providers speak another format is refused at once, in words that
+ * Holds the row of the agent in results.ts: a model whose providers speak another format is refused at once, in words that
  * the agent shows. `failureOf`: its error for a call to a model, undefined after an answer.
  */
 export async function checkFormats(
@@ -71,8 +70,7 @@ export async function checkFormats(
     assert.match(failure, /No provider of .* serves the interface/);
     assert.equal(gateway.simulator.calls.length, 0);
   }
-  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
-  assert.deepEqual(formatRows(readme)[name], cells, `${name}: formats in the README`);
+  assert.deepEqual(formatResults[name], cells, `${name}: formats in results.ts`);
 }
 
 /** `-- WORDS`: the checks with these words in their titles. */

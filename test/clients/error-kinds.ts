@@ -3,7 +3,7 @@ import type { Harness } from '../support/harness.ts';
 import { type ProviderName, poorKey, upstreams } from './client-gateway.ts';
 
 export interface ErrorKind {
-  /** As the table of the README names it. */
+  /** What fails, and the status. */
   readonly title: string;
   readonly model: string;
   readonly keyOf: (gateway: Harness) => string;

@@ -1,7 +1,5 @@
 // Every client library on both base URLs, and at providers of every format: the same features work. After them, one client's
 // own behaviour.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createCohere } from '@ai-sdk/cohere';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible';
@@ -30,7 +28,7 @@ import { impatiently } from './impatient.ts';
 import { onFailedAttempt } from './langchain-retries.ts';
 import { chatClients, chatFormats, nodeClients, responsesClients } from './node-clients.ts';
 import { openaiByHand } from './openai-client.ts';
-import { formatRows, thinkingRows } from './readme-table.ts';
+import { formatResults, thinkingResults } from './results.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
 
 let gateway: Harness;
@@ -129,9 +127,7 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
   });
 });
 
-const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
-
-describe('the README', () => {
+describe('results.ts', () => {
   it.each(Object.keys(nodeClients))('says at providers of which formats %s is answered', async (name) => {
     const cells: Record<string, string> = {};
     for (const format of formats) {
@@ -142,7 +138,7 @@ describe('the README', () => {
     }
     const served = formats.filter((format) => cells[format] === 'yes');
     expect(served).toEqual(chatFormats);
-    expect(formatRows(readme)[name]).toEqual(cells);
+    expect(formatResults[name]).toEqual(cells);
     expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
   });
 
@@ -168,7 +164,7 @@ describe('the README', () => {
         'Claude (messages, converse)': messages,
         'Gemini (generate-content)': await cellOf('generate-content'),
       };
-      expect(thinkingRows(readme)[name]).toEqual(shown);
+      expect(thinkingResults[name]).toEqual(shown);
     },
   );
 });
@@ -394,7 +390,7 @@ describe('vectors', () => {
     }
     expect(served).toEqual(['embeddings']);
     const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
-    expect(formatRows(readme)['openai, Embeddings']).toEqual(cells);
+    expect(formatResults['openai, Embeddings']).toEqual(cells);
   });
 
   it('come to the AI SDK, one for each value', async () => {

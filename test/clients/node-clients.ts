@@ -8,7 +8,7 @@ import { openaiResponses } from './openai-responses-client.ts';
 
 type Clients = Readonly<Record<string, (connection: ClientConnection) => ClientUnderTest>>;
 
-/** By the names that the README gives them. */
+/** By the names that `results.ts` gives them. */
 export const chatClients: Clients = {
   openai: openaiClient,
   'AI SDK': aiSdk,

@@ -1,7 +1,6 @@
 // `npm run test:python-clients`: the client libraries for Python, from PyPI in virtual environments under .cache/, through
 // a gateway on both base URLs. Says in one line what is skipped where there is no Python or no package index.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
@@ -14,7 +13,7 @@ import { startCountedGateway } from './python-gateway.ts';
 import { runInterfaces } from './python-interfaces.ts';
 import { runPlayground } from './python-playground.ts';
 import { runRetrieval } from './python-retrieval.ts';
-import { clientRows, formatRows, readsAs, requestRows, thinkingRows } from './readme-table.ts';
+import { formatResults, libraryResults, readsAs, requestResults, thinkingResults } from './results.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
 
 /** Files of requirements: some libraries want version 2 of OpenAI's. */
@@ -82,20 +81,21 @@ function checkErrors({ errors }: Seen): void {
 const countsOf = (seen: SeenOfBases): string[] =>
   errorKinds.map((_kind, index) => basePaths.map((base) => seen[base].errors[index]?.requests).join(' → '));
 
-/** Rows of the README: `name, setting` is a variant of a client, with no row of its own. */
-function checkReadme(readme: string, name: string, seen: SeenOfBases): void {
-  assert.deepEqual(requestRows(readme)[name], countsOf(seen), `${name}: requests in the README`);
+/** Rows of results.ts: `name, setting` is a variant of a client, with no row of its own. */
+function checkResults(name: string, seen: SeenOfBases): void {
+  assert.deepEqual(requestResults[name], countsOf(seen), `${name}: requests in results.ts`);
   if (name.includes(', ')) return;
   const example = errorKinds.findIndex(({ title }) => title === exampleTitle);
   const read = (base: keyof SeenOfBases) =>
     readsAs(seen[base].errors[example]?.text ?? '', errorKinds[example] as never);
   const [, cost] = seen['/openai/v1'].features.answer as [string, number | null];
-  const row = { showsCost: cost !== null, reads: { '/openai/v1': read('/openai/v1'), '/v1': read('/v1') } };
-  assert.deepEqual(clientRows(readme)[name], row, `${name}: its row in the README`);
+  const { reads, cost: shownAt } = libraryResults[name] ?? {};
+  assert.equal(shownAt !== undefined, cost !== null, `${name}: where results.ts says its cost shows`);
+  assert.deepEqual(reads, { '/openai/v1': read('/openai/v1'), '/v1': read('/v1') }, `${name}: its row in results.ts`);
 }
 
 /** At every format a feature works as at chat completions, or is refused with a message. */
-function checkFormats(readme: string, name: string, seen: SeenOfClient): void {
+function checkFormats(name: string, seen: SeenOfClient): void {
   const { bases, formats: answers, translated, thinking } = seen;
   const cells: Record<string, string> = {};
   for (const format of formats) {
@@ -108,7 +108,7 @@ function checkFormats(readme: string, name: string, seen: SeenOfClient): void {
     chatFormats,
   );
   // A setting, such as a number of retries, is the same client.
-  if (!name.includes('=')) assert.deepEqual(formatRows(readme)[name], cells, `${name}: formats in the README`);
+  if (!name.includes('=')) assert.deepEqual(formatResults[name], cells, `${name}: formats in results.ts`);
   for (const [provider, { features, errors }] of Object.entries(translated)) {
     checkFeatures(name, '/openai/v1', features);
     for (const [index, { title, says }] of kindsAt(provider as ProviderName).entries()) {
@@ -128,7 +128,7 @@ function checkFormats(readme: string, name: string, seen: SeenOfClient): void {
   });
   assert.equal(converse, messages);
   const shown = { 'Claude (messages, converse)': messages, 'Gemini (generate-content)': gemini };
-  assert.deepEqual(thinkingRows(readme)[`${name}, the message as it came`], shown, `${name}: thinking in the README`);
+  assert.deepEqual(thinkingResults[`${name}, the message as it came`], shown, `${name}: thinking in results.ts`);
 }
 
 async function runSet(set: string): Promise<string> {
@@ -153,12 +153,11 @@ async function runSet(set: string): Promise<string> {
     const clients = Object.entries(
       JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Record<string, SeenOfClient>,
     );
-    const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
     for (const [name, seen] of clients) {
       for (const base of basePaths) checkFeatures(name, base, seen.bases[base].features);
       checkErrors(seen.bases['/openai/v1']);
-      checkReadme(readme, name, seen.bases);
-      checkFormats(readme, name, seen);
+      checkResults(name, seen.bases);
+      checkFormats(name, seen);
     }
     return clients.map(([name]) => name).join(', ');
   } finally {

@@ -218,10 +218,8 @@ describe('a key', () => {
   });
 });
 
-it('the annotated example of the README can be applied to a fresh store, and twice changes nothing', async () => {
-  const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
-  const [, fields = ''] = readme.split('\n## Every field\n');
-  const text = /```yaml\n([\s\S]*?)```/.exec(fields)?.[1] ?? '';
+it('the file with every field can be applied to a fresh store, and twice changes nothing', async () => {
+  const text = readFileSync(new URL('../../../shared/configuration/gateway-file/every-field.yaml', import.meta.url), 'utf8');
   const report = await apply(text);
   expect(report.changes.every(({ change }) => change === 'created')).toBe(true);
   expect(changed(await apply(text))).toEqual([]);

@@ -1,0 +1,124 @@
+// What tests measured of each client, by the names that the tests give it. Rows `…, Responses`, `…, default`,
+// `AI SDK, openai()` and `pydantic-ai, openai:` call Responses, the others chat completions. `AI SDK` is
+// `createOpenAICompatible`. Each suite of this folder compares its rows with what it sees.
+import { type ClientFormat, formats } from './client-gateway.ts';
+import { type ErrorKind, errorKinds } from './error-kinds.ts';
+
+type ErrorText = 'code and message' | 'code' | 'message' | 'status alone';
+
+interface LibraryResult {
+  /** Where the library shows the cost of an answer; undefined where it does not. */
+  readonly cost: string | undefined;
+  /** What the text of an error shows, by base URL. */
+  readonly reads: Readonly<Record<'/openai/v1' | '/v1', ErrorText>>;
+}
+
+const library = (cost: string | undefined, belowOpenAi: ErrorText, belowV1: ErrorText): LibraryResult => ({
+  cost,
+  reads: { '/openai/v1': belowOpenAi, '/v1': belowV1 },
+});
+
+export const libraryResults: Readonly<Record<string, LibraryResult>> = {
+  'openai': library('usage.cost', 'message', 'code'),
+  'AI SDK': library('usage.raw.cost', 'message', 'status alone'),
+  'LangChain.js': library('response_metadata.usage.cost', 'message', 'code'),
+  '@openai/agents': library('rawResponses[0].providerData.usage.cost', 'message', 'code'),
+  'openai, Responses': library('usage.cost', 'message', 'code'),
+  'AI SDK, openai()': library('usage.raw.cost', 'message', 'status alone'),
+  '@openai/agents, default': library('rawResponses[0].providerData.usage.cost', 'message', 'code'),
+  'openai (Python)': library('usage.model_extra["cost"]', 'message', 'status alone'),
+  'openai 2 (Python)': library('usage.model_extra["cost"]', 'code and message', 'code and message'),
+  'langchain-openai': library('response_metadata["token_usage"]["cost"]', 'message', 'status alone'),
+  'pydantic-ai': library(undefined, 'code and message', 'code'),
+  'openai-agents': library(undefined, 'message', 'status alone'),
+  'litellm': library('usage.cost', 'message', 'code and message'),
+  'llama-index': library('raw.usage.model_extra["cost"]', 'code and message', 'code and message'),
+  'instructor': library('usage.model_extra["cost"]', 'code and message', 'code and message'),
+};
+
+/** Requests that one failing call makes with the library's defaults: refused for good, failed for good, may succeed later. */
+type RequestCounts = readonly [refused: number, failed: number, later: number];
+
+const requestCounts: readonly (readonly [counts: RequestCounts, clients: readonly string[]])[] = [
+  [[1, 1, 3], ['openai', 'openai, Responses', '@openai/agents', '@openai/agents, default', 'openai (Python)', 'openai 2 (Python)', 'langchain-openai']],
+  [[1, 1, 3], ['pydantic-ai', 'pydantic-ai, openai:', 'openai-agents', 'openai-agents, default', 'litellm', 'instructor']],
+  [[1, 1, 3], ['AI SDK, gatewayFetch', 'AI SDK, openai(), gatewayFetch']],
+  [[1, 3, 3], ['AI SDK', 'AI SDK, openai()']],
+  [[1, 1, 7], ['LangChain.js, onFailedAttempt']],
+  [[1, 7, 7], ['LangChain.js']],
+  [[1, 1, 2], ['llama-index, max_retries=1']],
+  [[1, 3, 12], ['llama-index']],
+];
+
+const countOf = ([refused, failed, later]: RequestCounts, { title, isFinal }: ErrorKind): number => {
+  if (!isFinal) return later;
+  return /\((400|401|402)\)$/.test(title) ? refused : failed;
+};
+
+/** How often each client asks: client → one cell a kind, in the order of `errorKinds`, alike on both base URLs. */
+export const requestResults: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  requestCounts.flatMap(([counts, clients]) => {
+    const cells = errorKinds.map((kind) => countOf(counts, kind)).map((count) => `${count} → ${count}`);
+    return clients.map((client) => [client, cells] as const);
+  }),
+);
+
+const chatFormats = ['chat-completions', 'messages', 'converse', 'generate-content', 'responses'] as const;
+
+const clientsOfEveryFormat = [
+  'openai',
+  'AI SDK',
+  'LangChain.js',
+  '@openai/agents',
+  'openai, Responses',
+  'AI SDK, openai()',
+  '@openai/agents, default',
+  '@anthropic-ai/sdk',
+  'Claude Code',
+  'Codex',
+  'openai (Python)',
+  'openai 2 (Python)',
+  'langchain-openai',
+  'pydantic-ai',
+  'pydantic-ai, openai:',
+  'openai-agents',
+  'openai-agents, default',
+  'litellm',
+  'llama-index',
+  'instructor',
+  'anthropic (Python)',
+];
+
+const servedFormats = (served: readonly ClientFormat[]): Readonly<Record<string, 'yes' | 'no'>> =>
+  Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+
+/** Client → format of the provider → whether it is answered. */
+export const formatResults: Readonly<Record<string, Readonly<Record<string, 'yes' | 'no'>>>> = {
+  ...Object.fromEntries(clientsOfEveryFormat.map((client) => [client, servedFormats(chatFormats)])),
+  'openai, Embeddings': servedFormats(['embeddings']),
+};
+
+/** Client → maker of the model → what of its signed thinking the client sends back with the results of tools. */
+export const thinkingResults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'openai': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'no' },
+  'openai, the message as it came': { 'Claude (messages, converse)': 'yes, not of a stream', 'Gemini (generate-content)': 'yes' },
+  'AI SDK': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'yes' },
+  'LangChain.js': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'no' },
+  '@openai/agents': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'yes, not of a stream' },
+  'openai (Python), the message as it came': { 'Claude (messages, converse)': 'yes', 'Gemini (generate-content)': 'yes' },
+  'openai 2 (Python), the message as it came': { 'Claude (messages, converse)': 'yes', 'Gemini (generate-content)': 'yes' },
+};
+
+/** Public suite (llm-comply 0.5.0, PyPI) → format → how many of its cases pass. */
+export const complianceResults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'openai-chat': { 'messages': '9 of 9', 'responses': '9 of 9', 'converse': '9 of 9', 'generate-content': '9 of 9', 'chat-completions': 'relayed' },
+  'anthropic': { 'messages': 'relayed', 'responses': '9 of 9', 'converse': '9 of 9', 'generate-content': '9 of 9', 'chat-completions': '9 of 9' },
+  'open-responses': { 'messages': '12 of 13', 'responses': 'relayed', 'converse': '12 of 13', 'generate-content': '12 of 13', 'chat-completions': '12 of 13' },
+};
+
+/** Says which parts of an error are in the text that a library shows. */
+export function readsAs(text: string, { code, says }: ErrorKind): ErrorText {
+  const hasMessage = text.includes(says);
+  if (text.includes(code)) return hasMessage ? 'code and message' : 'code';
+  return hasMessage ? 'message' : 'status alone';
+}
