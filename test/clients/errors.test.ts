@@ -160,9 +160,12 @@ describe('results.ts', () => {
     });
   });
 
-  it.each(['langchain-retries.ts', 'ai-sdk-fetch.ts'])('is beside a page that links to the tested lines: %s', (file) => {
-    expect(readme).toContain(`](${file})`);
-  });
+  it.each(['langchain-retries.ts', 'ai-sdk-fetch.ts'])(
+    'is beside a page that links to the tested lines: %s',
+    (file) => {
+      expect(readme).toContain(`](${file})`);
+    },
+  );
 
   it('says how many requests each client makes of each kind, on either base URL', async () => {
     const measured: Record<string, string[]> = {};

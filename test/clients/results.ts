@@ -19,7 +19,7 @@ const library = (cost: string | undefined, belowOpenAi: ErrorText, belowV1: Erro
 });
 
 export const libraryResults: Readonly<Record<string, LibraryResult>> = {
-  'openai': library('usage.cost', 'message', 'code'),
+  openai: library('usage.cost', 'message', 'code'),
   'AI SDK': library('usage.raw.cost', 'message', 'status alone'),
   'LangChain.js': library('response_metadata.usage.cost', 'message', 'code'),
   '@openai/agents': library('rawResponses[0].providerData.usage.cost', 'message', 'code'),
@@ -31,19 +31,39 @@ export const libraryResults: Readonly<Record<string, LibraryResult>> = {
   'langchain-openai': library('response_metadata["token_usage"]["cost"]', 'message', 'status alone'),
   'pydantic-ai': library(undefined, 'code and message', 'code'),
   'openai-agents': library(undefined, 'message', 'status alone'),
-  'litellm': library('usage.cost', 'message', 'code and message'),
+  litellm: library('usage.cost', 'message', 'code and message'),
   'llama-index': library('raw.usage.model_extra["cost"]', 'code and message', 'code and message'),
-  'instructor': library('usage.model_extra["cost"]', 'code and message', 'code and message'),
+  instructor: library('usage.model_extra["cost"]', 'code and message', 'code and message'),
 };
 
 /** Requests that one failing call makes with the library's defaults: refused for good, failed for good, may succeed later. */
 type RequestCounts = readonly [refused: number, failed: number, later: number];
 
 const requestCounts: readonly (readonly [counts: RequestCounts, clients: readonly string[]])[] = [
-  [[1, 1, 3], ['openai', 'openai, Responses', '@openai/agents', '@openai/agents, default', 'openai (Python)', 'openai 2 (Python)', 'langchain-openai']],
-  [[1, 1, 3], ['pydantic-ai', 'pydantic-ai, openai:', 'openai-agents', 'openai-agents, default', 'litellm', 'instructor']],
-  [[1, 1, 3], ['AI SDK, gatewayFetch', 'AI SDK, openai(), gatewayFetch']],
-  [[1, 3, 3], ['AI SDK', 'AI SDK, openai()']],
+  [
+    [1, 1, 3],
+    [
+      'openai',
+      'openai, Responses',
+      '@openai/agents',
+      '@openai/agents, default',
+      'openai (Python)',
+      'openai 2 (Python)',
+      'langchain-openai',
+    ],
+  ],
+  [
+    [1, 1, 3],
+    ['pydantic-ai', 'pydantic-ai, openai:', 'openai-agents', 'openai-agents, default', 'litellm', 'instructor'],
+  ],
+  [
+    [1, 1, 3],
+    ['AI SDK, gatewayFetch', 'AI SDK, openai(), gatewayFetch'],
+  ],
+  [
+    [1, 3, 3],
+    ['AI SDK', 'AI SDK, openai()'],
+  ],
   [[1, 1, 7], ['LangChain.js, onFailedAttempt']],
   [[1, 7, 7], ['LangChain.js']],
   [[1, 1, 2], ['llama-index, max_retries=1']],
@@ -100,20 +120,47 @@ export const formatResults: Readonly<Record<string, Readonly<Record<string, 'yes
 
 /** Client → maker of the model → what of its signed thinking the client sends back with the results of tools. */
 export const thinkingResults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'openai': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'no' },
-  'openai, the message as it came': { 'Claude (messages, converse)': 'yes, not of a stream', 'Gemini (generate-content)': 'yes' },
+  openai: { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'no' },
+  'openai, the message as it came': {
+    'Claude (messages, converse)': 'yes, not of a stream',
+    'Gemini (generate-content)': 'yes',
+  },
   'AI SDK': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'yes' },
   'LangChain.js': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'no' },
   '@openai/agents': { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'yes, not of a stream' },
-  'openai (Python), the message as it came': { 'Claude (messages, converse)': 'yes', 'Gemini (generate-content)': 'yes' },
-  'openai 2 (Python), the message as it came': { 'Claude (messages, converse)': 'yes', 'Gemini (generate-content)': 'yes' },
+  'openai (Python), the message as it came': {
+    'Claude (messages, converse)': 'yes',
+    'Gemini (generate-content)': 'yes',
+  },
+  'openai 2 (Python), the message as it came': {
+    'Claude (messages, converse)': 'yes',
+    'Gemini (generate-content)': 'yes',
+  },
 };
 
 /** Public suite (llm-comply 0.5.0, PyPI) → format → how many of its cases pass. */
 export const complianceResults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'openai-chat': { 'messages': '9 of 9', 'responses': '9 of 9', 'converse': '9 of 9', 'generate-content': '9 of 9', 'chat-completions': 'relayed' },
-  'anthropic': { 'messages': 'relayed', 'responses': '9 of 9', 'converse': '9 of 9', 'generate-content': '9 of 9', 'chat-completions': '9 of 9' },
-  'open-responses': { 'messages': '12 of 13', 'responses': 'relayed', 'converse': '12 of 13', 'generate-content': '12 of 13', 'chat-completions': '12 of 13' },
+  'openai-chat': {
+    messages: '9 of 9',
+    responses: '9 of 9',
+    converse: '9 of 9',
+    'generate-content': '9 of 9',
+    'chat-completions': 'relayed',
+  },
+  anthropic: {
+    messages: 'relayed',
+    responses: '9 of 9',
+    converse: '9 of 9',
+    'generate-content': '9 of 9',
+    'chat-completions': '9 of 9',
+  },
+  'open-responses': {
+    messages: '12 of 13',
+    responses: 'relayed',
+    converse: '12 of 13',
+    'generate-content': '12 of 13',
+    'chat-completions': '12 of 13',
+  },
 };
 
 /** Says which parts of an error are in the text that a library shows. */

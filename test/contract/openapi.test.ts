@@ -189,7 +189,11 @@ const readText = (path: string): string => readFileSync(join(projectRoot, path),
 
 /** The cells of a Markdown table, the line of dashes left out; the formatter may have aligned them. */
 function section(title: string): string {
-  return readText('infra/openapi/README.md').split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? '';
+  return (
+    readText('infra/openapi/README.md')
+      .split(/^## /m)
+      .find((part) => part.startsWith(`${title}\n`)) ?? ''
+  );
 }
 
 const tableIn = (markdown: string): string[][] =>

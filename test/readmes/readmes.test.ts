@@ -1,7 +1,9 @@
 // Settings, options, commands, names and numbers in the pages, against the code. A page with a new name needs nothing
 // here.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { readOptions as readBenchOptions } from '../../infra/bench/bench-options.ts';
 import { checkSettings } from '../../infra/cdk/check-settings.ts';
@@ -12,14 +14,6 @@ import type { CommandLine } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import { readOptions as readLocalOptions } from '../../infra/local/start-options.ts';
 import { readSmokeArgs } from '../../infra/verify/smoke.ts';
-import {
-  answerFeatures,
-  clientsOfMessages,
-  clientsOfResponses,
-  columnsOf,
-  requestFeatures,
-  translatedApis,
-} from '../support/format-features/index.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
 
 const sources = readSourceFiles(['shared', 'functions', 'infra']);
@@ -39,6 +33,15 @@ const fences = /^```.*\n[\s\S]*?^```/gm;
 const spansOf = (text: string): string[] => [
   ...new Set([...text.replaceAll(fences, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)),
 ];
+/** Anchors of a page's headings, as GitHub makes them. */
+const headingsOf = (page: string): string[] =>
+  [...page.replaceAll(fences, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 /** Lines of code blocks and inline code, without what a comment says. */
 const codeOf = (text: string): string[] =>
   [...(text.match(fences) ?? []).flatMap((block) => block.split('\n')), ...spansOf(text)].map((line) =>
@@ -73,12 +76,17 @@ const readers: Readonly<Record<string, (words: readonly string[]) => unknown>> =
 };
 
 describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path, text) => {
-  it('links to files that are there', () => {
-    const pictures = [...text.matchAll(/<img src="([^"]+)"/g)];
-    const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g), ...pictures].map(([, target = '']) => target);
-    const missing = targets.filter(
-      (target) => !/^https?:/.test(target) && !existsSync(join(projectRoot, dirname(path), target)),
-    );
+  it('links to files, and headings of pages, that are there', () => {
+    const pictures = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, source = '']) => source);
+    const links = [...text.replaceAll(fences, '').matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const missing = [...links, ...pictures].filter((link) => {
+      if (/^https?:/.test(link)) return false;
+      const [file = '', heading] = link.split('#');
+      const target = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(join(projectRoot, target))) return true;
+      if (heading === undefined) return false;
+      return !headingsOf(readFileSync(join(projectRoot, target), 'utf8')).includes(heading);
+    });
     expect(missing).toEqual([]);
   });
 
@@ -140,59 +148,50 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
 });
 
 describe('the settings of a stage', () => {
-  it('are all in the table of the page on deploying, and nothing else is', () => {
+  it('are each explained in the schema that the page on deploying names', () => {
     const page = pages.find(({ path }) => path === 'infra/cdk/README.md')?.text ?? '';
-    const section = /^## Settings$([\s\S]*?)^## /m.exec(page)?.[1] ?? '';
-    const rows = section.split('\n').filter((line) => /^\| `/.test(line));
-    const named = rows.flatMap((line) => spansOf(line.split('|')[1] ?? ''));
-    const isMember = (name: string) => {
-      if (Object.hasOwn(development, name)) return true;
-      // Those that may be left out. Of any other the schema says that there is no such field.
-      expect(() => checkSettings('dev', { ...development, [name]: undefined })).not.toThrow();
-      return true;
-    };
-    expect(named.filter((name) => !isMember(name))).toEqual([]);
-    expect(Object.keys(development).filter((name) => !named.includes(name))).toEqual([]);
+    expect(page).toContain('](settings-schema.ts)');
+    const schema = readFileSync(join(projectRoot, 'infra/cdk/settings-schema.ts'), 'utf8');
+    const explained = new Set([...schema.matchAll(/\*\/\n {2}(?:readonly )?(\w+)\??:/g)].map(([, name = '']) => name));
+    expect(Object.keys(development).filter((name) => !explained.has(name))).toEqual([]);
   });
 });
 
-describe('the tables of the page on translated formats', () => {
-  const page = pages.find(({ path }) => path === 'shared/routing/formats/hub/README.md')?.text ?? '';
-  const tableBelow = (title: string): string[][] =>
-    (page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '')
-      .split('\n')
-      .filter((line) => line.startsWith('|'))
-      .map((line) => line.split('|').slice(1, -1))
-      .map((cells) => cells.map((text) => text.trim()));
+describe('the index of README.md', () => {
+  const readme = pages.find(({ path }) => path === 'README.md')?.text ?? '';
+  const [, index = ''] = readme.split('\n## I want to …\n');
 
   it.each([
-    [
-      'What clients of chat completions send',
-      translatedApis,
-      requestFeatures.map(({ feature, cells }) => [feature, cells]),
-    ],
-    ['What they get', translatedApis, answerFeatures.map(({ feature, cells }) => [feature, cells])],
-    [
-      'What clients of Messages send',
-      columnsOf.messages,
-      clientsOfMessages.map(({ feature, becomes }) => [feature, becomes]),
-    ],
-    [
-      'What clients of Responses send',
-      columnsOf.responses,
-      clientsOfResponses.map(({ feature, becomes }) => [feature, becomes]),
-    ],
-  ] as [string, readonly string[], [string, Record<string, { says: string }>][]][])(
-    'say of each feature and format what is tested, and nothing else: %s',
-    (title, columns, rows) => {
-      const [head, _line, ...grouped] = tableBelow(title);
-      // A row of the page may be of several features, in any order.
-      const table = grouped.flatMap(([features = '', ...cells]) => features.split('; ').map((one) => [one, ...cells]));
-      expect(head?.slice(1)).toEqual(columns.map((format) => `\`${format}\``));
-      const tested = rows.map(([feature, cells]) => [feature, ...columns.map((format) => cells[format]?.says)]);
-      const byFeature = (list: readonly (readonly (string | undefined)[])[]) =>
-        list.map((row) => row.join(' | ')).toSorted();
-      expect(byFeature(table)).toEqual(byFeature(tested));
+    ['Azure', 'Ollama', 'OpenAI-compatible'],
+    ['Cursor', 'Claude Code', 'Open WebUI', 'LangChain'],
+    ['rotate a key', 'who spent what', 'upgrade', 'restore'],
+    ['Okta', 'Entra', 'Google', 'Keycloak'],
+    ['proxy', 'private authority', 'LiteLLM', 'Kubernetes', 'error means'],
+  ])('has what people come for, one click away: %s, …', (...subjects) => {
+    const lines = index.split('\n');
+    for (const subject of subjects) {
+      const line = lines.find((one) => one.includes(subject)) ?? '';
+      expect([subject, line]).toEqual([subject, expect.stringMatching(/\]\([^)]+\)/)]);
+    }
+  });
+});
+
+/** Pages that people read who run or call a gateway, by their first sentence. */
+const usersPages = pages.filter(({ text }) => /^# .+\n\nFor (users|operators|callers)\b/.test(text));
+
+describe('a page for users', () => {
+  it.each(usersPages.map(({ path, text }) => [path, text] as const))(
+    'has blocks that can be read as what they are: %s',
+    (_path, text) => {
+      const blocks = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, kind = '', block = '']) => [
+        kind,
+        block,
+      ]);
+      for (const [kind, block = ''] of blocks) {
+        if (kind === 'yaml') expect(parse(block)).toEqual(expect.any(Object));
+        if (kind === 'json') expect(JSON.parse(block)).toEqual(expect.anything());
+        if (kind === 'sh') expect(spawnSync('bash', ['-n'], { input: block, encoding: 'utf8' }).stderr).toBe('');
+      }
     },
   );
 });

@@ -1,11 +1,20 @@
 // `npm run --silent features`: prints what becomes of each feature at a format that the client's interface is translated to.
-import { answerFeatures, clientsOfMessages, clientsOfResponses, columnsOf, requestFeatures, translatedApis } from './index.ts';
+import {
+  answerFeatures,
+  clientsOfMessages,
+  clientsOfResponses,
+  columnsOf,
+  requestFeatures,
+  translatedApis,
+} from './index.ts';
 
 type Cells = Readonly<Record<string, { readonly says: string }>>;
 const rowsOf = (features: readonly { readonly feature: string; readonly becomes: Cells }[]) =>
   features.map(({ feature, becomes }) => [feature, becomes] as const);
 
-const tables: Readonly<Record<string, readonly [columns: readonly string[], rows: readonly (readonly [string, Cells])[]]>> = {
+const tables: Readonly<
+  Record<string, readonly [columns: readonly string[], rows: readonly (readonly [string, Cells])[]]>
+> = {
   'What clients of chat completions send': [
     translatedApis,
     requestFeatures.map(({ feature, cells }) => [feature, cells as Cells]),

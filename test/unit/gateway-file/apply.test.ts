@@ -219,7 +219,10 @@ describe('a key', () => {
 });
 
 it('the file with every field can be applied to a fresh store, and twice changes nothing', async () => {
-  const text = readFileSync(new URL('../../../shared/configuration/gateway-file/every-field.yaml', import.meta.url), 'utf8');
+  const text = readFileSync(
+    new URL('../../../shared/configuration/gateway-file/every-field.yaml', import.meta.url),
+    'utf8',
+  );
   const report = await apply(text);
   expect(report.changes.every(({ change }) => change === 'created')).toBe(true);
   expect(changed(await apply(text))).toEqual([]);
