@@ -1,4 +1,5 @@
 // `npm run --silent features`: prints what becomes of each feature at a format that the client's interface is translated to.
+import { runScript } from '../../../infra/run-script.ts';
 import {
   answerFeatures,
   clientsOfMessages,
@@ -24,10 +25,12 @@ const tables: Readonly<
   'What clients of Responses send': [columnsOf.responses, rowsOf(clientsOfResponses as never)],
 };
 
-for (const [title, [columns, rows]] of Object.entries(tables)) {
-  const lines = rows.flatMap(([feature, cells]) => [
-    feature,
-    ...columns.map((format) => `  ${format.padEnd(16)}  ${cells[format]?.says ?? ''}`),
-  ]);
-  process.stdout.write(`# ${title}\n\n${lines.join('\n')}\n\n`);
-}
+await runScript('features', () => {
+  for (const [title, [columns, rows]] of Object.entries(tables)) {
+    const lines = rows.flatMap(([feature, cells]) => [
+      feature,
+      ...columns.map((format) => `  ${format.padEnd(16)}  ${cells[format]?.says ?? ''}`),
+    ]);
+    process.stdout.write(`# ${title}\n\n${lines.join('\n')}\n\n`);
+  }
+});
