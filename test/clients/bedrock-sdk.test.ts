@@ -280,6 +280,14 @@ describe('a refusal has the form of AWS', () => {
     const messages = [{ role: 'user', content: [{ text: 'Hello' }] }, { content: [] }];
     const bad = await failureOf(bedrock.send(new ConverseCommand(hello('regions/sonnet', { messages } as never))));
     expect([bad.name, bad.message]).toEqual(['ValidationException', 'messages[1].role: is missing']);
+    const critics = [{ role: 'critic', content: [{ text: 'Hello' }] }];
+    const foreign = hello('on/messages/echo', { messages: critics } as never);
+    const unknown = await failureOf(bedrock.send(new ConverseCommand(foreign)));
+    expect([unknown.name, unknown.code, unknown.message]).toEqual([
+      'ValidationException',
+      'invalid_request',
+      'messages[0].role: this role is unknown.',
+    ]);
     expect(gateway.simulator.calls).toEqual([]);
   });
 });

@@ -177,7 +177,10 @@ describe('Gemini', () => {
     const body = { contents: [{ role: 'critic', parts: [{ text: 'Hello' }] }] };
     const translated = await ask('/v1beta/models/messages/echo:generateContent', body);
     expect(translated.status).toBe(400);
-    expect(await translated.text()).toContain('contents[0].role');
+    const refusal = JSON.stringify(await jsonOf(translated));
+    expect(refusal).toContain('invalid_request');
+    expect(refusal).toContain('contents[0].role');
+    expect(refusal).not.toContain('feature_unsupported');
     await ask('/v1beta/models/generate-content/echo:generateContent', body);
     expect(gateway.simulator.calls.at(-1)?.body).toEqual(body);
   });

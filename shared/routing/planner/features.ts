@@ -82,6 +82,9 @@ export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): Gate
         .map((need) => [need.kind, need]),
     ).values(),
   ].toReversed();
+  const role = lacked.find(({ kind }) => kind === 'unknown_role');
+  if (role !== undefined)
+    return fail('invalid_request', { message: `${role.member}: this role is unknown.`, param: role.member });
   const lackedByAll = lacked.filter(({ kind }) => lacks.every((one) => one.some((need) => need.kind === kind)));
   const named = lackedByAll.length > 0 ? lackedByAll : lacked;
   const what = named.map(({ kind, member }) => (kind === member ? kind : `${kind} (${member})`)).join(', ');

@@ -65,7 +65,7 @@ function nameOfOwn({ toolSpec }: JsonObject): string | undefined {
 const neededRoles = (messages: unknown): HubNeed[] =>
   (Array.isArray(messages) ? messages : []).flatMap((message, index): HubNeed[] =>
     isJsonObject(message) && !converseRoles.has(message.role)
-      ? [{ kind: 'content_part', member: `messages[${index}].role` }]
+      ? [{ kind: 'unknown_role', member: `messages[${index}].role` }]
       : [],
   );
 

@@ -66,7 +66,7 @@ function neededChoice(body: JsonObject): HubNeed[] {
 /** An unknown role decides the effect of a content. */
 const neededRoles = (contents: unknown): HubNeed[] =>
   (Array.isArray(contents) ? contents : []).flatMap((content, at): HubNeed[] =>
-    isJsonObject(content) && !roles.has(content.role) ? [{ kind: 'content_part', member: `contents[${at}].role` }] : [],
+    isJsonObject(content) && !roles.has(content.role) ? [{ kind: 'unknown_role', member: `contents[${at}].role` }] : [],
   );
 
 function neededPart({ part, path: member }: PlacedPart): HubNeed[] {
