@@ -30,6 +30,12 @@ describe('the pages', () => {
     expect(counts.filter(([path, words]) => words > (longerPages[path] ?? pageWords))).toEqual([]);
   });
 
+  it('leave the list, or have their number lowered, when they became shorter by 100 words', () => {
+    const found = new Map(counts);
+    const stale = Object.entries(longerPages).filter(([path, ceiling]) => (found.get(path) ?? 0) < ceiling - 150);
+    expect(stale).toEqual([]);
+  });
+
   it('have no more words together than the bound, the README included', () => {
     const [readme] = readMarkdownFiles([]);
     const words = counts.reduce((sum, [, count]) => sum + count, countWords(readme?.text ?? ''));

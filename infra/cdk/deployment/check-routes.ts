@@ -1,6 +1,7 @@
 // Asks a deployed stage on each of its routes, at the address that its clients use: a deployment that ends well may still
 // leave one refused. No request has a valid key, so none costs anything.
 import {
+  type BasePath,
   basePaths,
   bedrockPaths,
   googleOperations,
@@ -45,7 +46,7 @@ const refusedByGateway = [401, 405];
 /** Routes of every stage, and of the console where there is one. */
 function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[] {
   const [base, second] = basePaths;
-  const below = (start: string, paths: readonly string[]): Route[] =>
+  const below = (start: BasePath, paths: readonly string[]): Route[] =>
     paths.map((path) => ({ path: start + path.replaceAll(/\*+/g, 'none'), statuses: refusedByGateway }));
   // A distribution tells these from the list of models by their colon.
   const ofModels = googleOperations.map((operation) => `${routePaths.model}:${operation}`);

@@ -81,7 +81,7 @@ export type HubNeedKind =
   /** Tools without a stated effort: a model may have a default of its own. */
   | 'tools_without_effort'
   | 'content_part'
-  /** Whose a message is, where no format knows the word: a fault of the request. */
+  /** A role that no format knows: a fault of the request. */
   | 'unknown_role'
   | 'thread'
   | 'mcp_servers'

@@ -1,6 +1,5 @@
 // Applies the operator's knowledge of a provider beyond its format: betas and fields that it refuses, and other names
 // of them.
-
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import { type MultipartBody, plainName } from '../../protocol/forms/index.ts';

@@ -1,5 +1,4 @@
 // Whether the gateway marks a prompt for the cache of its provider, and how it marks one that is relayed.
-
 import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import {

@@ -1,6 +1,5 @@
 // Fields in both spellings of Google's interface. A body that has any in the other one is written in `camelCase`, once, so
 // that everything else knows a single name. Names that clients choose (parameters, arguments, labels) stay as they are.
-
 import { fail } from '../../../errors/index.ts';
 import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { type JsonText, scanJson } from '../../wire/index.ts';
