@@ -1,19 +1,21 @@
-// `npm run model-list`: makes the shipped list anew from the lists that others keep, and says where they disagree. With a
-// file, that is LiteLLM's list; without one, pip fetches the newest.
+// `npm run model-list`: makes the shipped list anew from the lists that others keep, and prints where they disagree. With a
+// file, that is LiteLLM's list; without one, pip fetches the newest. `--differences` prints those of the shipped list, and
+// changes nothing.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { fromRow, type ListDocument } from '../../shared/configuration/model-list/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { runScript } from '../run-script.ts';
 import type { LitellmList } from './litellm-row.ts';
 import { readLitellm } from './read-litellm.ts';
-import { writeListDocument } from './write-list.ts';
+import { comparisonOf, writeListDocument } from './write-list.ts';
 
 const run = promisify(execFile);
-const usage = 'npm run model-list [-- LITELLM.json]';
-const listFolder = new URL('../../shared/configuration/model-list/', import.meta.url);
+const usage = 'npm run model-list [-- LITELLM.json | --differences]';
+const listFile = new URL('../../shared/configuration/model-list/models.json', import.meta.url);
 const manifest = new URL('../../package.json', import.meta.url);
 /** The wheel is 40 MB, of which the list is 3. */
 const listMaxBytes = 64 * 1024 * 1024;
@@ -38,8 +40,12 @@ async function fetchList(): Promise<Fetched> {
   }
 }
 
-async function refresh(args: readonly string[]): Promise<void> {
-  const [file] = args;
+async function printDifferences(): Promise<void> {
+  const { date, models } = JSON.parse(await readFile(listFile, 'utf8')) as ListDocument;
+  process.stdout.write(comparisonOf(models.map(fromRow), Date.parse(date)));
+}
+
+async function refresh(file: string | undefined): Promise<void> {
   const { list, version } =
     file === undefined ? await fetchList() : { list: JSON.parse(await readFile(file, 'utf8')), version: 'of a file' };
   const { devDependencies } = JSON.parse(await readFile(manifest, 'utf8')) as {
@@ -50,9 +56,9 @@ async function refresh(args: readonly string[]): Promise<void> {
     source: `litellm ${version} on PyPI; prices of openrouter from ${second}`,
     nowMs: systemClock.nowMs(),
   });
-  await writeFile(new URL('models.json', listFolder), document);
-  await writeFile(new URL('SOURCES.md', listFolder), comparison);
-  process.stdout.write(`${comparison.split('\n').find((line) => line.startsWith('Of '))}\n`);
+  await writeFile(listFile, document);
+  process.stdout.write(comparison);
 }
 
-await runScript('model-list', () => refresh(process.argv.slice(2)), usage);
+const [argument] = process.argv.slice(2);
+await runScript('model-list', () => (argument === '--differences' ? printDifferences() : refresh(argument)), usage);

@@ -1,4 +1,4 @@
-// The shipped list and the page of differences, as text: one line a model, in an order that does not depend on the source.
+// The shipped list and the table of differences, as text: one line a model, in an order that does not depend on the source.
 import {
   type ListedModel,
   listColumns,
@@ -31,9 +31,7 @@ export function comparisonOf(models: readonly ListedModel[], nowMs: number): str
   const { compared, same, differences } = compareSources(models, nowMs);
   const date = new Date(nowMs).toISOString().slice(0, 10);
   const lines = [
-    '# Where the two sources disagree',
-    '',
-    'Written by `npm run model-list`. USD per million tokens.',
+    'Prices in which the two sources disagree, in USD per million tokens.',
     '',
     `Of ${models.length} models, ${compared} are priced by both lists, ${same} of them alike (${date}). The list has the first price.`,
     `${differences.length} prices differ: by date (a change that one list has not seen), by region, or by a fault of one of them.`,

@@ -1,4 +1,5 @@
 export {
+  fromRow,
   type ListDocument,
   type ListedFeature,
   type ListedMediaPrices,

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '#jest';
 import { readLitellm } from '../../../infra/model-list/read-litellm.ts';
 import { comparisonOf, writeListDocument } from '../../../infra/model-list/write-list.ts';
@@ -174,9 +176,13 @@ describe('the shipped model list', () => {
   });
 
   // Where the two sources are known to disagree.
-  it('is beside a page of every price in which a second source differs, by the versions of both that are installed', () => {
-    const cells = (text: string) => text.replace(/ *\| */g, '|').replace(/-{3,}/g, '---');
-    expect(cells(readText('SOURCES.md'))).toBe(cells(comparisonOf(models, nowMs)));
+  it('has every price in which a second source differs printed by the command that its page names, and stays as it is', () => {
+    expect(readText('README.md')).toContain('npm run --silent model-list -- --differences');
+    const main = fileURLToPath(new URL('../../../infra/model-list/main.ts', import.meta.url));
+    const printed = execFileSync(process.execPath, [main, '--differences'], { encoding: 'utf8' });
+    expect(printed).toBe(comparisonOf(models, nowMs));
+    expect(printed.split('\n').filter((line) => line.startsWith('| ')).length).toBeGreaterThan(10);
+    expect(JSON.parse(readText('models.json'))).toEqual(document);
   });
 });
 

@@ -62,7 +62,7 @@ const KeySignIn = ({ isOnly }: { readonly isOnly: boolean }) => {
       </Form>
       <p id="key-help" class="muted">
         An API key does not open the console. Make an operator key with{' '}
-        <code>npm run gw -- operators create --name NAME</code>; a local demo prints one as it starts. It is kept in
+        <code>gw operators create --name NAME</code>; a local demo prints one as it starts. It is kept in
         this tab only.
       </p>
     </>
