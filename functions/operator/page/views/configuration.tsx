@@ -87,8 +87,7 @@ export const ConfigurationView = () => {
       <TextEditor title="Gateway file" rows={24} value={text} change={setText} fault={failure?.message} />
       <p class="muted">
         Fields of a workspace that are left out stay as they are stored; providers and models are replaced whole.
-        Provider keys are named and never shown. Only <code>gw apply</code> stores new keys of BYOK
-        connections.
+        Provider keys are named and never shown. Only <code>gw apply</code> stores new keys of BYOK connections.
       </p>
       <Failure failure={failure} />
       {failure?.code === 'precondition_failed' && (

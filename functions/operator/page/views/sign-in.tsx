@@ -61,9 +61,8 @@ const KeySignIn = ({ isOnly }: { readonly isOnly: boolean }) => {
         </button>
       </Form>
       <p id="key-help" class="muted">
-        An API key does not open the console. Make an operator key with{' '}
-        <code>gw operators create --name NAME</code>; a local demo prints one as it starts. It is kept in
-        this tab only.
+        An API key does not open the console. Make an operator key with <code>gw operators create --name NAME</code>; a
+        local demo prints one as it starts. It is kept in this tab only.
       </p>
     </>
   );
