@@ -3,7 +3,7 @@ import { describe, expect, it } from '#jest';
 import { readMarkdownFiles } from '../support/source-files.ts';
 
 const pageWords = 800;
-const allPagesWords = 27_600;
+const allPagesWords = 26_250;
 
 /** Rounded up to the next 50: pages that are to become shorter. */
 const longerPages: Readonly<Record<string, number>> = {
