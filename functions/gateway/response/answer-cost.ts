@@ -3,19 +3,16 @@ import type { CachedAnswer } from '../../../shared/accounting/response-cache/ind
 import { formatUsd, toUsdNumber } from '../../../shared/foundation/money/index.ts';
 import type { AnswerCost, UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
-import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
-import type { AdmittedPlain } from '../stages.ts';
+import { type AnsweredCall, sourceOf } from './answered-call.ts';
 
 /** Price of an answer that a provider has given for this call. */
 export function chargedCost(
-  { bill }: Pick<AdmittedPlain, 'bill'>,
-  { attemptCount }: Pick<ProviderRun, 'attemptCount'>,
-  { admitted: { candidate } }: ProvidedAnswer,
+  { call: { bill }, run: { attemptCount }, provided }: AnsweredCall,
   { usage, payer }: Charge,
   reported: UsageReport | undefined,
 ): AnswerCost {
   const total = bill.totalOf('workspace');
-  const served = { provider: candidate.provider.id, model: candidate.model.id, attempts: attemptCount };
+  const served = { ...sourceOf(provided), attempts: attemptCount };
   return {
     costUsd: formatUsd(total),
     cost: toUsdNumber(total),

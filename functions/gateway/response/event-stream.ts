@@ -1,184 +1,238 @@
 // The stream a client sees: events unchanged, an error where it broke, one end, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
-import { storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { servingApis, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import type { StreamSchemaCheck, StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
-import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
-import type { AnswerCost, AnswerEvent, EventDetails } from '../../../shared/protocol/wire/index.ts';
 import {
+  type AnswerEvent,
   brokenStreamMessages,
+  type EventDetails,
   laterReport,
   stoppedMessage,
   type Units,
   type UsageReport,
 } from '../../../shared/protocol/wire/index.ts';
+import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AttemptFailure, midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import { answerStatus } from '../exit/exit.ts';
 import type { OpenStream } from '../provider-call.ts';
-import type { StreamEnd } from '../stages.ts';
+import type { EndedCall, StreamEnd } from '../stages.ts';
+import { chargedCost } from './answer-cost.ts';
+import { type AnsweredCall, sourceOf } from './answered-call.ts';
+import { cacheWriter, keepEvents } from './cacheable-events.ts';
 import { withKeepAlive } from './keep-alive.ts';
+import { openStoringAccountMemory } from './remember-storing-account.ts';
+import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
-interface RelayOptions {
-  readonly clock: Clock;
-  readonly writer: StreamWriter;
-  /** Sent during silence; comments if absent. */
-  readonly keepAlive?: string | undefined;
-  readonly cost: () => AnswerCost;
-  /** Where it breaks, the connection is cut. */
-  readonly isBytes: boolean;
-  /** Copies of each line that are kept until the end. Without memory for them they are dropped. */
-  readonly copies: { readonly count: number; readonly memory: CallMemory; readonly drop: () => void };
-  /** Called with every event of the provider. */
-  readonly onEvent?: ((event: AnswerEvent) => void) | undefined;
-  /**
-   * Runs when the stream is complete, before its end: stores data that must be there before the client knows. Without a
-   * transcript where it is too long to be stored.
-   */
-  readonly onComplete?: ((transcript: string | undefined) => Promise<void> | undefined) | undefined;
-  /** Runs when the stream has broken, before the client knows. Never rejects. */
-  readonly onBroken: () => Promise<void> | undefined;
-  /** Runs beside them, however the stream has ended. Never rejects. */
-  readonly onEnd: () => Promise<void>;
+interface StreamedCall extends AnsweredCall {
+  readonly stream: OpenStream;
   /** Checks the whole answer against its schema, if there is one. */
   readonly schemaCheck: StreamSchemaCheck | undefined;
 }
 
-/** Observations of a stream while it was relayed. */
-export interface RelayedStream {
-  /** The last that was reported. */
-  usage: UsageReport | undefined;
-  outputBytes: number;
-  /** Bytes after that report, which it does not include. */
-  outputBytesAfterUsage: number;
-  /** Bytes after the last report above zero: some providers send zeros until the last event. */
-  outputBytesAfterCount: number;
-  /** When the first of them came. */
-  outputAtMs: number | undefined;
-  /** Whether a report includes the output before it. */
-  countsUnseen: boolean;
-  /** Metadata of the answer from its events. */
-  model: string | undefined;
-  finishReasons: string[];
-  /** Things that came and may have prices of their own. */
-  units: Units;
-  end: StreamEnd;
-  /** Where and by which rule it fails its schema. */
-  schemaMismatch: string | undefined;
-}
-
-interface StreamRelay {
+/** One stream on its way to the client. */
+export class AnswerStream {
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: AsyncIterable<BodyPart>;
-  /** Observations so far; final when `readOn` has resolved. */
-  readonly relayed: Readonly<RelayedStream>;
-  /** Reads the rest after the client left, who pays for the tokens that were used. Never rejects. */
-  readonly readOn: () => Promise<void>;
-}
+  readonly #deps: GatewayDependencies;
+  readonly #streamed: StreamedCall;
+  readonly #writer: StreamWriter;
+  /** Where a stream of bytes breaks, the connection is cut. */
+  readonly #isBytes: boolean;
+  readonly #parts: AsyncGenerator<BodyPart, void, undefined>;
+  readonly #cacheable: ReturnType<typeof keepEvents>;
+  readonly #storingAccount: ReturnType<typeof openStoringAccountMemory>;
+  readonly #transcript = collectText();
+  readonly #seen: SeenStream = nothingSeen();
+  /** Copies of each line that are kept until the end; 0 once there was no memory for them. */
+  #copies: number;
+  /** Kept back until the answer is stored. */
+  #lastEvent = '';
+  #charge: Charge | undefined;
 
-export function relayStream(stream: OpenStream, options: RelayOptions): StreamRelay {
-  const relayed: RelayedStream = {
-    usage: undefined,
-    outputBytes: 0,
-    outputBytesAfterUsage: 0,
-    outputBytesAfterCount: 0,
-    outputAtMs: undefined,
-    countsUnseen: false,
-    model: undefined,
-    finishReasons: [],
-    units: {},
-    end: undefined,
-    schemaMismatch: undefined,
-  };
-  const parts = relay(stream, relayed, options);
-  const next = withKeepAlive(options.clock, parts, options.keepAlive);
-  return {
+  constructor(deps: GatewayDependencies, streamed: StreamedCall) {
+    const { call, provided, headers, stream, schemaCheck } = streamed;
+    const { request, holdings, idempotencyKey } = call;
+    const isCached = holdings.cache?.store !== undefined;
+    const bytesType = bytesTypeOf(stream.opening);
+    this.#deps = deps;
+    this.#streamed = streamed;
+    this.#writer = request.openStreamWriter(call.scope.baseUrlRules);
+    this.#isBytes = bytesType !== undefined;
+    this.#cacheable = keepEvents(isCached);
+    this.#storingAccount = openStoringAccountMemory(deps, call, provided);
+    this.#copies = [isCached, idempotencyKey !== undefined, schemaCheck !== undefined].filter(Boolean).length;
+    this.headers = { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) };
+    this.#parts = this.#relay();
+    const next = withKeepAlive(deps.clock, this.#parts, this.#isBytes ? '' : keepAliveOf(streamed, this.#writer));
     // Without `return` of the generator: a reader that leaves must not end it.
-    body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
-    relayed,
-    async readOn() {
-      for await (const _part of parts);
-    },
-  };
+    this.body = { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) };
+  }
+
+  /** Reads the rest after the client left, who pays for the tokens that were used. Never rejects. */
+  async readOn(): Promise<void> {
+    for await (const _part of this.#parts);
+  }
+
+  closeBroken(why: 'failed' | 'over_time'): string {
+    return this.#writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
+  }
+
+  /** How the stream ended: called once, after the last byte. */
+  ended(): Pick<EndedCall, 'stream' | 'writeCache'> {
+    const { call, run, provided } = this.#streamed;
+    const { end, schemaMismatch, model, finishReasons } = this.#seen;
+    const charge = this.#charged();
+    const { usage } = charge;
+    const { startedAtMs } = provided.admitted;
+    // Undefined only where a fault of ours ended the relay: it says nothing about the provider.
+    const outcome = end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
+    const attempt = {
+      ...provided.admitted,
+      reachedVia: provided.reachedVia,
+      outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
+      latencyMs: this.#deps.clock.nowMs() - startedAtMs,
+      firstOutputMs: run.firstOutputAtMs === undefined ? undefined : run.firstOutputAtMs - startedAtMs,
+      tokens: usage.promptTokens + usage.completionTokens,
+      charge,
+      schemaMismatch,
+      details: { model, finishReasons },
+    };
+    const content = outcome === 'complete' ? this.#cacheable.content() : undefined;
+    const writeCache = content && cacheWriter(this.#deps, call, provided.reachedVia, charge, () => content);
+    return { stream: { end, attempt }, writeCache };
+  }
+
+  async *#relay(): AsyncGenerator<BodyPart, void, undefined> {
+    const { stream, schemaCheck } = this.#streamed;
+    try {
+      const opening = await this.#copied(this.#written(stream.opening));
+      if (opening !== '') yield part(opening);
+      for await (const { events, dropped = [], failure } of stream.rest) {
+        for (const { details } of dropped) this.#count(details);
+        const lines = await this.#copied(this.#written(events));
+        if (lines !== '') yield part(lines);
+        if (failure === undefined) continue;
+        yield await this.#endBroken(failure);
+        return;
+      }
+      stream.finish();
+      const mismatch = stream.isBlocked?.() === true ? undefined : await schemaCheck?.mismatch();
+      if (mismatch !== undefined) {
+        yield await this.#endMismatched(mismatch);
+        return;
+      }
+      this.#seen.end = 'complete';
+      const beforeEnd = await this.#copied(this.#writer.beforeEnd(this.#seen.usage, () => this.#cost()));
+      if (beforeEnd !== '') yield part(beforeEnd);
+      await Promise.all([this.#store(), this.#settle()]);
+    } catch (error) {
+      yield await this.#endBroken(stream.failureOf(error));
+      return;
+    } finally {
+      stream.abort();
+    }
+    yield end(this.#lastEvent + this.#writer.end);
+  }
+
+  #written(events: readonly AnswerEvent[]): string {
+    let lines = '';
+    for (const event of events) {
+      this.#count(event.details);
+      this.#storingAccount.hear(event.details);
+      this.#cacheable.add?.(event);
+      const line = this.#writer.event(event);
+      if (event.details.isLast) this.#lastEvent += line;
+      else lines += line;
+    }
+    return lines;
+  }
+
+  #count(details: EventDetails): void {
+    countEvent(this.#seen, details, this.#deps.clock);
+  }
+
+  /** The same lines. Without memory for their copies nothing is copied any more. */
+  async #copied(lines: string): Promise<string> {
+    if (this.#copies === 0) return lines;
+    const { call, schemaCheck } = this.#streamed;
+    try {
+      await call.scope.memory.reserve(Buffer.byteLength(lines) * this.#copies);
+      if (call.idempotencyKey !== undefined) this.#transcript.add(lines);
+    } catch {
+      this.#copies = 0;
+      this.#transcript.drop();
+      this.#cacheable.drop();
+      schemaCheck?.drop();
+    }
+    return lines;
+  }
+
+  #endBroken(failure: AttemptFailure): Promise<BodyPart> {
+    this.#seen.end = failure;
+    const message = failure.cause === 'stopped' ? stoppedMessage : undefined;
+    return this.#released(() =>
+      this.#isBytes ? { ...end(''), isCut: true } : end(this.#writer.broken(midStreamCodeOf[failure.kind], message)),
+    );
+  }
+
+  #endMismatched(mismatch: string): Promise<BodyPart> {
+    this.#seen.end = 'schema_mismatch';
+    this.#seen.schemaMismatch = mismatch;
+    const message = `${brokenStreamMessages.schema_validation_failed} It fails at ${mismatch}.`;
+    return this.#released(() => end(this.#writer.broken('schema_validation_failed', message)));
+  }
+
+  /** The last part, once the claims of the call are free: its client may retry as soon as it knows. */
+  async #released(lastPart: () => BodyPart): Promise<BodyPart> {
+    const released = this.#streamed.call.claims.release({ isRetryable: true, reachedProvider: true });
+    await Promise.all([released?.catch(() => {}), this.#settle()]);
+    return lastPart();
+  }
+
+  /** Stores the answer for replays before the client has its end; without its text where that is too long. */
+  #store(): Promise<void> | undefined {
+    const { call, provided } = this.#streamed;
+    if (call.idempotencyKey === undefined) return undefined;
+    this.#transcript.add(this.#lastEvent + this.#writer.end);
+    const answer = { status: answerStatus, headers: this.headers, body: this.#transcript.text() };
+    return call.claims.store(answer, sourceOf(provided));
+  }
+
+  /** However the stream has ended. Never rejects. */
+  async #settle(): Promise<void> {
+    const { settleEarly } = this.#streamed.call;
+    // The charge is made with the release of the slots.
+    if (settleEarly !== undefined) this.#charged();
+    await allBegun([settleEarly?.(), this.#storingAccount.written()]);
+  }
+
+  #cost() {
+    return chargedCost(this.#streamed, this.#charged(), this.#seen.usage);
+  }
+
+  #charged(): Charge {
+    this.#charge ??= chargeStream(this.#streamed, this.#seen, this.#deps.clock.nowMs());
+    return this.#charge;
+  }
 }
 
 const ended = { done: true, value: undefined } as const;
-
-async function* relay(
-  stream: OpenStream,
-  relayed: RelayedStream,
-  { writer, clock, ...options }: RelayOptions,
-): AsyncGenerator<BodyPart, void, undefined> {
-  const transcript = collectText();
-  const { copies } = options;
-  let isCollecting = copies.count > 0;
-  const send = async (lines: string): Promise<string> => {
-    if (!isCollecting) return lines;
-    try {
-      await copies.memory.reserve(Buffer.byteLength(lines) * copies.count);
-      if (options.onComplete !== undefined) transcript.add(lines);
-    } catch {
-      isCollecting = false;
-      transcript.drop();
-      copies.drop();
-    }
-    return lines;
-  };
-  /** Kept back until the answer is stored. */
-  let lastEvent = '';
-  const relayEvents = (events: readonly AnswerEvent[]): Promise<string> => {
-    let lines = '';
-    for (const event of events) {
-      countEvent(relayed, event.details, clock);
-      options.onEvent?.(event);
-      const line = writer.event(event);
-      if (event.details.isLast) lastEvent += line;
-      else lines += line;
-    }
-    return send(lines);
-  };
-  const endBroken = async (failure: AttemptFailure): Promise<BodyPart> => {
-    relayed.end = failure;
-    await Promise.all([options.onBroken(), options.onEnd()]);
-    const message = failure.cause === 'stopped' ? stoppedMessage : undefined;
-    if (options.isBytes) return { ...end(''), isCut: true };
-    return end(writer.broken(midStreamCodeOf[failure.kind], message));
-  };
-  try {
-    const opening = await relayEvents(stream.opening);
-    if (opening !== '') yield part(opening);
-    for await (const { events, dropped = [], failure } of stream.rest) {
-      for (const { details } of dropped) countEvent(relayed, details, clock);
-      const lines = await relayEvents(events);
-      if (lines !== '') yield part(lines);
-      if (failure === undefined) continue;
-      yield await endBroken(failure);
-      return;
-    }
-    stream.finish();
-    const mismatch = stream.isBlocked?.() === true ? undefined : await options.schemaCheck?.mismatch();
-    if (mismatch !== undefined) {
-      relayed.end = 'schema_mismatch';
-      relayed.schemaMismatch = mismatch;
-      await Promise.all([options.onBroken(), options.onEnd()]);
-      const message = `${brokenStreamMessages.schema_validation_failed} It fails at ${mismatch}.`;
-      yield end(writer.broken('schema_validation_failed', message));
-      return;
-    }
-    relayed.end = 'complete';
-    const beforeEnd = await send(writer.beforeEnd(relayed.usage, options.cost));
-    if (beforeEnd !== '') yield part(beforeEnd);
-    transcript.add(lastEvent + writer.end);
-    await Promise.all([options.onComplete?.(transcript.text()), options.onEnd()]);
-  } catch (error) {
-    yield await endBroken(stream.failureOf(error));
-    return;
-  } finally {
-    stream.abort();
-  }
-  yield end(lastEvent + writer.end);
-}
-
 const part = (text: string): BodyPart => ({ text, isEnd: false });
 const end = (text: string): BodyPart => ({ text, isEnd: true });
+
+/** A sign of life in silence; undefined for comments. A provider of the client's own interface sends its own. */
+function keepAliveOf(
+  { call: { clientInterface, request }, provided: { reachedVia } }: AnsweredCall,
+  { ping }: StreamWriter,
+): string | undefined {
+  const isRelayed = reachedVia.format === servingApis[clientInterface.id].native;
+  return (isRelayed ? undefined : ping) ?? request.streamForm?.keepAlive;
+}
 
 /** Collects the text to store; of a longer one there is none. */
 function collectText() {
@@ -198,24 +252,78 @@ function collectText() {
   };
 }
 
+/** Observations of a stream while it was relayed. */
+interface SeenStream {
+  /** The last that was reported. */
+  usage: UsageReport | undefined;
+  outputBytes: number;
+  /** Bytes after that report, which it does not include. */
+  outputBytesAfterUsage: number;
+  /** Bytes after the last report above zero: some providers send zeros until the last event. */
+  outputBytesAfterCount: number;
+  /** When the first of them came. */
+  outputAtMs: number | undefined;
+  /** Whether a report includes the output before it. */
+  countsUnseen: boolean;
+  /** Metadata of the answer from its events. */
+  model: string | undefined;
+  readonly finishReasons: string[];
+  /** Things that came and may have prices of their own. */
+  units: Units;
+  end: StreamEnd;
+  /** Where and by which rule it fails its schema. */
+  schemaMismatch: string | undefined;
+}
+
+const nothingSeen = (): SeenStream => ({
+  usage: undefined,
+  outputBytes: 0,
+  outputBytesAfterUsage: 0,
+  outputBytesAfterCount: 0,
+  outputAtMs: undefined,
+  countsUnseen: false,
+  model: undefined,
+  finishReasons: [],
+  units: {},
+  end: undefined,
+  schemaMismatch: undefined,
+});
+
+function countEvent(seen: SeenStream, details: EventDetails, clock: Clock): void {
+  const { outputBytes, usage: reported, model, finishReasons, units } = details;
+  if (outputBytes > 0) seen.outputAtMs ??= clock.nowMs();
+  seen.model ??= model;
+  if (units?.images) seen.units = withImages(seen.units, units.images);
+  if (finishReasons !== undefined) seen.finishReasons.push(...finishReasons);
+  const later = reported === undefined ? seen.usage : laterReport(seen.usage, reported);
+  /** Undefined when nothing new was reported. */
+  const usage = later === seen.usage ? undefined : later;
+  const countsOutput = (usage?.tokens.output ?? 0) > 0;
+  seen.outputBytes += outputBytes;
+  seen.countsUnseen ||= countsOutput && seen.outputBytes > 0;
+  seen.outputBytesAfterUsage = usage === undefined ? seen.outputBytesAfterUsage + outputBytes : 0;
+  seen.outputBytesAfterCount = countsOutput ? 0 : seen.outputBytesAfterCount + outputBytes;
+  seen.usage = usage ?? seen.usage;
+}
+
 const withImages = ({ images: former, ...units }: Units, images: NonNullable<Units['images']>): Units => ({
   ...units,
   images: { ...images, count: (former?.count ?? 0) + images.count },
 });
 
-function countEvent(relayed: RelayedStream, details: EventDetails, clock: Clock): void {
-  const { outputBytes, usage: reported, model, finishReasons, units } = details;
-  if (outputBytes > 0) relayed.outputAtMs ??= clock.nowMs();
-  relayed.model ??= model;
-  if (units?.images) relayed.units = withImages(relayed.units, units.images);
-  if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
-  const later = reported === undefined ? relayed.usage : laterReport(relayed.usage, reported);
-  /** Undefined when nothing new was reported. */
-  const usage = later === relayed.usage ? undefined : later;
-  const countsOutput = (usage?.tokens.output ?? 0) > 0;
-  relayed.outputBytes += outputBytes;
-  relayed.countsUnseen ||= countsOutput && relayed.outputBytes > 0;
-  relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
-  relayed.outputBytesAfterCount = countsOutput ? 0 : relayed.outputBytesAfterCount + outputBytes;
-  relayed.usage = usage ?? relayed.usage;
+function chargeStream({ call, provided: { admitted } }: AnsweredCall, seen: SeenStream, nowMs: number): Charge {
+  const { candidate, startedAtMs } = admitted;
+  // The last report of a stream that ended well is believed, also a zero.
+  const isWhole = seen.end === 'complete' || seen.end === 'schema_mismatch';
+  const bytesAfterUsage = isWhole ? seen.outputBytesAfterUsage : seen.outputBytesAfterCount;
+  const units = { images: { count: 0 }, ...seen.units };
+  const output = { outputBytes: seen.outputBytes, bytesAfterUsage, units, ...unseenOutput(seen, startedAtMs, nowMs) };
+  const payer = payerOf(call.byok, candidate);
+  return call.bill.charge({ candidate, reported: seen.usage, output, payer, size: call.size });
+}
+
+/** A provider whose call is abandoned does not report its output before the first event. */
+function unseenOutput({ end, countsUnseen, outputAtMs }: SeenStream, startedAtMs: number, nowMs: number) {
+  const isLeft = typeof end === 'object' && end.cause === 'client_gone';
+  return isLeft && !countsUnseen ? { unseenTokens: unseenOutputTokens((outputAtMs ?? nowMs) - startedAtMs) } : {};
 }

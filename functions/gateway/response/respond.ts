@@ -1,26 +1,24 @@
 // The answer: JSON or an event stream, with the gateway's fields and headers, and the outcome for settlement.
 
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { collectedStreamMaxBytes, headerNames, servingApis } from '../../../shared/foundation/constants/index.ts';
+import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { StreamSchemaCheck, StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
-import { type Charge, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { ReachedVia } from '../../../shared/routing/formats/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import { answerStatus, decisionOf, type Passed, passAnswer, respondWith } from '../exit/exit.ts';
-import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
-import type { AdmittedPlain, AnswerSource, CallResult, EndedCall } from '../stages.ts';
+import { decisionOf, passAnswer, respondWith } from '../exit/exit.ts';
+import type { ProvidedAnswer } from '../provider-call.ts';
+import type { AdmittedPlain, CallResult, EndedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
-import { cacheWriter, keepEvents } from './cacheable-events.ts';
-import { type RelayedStream, relayStream } from './event-stream.ts';
+import { type AnsweredCall, sourceOf } from './answered-call.ts';
+import { cacheWriter } from './cacheable-events.ts';
+import { AnswerStream } from './event-stream.ts';
 import { leftOutHeader } from './left-out-header.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
-import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 interface Responded {
   readonly response: GatewayResponse;
@@ -30,14 +28,6 @@ interface Responded {
 
 /** Copied, counted or written in a few milliseconds. */
 const longBodyCharacters = 4 * 1024 * 1024;
-
-/** An answer that a provider has given for this call. */
-interface AnsweredCall {
-  readonly call: AdmittedPlain;
-  readonly run: EndedCall['run'];
-  readonly provided: Passed<ProvidedAnswer>;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 export async function respond(
   deps: GatewayDependencies,
@@ -55,7 +45,7 @@ export async function respond(
   const isJson = passed.kind === 'json';
   const { response, end } = isJson
     ? await jsonResponse(deps, answered, passed)
-    : streamResponse(deps, answered, passed.stream, schemaCheck);
+    : streamResponse(deps, { ...answered, stream: passed.stream, schemaCheck });
   const refusal = isJson ? undefined : passed.stream.refusal;
   if (refusal === undefined) return { response, end: () => ({ run, error: undefined, ...end() }) };
   // Read to its end unseen, so that it is paid.
@@ -100,10 +90,10 @@ async function jsonResponse(
   answered: AnsweredCall,
   { answer, release }: Extract<ProvidedAnswer, { readonly kind: 'json' }>,
 ): Promise<Responded> {
-  const { call, run, provided, headers } = answered;
+  const { call, provided, headers } = answered;
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
-  const written = call.request.writeAnswer(answer, chargedCost(call, run, provided, charge, answer.usage));
+  const written = call.request.writeAnswer(answer, chargedCost(answered, charge, answer.usage));
   // Later steps read all of it.
   if (written.body.length > longBodyCharacters) await nextTurn();
   const answerHeaders = { ...headers, ...jsonHeaders, ...written.headers };
@@ -122,125 +112,19 @@ async function jsonResponse(
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 
-/** A provider of the client's own interface sends its own. */
-function keepAliveOf(
-  { clientInterface, request }: AdmittedPlain,
-  { reachedVia }: ProvidedAnswer,
-  { ping }: StreamWriter,
-): string | undefined {
-  const isRelayed = reachedVia.format === servingApis[clientInterface.id].native;
-  return (isRelayed ? undefined : ping) ?? request.streamForm?.keepAlive;
-}
-
 /** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
 const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
   cacheWriter(deps, answered.call, answered.provided.reachedVia, charge, () =>
     text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },
   );
 
-function streamResponse(
-  deps: GatewayDependencies,
-  answered: AnsweredCall,
-  stream: OpenStream,
-  schemaCheck: StreamSchemaCheck | undefined,
-): Responded {
-  const { call, run, provided, headers } = answered;
-  const { request, holdings, claims, scope } = call;
-  const bytesType = bytesTypeOf(stream.opening);
-  const answer = { headers: { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) } };
-  const writer = request.openStreamWriter(call.scope.baseUrlRules);
-  const isCached = holdings.cache?.store !== undefined;
-  const cacheableEvents = keepEvents(isCached);
-  const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
-  let streamCharge: Charge | undefined;
-  const charge = (): Charge => {
-    streamCharge ??= chargeStream(call, provided, relayed, deps.clock.nowMs());
-    return streamCharge;
-  };
-  const { body, relayed, readOn } = relayStream(stream, {
-    clock: deps.clock,
-    keepAlive: bytesType === undefined ? keepAliveOf(call, provided, writer) : '',
-    isBytes: bytesType !== undefined,
-    writer,
-    cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
-    copies: {
-      count: [isCached, call.idempotencyKey !== undefined, schemaCheck !== undefined].filter(Boolean).length,
-      memory: scope.memory,
-      drop() {
-        cacheableEvents.drop();
-        schemaCheck?.drop();
-      },
-    },
-    onEvent: (event) => {
-      storingAccountMemory.hear(event.details);
-      cacheableEvents.add?.(event);
-    },
-    onComplete:
-      call.idempotencyKey === undefined
-        ? undefined
-        : (transcript) => claims.store({ status: answerStatus, ...answer, body: transcript }, sourceOf(provided)),
-    onEnd: async () => {
-      // The charge is made with the release of the slots.
-      if (call.settleEarly !== undefined) charge();
-      await allBegun([call.settleEarly?.(), storingAccountMemory.written()]);
-    },
-    schemaCheck,
-    onBroken: () => claims.release({ isRetryable: true, reachedProvider: true })?.catch(() => {}),
-  });
-  const closeBroken = (why: 'failed' | 'over_time') =>
-    writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
-  const response = respondWith(provided, { ...answer, body, closeBroken, finish: readOn });
-  const end = () => {
-    const charged = charge();
-    const { usage } = charged;
-    const { startedAtMs } = provided.admitted;
-    const firstOutputMs = run.firstOutputAtMs === undefined ? undefined : run.firstOutputAtMs - startedAtMs;
-    // Undefined only where a fault of ours ended the relay: it says nothing about the provider.
-    const outcome = relayed.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
-    const attempt = {
-      ...provided.admitted,
-      reachedVia: provided.reachedVia,
-      outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
-      latencyMs: deps.clock.nowMs() - startedAtMs,
-      firstOutputMs,
-      tokens: usage.promptTokens + usage.completionTokens,
-      charge: charged,
-      schemaMismatch: relayed.schemaMismatch,
-      details: { model: relayed.model, finishReasons: relayed.finishReasons },
-    };
-    const content = outcome === 'complete' ? cacheableEvents.content() : undefined;
-    const writeCache = content && cacheWriter(deps, call, provided.reachedVia, charge(), () => content);
-    return { stream: { end: relayed.end, attempt }, writeCache };
-  };
-  return { response, end };
+function streamResponse(deps: GatewayDependencies, streamed: ConstructorParameters<typeof AnswerStream>[1]): Responded {
+  const events = new AnswerStream(deps, streamed);
+  const { headers, body } = events;
+  const closeBroken = (why: 'failed' | 'over_time') => events.closeBroken(why);
+  const response = respondWith(streamed.provided, { headers, body, closeBroken, finish: () => events.readOn() });
+  return { response, end: () => events.ended() };
 }
-
-function chargeStream(
-  call: AdmittedPlain,
-  { admitted: { candidate, startedAtMs } }: ProvidedAnswer,
-  relayed: RelayedStream,
-  nowMs: number,
-): Charge {
-  // The last report of a stream that ended well is believed, also a zero.
-  const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
-  const bytesAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
-  const units = { images: { count: 0 }, ...relayed.units };
-  const seen = { outputBytes: relayed.outputBytes, bytesAfterUsage, units };
-  const output = { ...seen, ...unseenOutput(relayed, startedAtMs, nowMs) };
-  const payer = payerOf(call.byok, candidate);
-  return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
-}
-
-/** A provider whose call is abandoned does not report its output before the first event. */
-function unseenOutput({ end, countsUnseen, outputAtMs }: RelayedStream, startedAtMs: number, nowMs: number) {
-  const isLeft = typeof end === 'object' && end.cause === 'client_gone';
-  return isLeft && !countsUnseen ? { unseenTokens: unseenOutputTokens((outputAtMs ?? nowMs) - startedAtMs) } : {};
-}
-
-const sourceOf = ({ admitted: { candidate } }: ProvidedAnswer): AnswerSource => ({
-  model: candidate.model.id,
-  provider: candidate.provider.id,
-});
 
 function servedHeaders(
   { clock }: GatewayDependencies,
