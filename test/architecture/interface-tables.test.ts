@@ -1,9 +1,9 @@
-// Everything that is known of a client interface is in its folder: no other file has a table of interfaces, except the files
-// that the page of shared lists for the next one.
+// Everything that is known of a client interface is in its folder: no other file has a table of interfaces, or names one,
+// except the files that the page of shared lists for the next one.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { interfaceIds } from '../../shared/foundation/constants/index.ts';
+import { type InterfaceId, interfaceIds } from '../../shared/foundation/constants/index.ts';
 import { projectRoot, readSourceFiles } from '../support/source-files.ts';
 
 /** How many interfaces a file may name that is no table of them. */
@@ -16,7 +16,6 @@ const ownFolder = 'shared/protocol/interfaces/';
 /** Files that name several formats of providers, or fields of bodies that have the same names. */
 const otherSubjects: Readonly<Record<string, string>> = {
   'infra/bench/sections/hostile.ts': 'provider formats',
-  'infra/cli/litellm/deployments.ts': 'modes of LiteLLM',
   'infra/local/simulator/formats/openai-chat-completions.ts': 'fields of bodies',
   'infra/local/simulator/formats/openai-responses.ts': 'the simulator’s file',
   'infra/local/simulator/provider-refusals.ts': 'provider formats',
@@ -24,16 +23,38 @@ const otherSubjects: Readonly<Record<string, string>> = {
   'infra/local/simulator/refused-turns.ts': 'provider formats',
   'infra/model-list/read-genai-prices.ts': 'provider formats',
   'infra/model-list/read-text-models.ts': 'provider formats',
+  'shared/configuration/gateway-file/provider-changes.ts': 'provider formats',
   'shared/routing/formats/capabilities.ts': 'provider formats',
   'shared/routing/formats/hub/targets/index.ts': 'provider formats',
   'shared/routing/formats/received-answer.ts': 'provider formats',
   'shared/routing/formats/target-rules/rules-table.ts': 'provider formats',
-  'shared/routing/planner/auto-models.ts': 'units of prices',
 };
 
-/** Interfaces whose ids occur as strings or as keys of an object. */
-function namedInterfaces(text: string): readonly string[] {
-  return interfaceIds.filter((id) => new RegExp(`(['"\`])${id}\\1|(?<![\\w.$-])${id}\\??:`).test(text));
+/** Ids that are also formats of providers, which rules of these name, or words of bodies and of packages. */
+const ambiguousIds: readonly InterfaceId[] = [
+  'chat-completions',
+  'messages',
+  'responses',
+  'converse',
+  'generate-content',
+  'embeddings',
+  'images',
+];
+
+/** Files that name an interface of another id, and are not touched by the next one. */
+const otherMeanings: Readonly<Record<string, string>> = {
+  'infra/verify/runtime/runtime.ts': 'calls of its own',
+  'shared/protocol/wire/tags.ts': 'a tag in an example',
+  'shared/routing/formats/hub/rerank-documents.ts': 'its translation for the packages of providers',
+  'shared/routing/formats/kind-address.ts': 'a path of Vertex',
+};
+
+/** Interfaces whose ids occur as strings or as keys of an object, or whose folders are imported. */
+function namedInterfaces(text: string): readonly InterfaceId[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/.*$/gm, '');
+  return interfaceIds.filter((id) =>
+    new RegExp(`(['"\`])${id}\\1|interfaces/${id}/|(?<![\\w.$-])${id}\\??:`).test(code),
+  );
 }
 
 /** Paths of the table below this heading of the page. */
@@ -44,9 +65,16 @@ function touchedFiles(): readonly string[] {
   return [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, path = '']) => path);
 }
 
-const tables = readSourceFiles(['functions', 'infra', 'shared']).filter(
-  ({ path, text }) => !path.startsWith(ownFolder) && namedInterfaces(text).length > namedMax,
-);
+const naming = readSourceFiles(['functions', 'infra', 'shared'])
+  .filter(({ path }) => !path.startsWith(ownFolder))
+  .map(({ path, text }) => ({ path, names: namedInterfaces(text) }));
+const tables = naming.filter(({ names }) => names.length > namedMax);
+/** The simulator has a file for each. */
+const namingUnmistakably = naming
+  .filter(
+    ({ path, names }) => !path.startsWith('infra/local/simulator/') && names.some((id) => !ambiguousIds.includes(id)),
+  )
+  .map(({ path }) => path);
 
 describe('a client interface', () => {
   it(`is known outside its folder to at most ${touchedMax} files, which the page of shared lists`, () => {
@@ -56,6 +84,11 @@ describe('a client interface', () => {
     expect(touched.filter((path) => !existsSync(join(projectRoot, path)))).toEqual([]);
     const unlisted = tables.map(({ path }) => path).filter((path) => !touched.includes(path));
     expect(unlisted.filter((path) => !(path in otherSubjects))).toEqual([]);
+  });
+
+  it('is named by no other file, where its id means nothing else', () => {
+    const others = namingUnmistakably.filter((path) => !touchedFiles().includes(path) && !(path in otherSubjects));
+    expect(others.toSorted()).toEqual(Object.keys(otherMeanings).toSorted());
   });
 
   it('has no exception that names less than three, or that the page lists', () => {
@@ -68,6 +101,10 @@ describe('a client interface', () => {
     [`const paid = ['images', "speech", 'rerank'];`, ['images', 'rerank', 'speech']],
     [`{ 'count-tokens': 1, speech: 2, rerank?: 3 }`, ['count-tokens', 'rerank', 'speech']],
     [`call.images, speechOf(rerank), text-messages: 'responses of it'`, []],
+    [
+      `import { measure } from 'protocol/interfaces/speech/measure.ts'; // 'rerank' and images: /* "compact" */`,
+      ['speech'],
+    ],
   ])('is found where a text names it as a string or a key: %s', (text, ids) => {
     expect(namedInterfaces(text).toSorted()).toEqual(ids);
   });
