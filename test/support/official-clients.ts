@@ -1,6 +1,7 @@
 // Official SDKs at a gateway of a test, as its key. They never try again: a test counts what a provider was asked.
 import Anthropic from '@anthropic-ai/sdk';
 import { BedrockRuntimeClient, type BedrockRuntimeClientConfig } from '@aws-sdk/client-bedrock-runtime';
+import { GoogleGenAI } from '@google/genai';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import OpenAI from 'openai';
 import type { Harness } from './harness.ts';
@@ -24,3 +25,6 @@ export const bedrockOf = ({ url, key }: Served, more: BedrockRuntimeClientConfig
     requestHandler: new NodeHttpHandler(),
     ...more,
   });
+
+export const googleOf = ({ url, key }: Served): GoogleGenAI =>
+  new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: new URL(url).origin } });

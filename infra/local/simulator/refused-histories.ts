@@ -1,6 +1,23 @@
 // Refusals of real providers for a conversation that is sent again: results without their calls, and thinking without
 // its signature.
 
+/**
+ * Contents of the model that follow each other are one turn to Google: its SDKs keep each chunk of a stream as a content, and the
+ * end of a stream is a chunk of its own behind that of a call (`google-tool-call-gemini3` of the recorded answers).
+ */
+export function mergedModelTurns<Turn extends { readonly role?: string; readonly parts?: readonly unknown[] }>(
+  contents: readonly Turn[],
+): readonly Turn[] {
+  const turns: Turn[] = [];
+  for (const content of contents) {
+    const last = turns.at(-1);
+    if (last?.role === 'model' && content.role === 'model')
+      turns.splice(-1, 1, { ...last, parts: [...(last.parts ?? []), ...(content.parts ?? [])] });
+    else turns.push(content);
+  }
+  return turns;
+}
+
 export interface HistoryRefusal<FormatBody> {
   readonly formats: readonly string[];
   /** The public report, or the page, that documents it. */
@@ -123,7 +140,8 @@ export const historyRefusals: readonly HistoryRefusal<History>[] = [
   {
     formats: ['generate-content'],
     source: 'https://github.com/google-gemini/gemini-cli/issues/5443',
-    why({ contents = [] }) {
+    why({ contents: sent = [] }) {
+      const contents = mergedModelTurns(sent);
       const isUneven = contents.some(({ parts = [] }, at) => {
         const answers = parts.filter((part) => part.functionResponse !== undefined).length;
         const calls = (contents[at - 1]?.parts ?? []).filter((part) => part.functionCall !== undefined).length;
@@ -137,7 +155,8 @@ export const historyRefusals: readonly HistoryRefusal<History>[] = [
   {
     formats: ['generate-content'],
     source: 'https://github.com/nanbingxyz/5ire/issues/405',
-    why({ contents = [] }, model) {
+    why({ contents: sent = [] }, model) {
+      const contents = mergedModelTurns(sent);
       if (!/gemini-([3-9]|[a-z-]*latest)/.test(model)) return undefined;
       for (const [at, { parts = [] }] of contents.entries()) {
         // The first of parallel calls is signed.

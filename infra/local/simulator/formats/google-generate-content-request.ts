@@ -1,6 +1,7 @@
 // Reads a generateContent request, and refuses it as Google would.
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
+import { mergedModelTurns } from '../refused-histories.ts';
 import { signatureOf } from '../signature.ts';
 
 interface GenerateContentPart {
@@ -130,12 +131,13 @@ function resultText(response: Readonly<Record<string, unknown>>): string {
 /** Says that a client has lost the signature. */
 const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
-function whyInvalid({ contents, tools = [] }: GenerateContentBody, model: string): string | undefined {
-  if (!Array.isArray(contents) || contents.length === 0) {
+function whyInvalid({ contents: sent, tools = [] }: GenerateContentBody, model: string): string | undefined {
+  if (!Array.isArray(sent) || sent.length === 0) {
     return '* GenerateContentRequest.contents: contents is not specified';
   }
-  const empty = contents.findIndex((content) => !Array.isArray(content?.parts) || content.parts.length === 0);
+  const empty = sent.findIndex((content) => !Array.isArray(content?.parts) || content.parts.length === 0);
   if (empty >= 0) return `* GenerateContentRequest.contents[${empty}].parts: contents.parts must not be empty.`;
+  const contents = mergedModelTurns(sent);
   const unanswered = contents.some(({ parts }, index) => {
     const calls = parts.filter(({ functionCall }: GenerateContentPart) => functionCall !== undefined).length;
     const next: readonly GenerateContentPart[] = contents[index + 1]?.parts ?? [];

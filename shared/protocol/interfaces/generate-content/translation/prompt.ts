@@ -39,6 +39,8 @@ interface Known extends ContentsReading {
   readonly unnamedCalls: Map<string, UnnamedCalls>;
   /** Whether the model's last message has thinking. */
   hasReasoning: boolean;
+  /** Pieces of a thought whose signature has not come yet: chunks of a stream are contents of their own in a history. */
+  thought: string[];
   readonly foundStranger: (member: string) => void;
 }
 
@@ -59,13 +61,18 @@ export async function toPrompt(
     calls: createKnownCalls(),
     unnamedCalls: new Map(),
     hasReasoning: false,
+    thought: [],
     foundStranger(member) {
       if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
     },
   };
+  let wasModel = false;
   await forEachObject(contents, reading.nextStep, ({ role, parts }, at) => {
     const listed = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
-    if (role === 'model') addModel(prompt, listed, `contents[${at}].parts`, known);
+    const isModel = role === 'model';
+    if (isModel && !wasModel) beginModel(known);
+    wasModel = isModel;
+    if (isModel) addModel(prompt, listed, `contents[${at}].parts`, known);
     else addUser(prompt, listed, known);
   });
   return { prompt, strangers };
@@ -152,22 +159,25 @@ function plainText(part: JsonObject): PromptPart[] {
   return ran === undefined ? [] : textParts(JSON.stringify({ [ran]: part[ran] }));
 }
 
-function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], path: string, known: Known): void {
+function beginModel(known: Known): void {
   known.calls.beginAnswer();
-  // Contents of one role that follow each other are one message: SDKs keep each chunk of a stream as a content.
+  known.hasReasoning = false;
+  known.thought = [];
+}
+
+/** Contents of the model that follow each other are one message: SDKs keep each chunk of a stream as a content. */
+function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], path: string, known: Known): void {
   const last = prompt.at(-1);
   const content: AssistantPart[] = last?.role === 'assistant' ? last.content : [];
-  if (last?.role !== 'assistant') known.hasReasoning = false;
   const hasThoughts = known.hasReasoning || parts.some(({ thought }) => thought === true);
-  let thought: string[] = [];
   for (const [at, part] of parts.entries()) {
     const envelope = openSignature(part, `${path}[${at}].thoughtSignature`, known);
     if (part.thought === true) {
-      thought.push(typeof part.text === 'string' ? part.text : '');
+      known.thought.push(typeof part.text === 'string' ? part.text : '');
       if (envelope === undefined) continue;
-      content.push({ type: 'reasoning', text: thought.join(''), providerOptions: envelopeOptions(envelope) });
+      content.push({ type: 'reasoning', text: known.thought.join(''), providerOptions: envelopeOptions(envelope) });
       known.hasReasoning = true;
-      thought = [];
+      known.thought = [];
     } else if (isJsonObject(part.functionCall)) addCall(content, part.functionCall, { envelope, hasThoughts, known });
     else addContent(content, part, envelope);
   }
