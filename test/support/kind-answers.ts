@@ -42,7 +42,7 @@ export interface ListedRefusal {
   /** Part of what the client reads; absent where the provider says nothing. */
   readonly words?: string;
   readonly reason?: string;
-  /** Where the words were read, or `none`: as remembered, and to be compared with the provider's. */
+  /** Where the words were read. */
   readonly source: string;
 }
 

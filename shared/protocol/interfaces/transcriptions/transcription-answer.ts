@@ -12,14 +12,15 @@ import {
 } from '../../wire/index.ts';
 import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, withCostHeader } from '../index.ts';
 
-const factsShape = membersOf({ error: {}, model: {}, text: {}, duration: {} });
+const factsShape = membersOf({ object: {}, error: {}, model: {}, text: {}, duration: {} });
 const noJson = jsonTextOf({});
 
 export async function readTranscription(text: string): Promise<ReadAnswer> {
   if (!/^\s*\{/.test(text)) return readText(text);
   const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
-    const { error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
-    if ((error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
+    const { object, error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
+    // vLLM says with status 200 that its model transcribes nothing: https://github.com/vllm-project/vllm-ascend/issues/1035.
+    if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
     if (typeof transcript !== 'string') return { kind: 'unreadable' };
     const usage = readTranscriptionUsage(readUsageMember(json)) ?? reportedLength(duration);
     const modelName = typeof model === 'string' ? model : undefined;

@@ -22,7 +22,7 @@ export function openTranscriptionReader(): EventReader {
       if (isMarker && last === undefined) return { kind: 'event', event: endMarkerEvent(name, written) };
       const payload = last ?? parseEvent(written);
       if (payload === undefined) return { kind: 'unreadable' };
-      if (payload.type === 'error' || isJsonObject(payload.error))
+      if (payload.type === 'error' || payload.object === 'error' || isJsonObject(payload.error))
         return { kind: 'error', error: isJsonObject(payload.error) ? payload : { error: payload } };
       const event = chunks.read(payload) ?? usualEvent(payload);
       const text = event === payload && last === undefined ? written : JSON.stringify(event);

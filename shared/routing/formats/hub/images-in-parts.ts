@@ -174,8 +174,9 @@ async function base64InTurns(bytes: Uint8Array): Promise<string> {
   return text;
 }
 
-/** Its package throws where the provider has answered well. */
-const isModerated = (error: unknown): boolean => error instanceof Error && /was moderated/.test(error.message);
+/** The package of Bedrock throws where the provider has answered well, and says why it made no image. */
+const isModerated = (error: unknown): boolean =>
+  error instanceof Error && /was moderated|returned no images/.test(error.message);
 
 const promptText = ({ size, quality }: JsonObject) => ({ size: word(size), quality: word(quality) });
 const word = (value: unknown): string | undefined =>
