@@ -21,6 +21,12 @@ process.emitWarning = (warning, ...details) => {
   if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...details);
 };
 
+// `head`, say, closes its pipe when it has read enough: there is nobody to write to.
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 // Node ends a process when nothing is left to do, also while it waits for an answer that can no longer come.
 const unsettledAwait = 13;
 process.once('exit', (code) => {

@@ -1,4 +1,7 @@
-// The end of a script: nothing, or one line on standard error and exit 1. One whose work cannot end is reported by require-node.cjs.
+// Lines of a script, and its end: nothing, or one line on standard error and exit 1. One whose work cannot end, or that nobody
+// reads any more, is ended by require-node.cjs.
+
+export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function runScript(name: string, work: () => unknown, usage?: string): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 // `npm run deploy -- --stage NAME [-- flags of cdk]`: deploys both stacks of one stage, data first, with the CDK of this project.
 // Before anything is built it prints account and region and checks what would fail, or lose something, later.
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { runScript } from '../run-script.ts';
+import { printLine, runScript } from '../run-script.ts';
 import { deployStage } from './deployment/deploy-stage.ts';
 import { findImageBuilder, runCdk } from './deployment/run-cdk.ts';
 import { stageSettings } from './stage-settings.ts';
@@ -11,7 +11,7 @@ const answerMaxMs = 30_000;
 
 const surroundings = {
   stages: stageSettings,
-  print: (line: string) => void process.stdout.write(`${line}\n`),
+  print: printLine,
   findImageBuilder: () => findImageBuilder(process.env.CDK_DOCKER),
   runCdk,
   clock: systemClock,

@@ -7,7 +7,7 @@ import { openAwsAccount } from '../cdk/aws-account.ts';
 import { apiStackName } from '../cdk/resource-names.ts';
 import { stageSettings } from '../cdk/stage-settings.ts';
 import { processTerminal } from '../cli/output/terminal.ts';
-import { runScript } from '../run-script.ts';
+import { printLine, runScript } from '../run-script.ts';
 import { type SmokeOptions, smokeChecks } from './smoke/checks.ts';
 import { openDeployedStage } from './smoke/deployed-stage.ts';
 
@@ -64,10 +64,9 @@ function askOnTerminal(): ((question: string) => Promise<boolean>) | undefined {
 }
 
 async function smoke(): Promise<void> {
-  const print = (line: string) => process.stdout.write(`${line}\n`);
   const options = await readOptions(process.argv.slice(2));
-  print(`smoke test of ${options.baseUrl}`);
-  process.exitCode = (await runSmoke(options, print)) ? 0 : 1;
+  printLine(`smoke test of ${options.baseUrl}`);
+  process.exitCode = (await runSmoke(options, printLine)) ? 0 : 1;
 }
 
 if (import.meta.main) await runScript('smoke', smoke);

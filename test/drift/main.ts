@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { runScript } from '../../infra/run-script.ts';
+import { printLine, runScript } from '../../infra/run-script.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { copyProject, driftTests, interfacePackages } from './newest-packages.ts';
 
@@ -28,8 +28,6 @@ interface Report {
 }
 /** Of a difference. */
 const shownLines = 25;
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-
 function shown(text: string): string {
   const lines = text.split('\n').slice(0, shownLines);
   return lines.map((line) => `         ${line}`).join('\n');
@@ -38,10 +36,10 @@ function shown(text: string): string {
 await runScript('drift', () => {
   const moved = [...interfacePackages()].flatMap(([name, installed]) => {
     const newest = npm('view', name, 'version').trim();
-    say(newest === installed ? `same     ${name} ${installed}` : `newer    ${name} ${installed} → ${newest}`);
+    printLine(newest === installed ? `same     ${name} ${installed}` : `newer    ${name} ${installed} → ${newest}`);
     return newest === installed ? [] : [{ name, newest }];
   });
-  if (moved.length === 0) return say('ok       every package is the newest');
+  if (moved.length === 0) return printLine('ok       every package is the newest');
   const folder = temporaryFolder();
   try {
     const packages = join(folder, 'packages');
@@ -57,9 +55,9 @@ await runScript('drift', () => {
     const project = join(folder, 'project');
     copyProject(project, new Map(moved.map(({ name }) => [name, join(packages, 'node_modules', name)])));
     const faults = runTests(project);
-    for (const { title, words } of faults) say(`MOVED    ${title}\n${words}`);
+    for (const { title, words } of faults) printLine(`MOVED    ${title}\n${words}`);
     if (faults.length > 0) throw new Error(`${faults.length} tests say that something moved`);
-    say('ok       nothing that the gateway knows of them has moved');
+    printLine('ok       nothing that the gateway knows of them has moved');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 // How scripts end: with a verdict, whatever they wait for.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
@@ -42,6 +43,22 @@ describe('a script', () => {
     expect([never.code, never.output.match(/^gw: .*$/gm)]).toEqual([13, ['gw: it ended before its work was done']]);
     expect(await script('async () => {}')).toEqual({ code: 0, output: '' });
     expect(await script("async () => { throw new Error('no'); }")).toEqual({ code: 1, output: 'it: no\n' });
+  });
+
+  it('whose reader has closed its pipe, as `head` does, ends without a word', async () => {
+    const source = "setInterval(() => process.stdout.write('a line\\n'.repeat(10_000)), 1)";
+    const child = spawn(
+      process.execPath,
+      ['--require', './infra/require-node.cjs', '--input-type=module', '--eval', source],
+      { cwd: projectRoot },
+    );
+    let words = '';
+    child.stderr.on('data', (chunk) => {
+      words += String(chunk);
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = await once(child, 'close');
+    expect([code, words]).toEqual([0, '']);
   });
 
   it('of this project is one of those: it waits for its work where Node sees that it waits', () => {

@@ -7,6 +7,7 @@ import { buildBundles } from '../../build/bundle.ts';
 import { startDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import { lambdaEnvironment } from '../../local/lambda-env.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
+import { printLine } from '../../run-script.ts';
 import { smokeChecks } from '../smoke/checks.ts';
 import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
@@ -17,7 +18,6 @@ import { rawEventPath, startFunction } from './start-function.ts';
 const paceMs = 10;
 /** The model's name chooses the behaviour of the simulator. */
 const [model, cutModel, cutSpeech] = ['test/echo', 'test/cut:3', 'test/cut:2'];
-const say = (line: string) => process.stdout.write(`${line}\n`);
 
 export const runtime: VerifyStep = {
   name: 'runtime',
@@ -98,7 +98,7 @@ async function findRuntimeClient(): Promise<string> {
   const installed = join(folder, 'node_modules/aws-lambda-ric');
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, clientPackage];
   if (!existsSync(join(installed, 'rapid-client.node'))) {
-    say(`installing ${clientPackage}, which compiles curl: a few minutes`);
+    printLine(`installing ${clientPackage}, which compiles curl: a few minutes`);
     mkdirSync(folder, { recursive: true });
     const { code, output } = await tryCommand('npm', args);
     const [reason] = output.split('\n').filter((line) => /error:|not (found|installed)/i.test(line));

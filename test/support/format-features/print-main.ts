@@ -18,11 +18,11 @@ const tables: Readonly<
 > = {
   'What clients of chat completions send': [
     translatedApis,
-    requestFeatures.map(({ feature, cells }) => [feature, cells as Cells]),
+    requestFeatures.map(({ feature, cells }) => [feature, cells]),
   ],
-  'What they get': [translatedApis, answerFeatures.map(({ feature, cells }) => [feature, cells as Cells])],
-  'What clients of Messages send': [columnsOf.messages, rowsOf(clientsOfMessages as never)],
-  'What clients of Responses send': [columnsOf.responses, rowsOf(clientsOfResponses as never)],
+  'What they get': [translatedApis, answerFeatures.map(({ feature, cells }) => [feature, cells])],
+  'What clients of Messages send': [columnsOf.messages, rowsOf(clientsOfMessages)],
+  'What clients of Responses send': [columnsOf.responses, rowsOf(clientsOfResponses)],
 };
 
 await runScript('features', () => {
