@@ -16,11 +16,15 @@ export const thinkers = {
   'generate-content': 'gemini-3-pro',
   'chat-completions': 'gpt-5.1',
 } as const;
-type Format = keyof typeof thinkers;
-const formats = Object.keys(thinkers) as readonly Format[];
+/** A format, or a kind of providers whose models have rules of their own beyond their format. */
+type Target = keyof typeof thinkers | 'mistral';
+const models: Readonly<Record<Target, string>> = { ...thinkers, mistral: 'magistral-medium-latest' };
+const targets = Object.keys(models) as readonly Target[];
 
-/** The format that goes on where a provider of this one fails. */
-const nextOf = (format: Format): Format => formats[(formats.indexOf(format) + 1) % formats.length] as Format;
+/** The target that goes on where a provider of this one fails. */
+const nextOf = (target: Target): Target => targets[(targets.indexOf(target) + 1) % targets.length] as Target;
+const providerOf = (target: Target) =>
+  target === 'mistral' ? { kind: target, apis: ['chat-completions'] } : { apis: [target] };
 
 /** Of the models whose conversations outgrow it. */
 export const windowTokens = 5_500;
@@ -55,22 +59,22 @@ export interface AgentDriver {
   readonly look?: (picture: string) => ToolUse;
 }
 
-const route = (format: Format, behaviour: string) => ({
-  provider: format,
-  upstream: `${thinkers[format]}/${behaviour}`,
+const route = (target: Target, behaviour: string) => ({
+  provider: target,
+  upstream: `${models[target]}/${behaviour}`,
 });
 
 const startGateway = (): Promise<Harness> =>
   startHarness({
     models: Object.fromEntries(
-      formats.flatMap((format) => [
-        [`scripted/${format}`, [route(format, 'scripted')]],
-        [`window/${format}`, [route(format, `window:${windowTokens}`)]],
+      targets.flatMap((target) => [
+        [`scripted/${target}`, [route(target, 'scripted')]],
+        [`window/${target}`, [route(target, `window:${windowTokens}`)]],
         // The first provider answers twice.
-        [`switched/${format}`, [route(format, 'scripted:2'), route(nextOf(format), 'scripted')]],
+        [`switched/${target}`, [route(target, 'scripted:2'), route(nextOf(target), 'scripted')]],
       ]),
     ),
-    providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+    providers: Object.fromEntries(targets.map((target) => [target, providerOf(target)])),
   });
 
 const script = (...answers: readonly (readonly ToolUse[])[]): string => `Do ${JSON.stringify(answers)}`;
@@ -94,18 +98,18 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
   const editing = (file: string) => script([read(file), run('ls')], [edit(file, 'second', 'changed')]);
   const isChanged = (file: string) => readFileSync(file, 'utf8') === 'first line\nchanged line\n';
 
-  const ofFormat = (format: Format): AgentChecks => ({
-    [`a model of ${format} thinks, calls tools at once, edits a file, and the next turn goes on`]: (program) =>
+  const checksOf = (target: Target): AgentChecks => ({
+    [`a model of ${target} thinks, calls tools at once, edits a file, and the next turn goes on`]: (program) =>
       working(async (gateway, home, file) => {
-        const first = await act(program, gateway, { model: `scripted/${format}`, prompt: editing(file), home });
+        const first = await act(program, gateway, { model: `scripted/${target}`, prompt: editing(file), home });
         assert.deepEqual(
           [first.failure, isChanged(file), providersOf(gateway)],
-          [undefined, true, Array(3).fill(format)],
+          [undefined, true, Array(3).fill(target)],
         );
         assert.match(first.said, /^The tools answered/);
-        const next = { model: `scripted/${format}`, prompt: 'Well done', home, resumes: true };
+        const next = { model: `scripted/${target}`, prompt: 'Well done', home, resumes: true };
         const second = await act(program, gateway, next);
-        assert.deepEqual([second.failure, providersOf(gateway)], [undefined, Array(4).fill(format)]);
+        assert.deepEqual([second.failure, providersOf(gateway)], [undefined, Array(4).fill(target)]);
         assert.ok(
           (gateway.simulator.calls.at(-1)?.bodyText ?? '').includes('changed'),
           'the history is not sent again',
@@ -113,29 +117,29 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
         const [record] = await gateway.records();
         assert.ok(record !== undefined && record.costPicoUsd > 0n);
       }),
-    [`a conversation that began with a model of ${format} goes on with one of ${nextOf(format)} where the first provider fails`]:
+    [`a conversation that began with a model of ${target} goes on with one of ${nextOf(target)} where the first provider fails`]:
       (program) =>
         working(async (gateway, home, file) => {
-          const { failure } = await act(program, gateway, { model: `switched/${format}`, prompt: editing(file), home });
-          const called = [format, format, format, nextOf(format)];
+          const { failure } = await act(program, gateway, { model: `switched/${target}`, prompt: editing(file), home });
+          const called = [target, target, target, nextOf(target)];
           assert.deepEqual([failure, isChanged(file), providersOf(gateway)], [undefined, true, called]);
           const statuses = gateway.simulator.calls.map(({ status }) => status);
           assert.deepEqual(statuses, [200, 200, 500, 200]);
         }),
-    [`a model of ${format} sees a picture`]: (program) =>
+    [`a model of ${target} sees a picture`]: (program) =>
       working(async (gateway, home) => {
         const picture = join(home, 'picture.png');
         writeFileSync(picture, pictureBytes);
         const prompt = look === undefined ? 'What is it?' : script([look(picture)]);
-        const { failure } = await act(program, gateway, { model: `scripted/${format}`, prompt, home, picture });
+        const { failure } = await act(program, gateway, { model: `scripted/${target}`, prompt, home, picture });
         assert.equal(failure, undefined);
         const seen = gateway.simulator.calls.some(({ bodyText }) => /iVBORw0KGgo/.test(bodyText));
         assert.deepEqual([seen, gateway.simulator.calls.at(-1)?.status], [true, 200]);
       }),
-    [`a conversation that outgrows the window of a model of ${format} is compacted, and goes on`]: (program) =>
+    [`a conversation that outgrows the window of a model of ${target} is compacted, and goes on`]: (program) =>
       working(async (gateway, home, file) => {
         const prompt = script([run('seq 1 2500')], [run('seq 1 1000')], [edit(file, 'second', 'changed')]);
-        const { failure } = await act(program, gateway, { model: `window/${format}`, prompt, home, compacts: true });
+        const { failure } = await act(program, gateway, { model: `window/${target}`, prompt, home, compacts: true });
         assert.equal(failure, undefined);
         const { calls } = gateway.simulator;
         const asked = calls.findIndex(({ bodyText, status }) => status === 200 && compacting.test(bodyText));
@@ -143,5 +147,5 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
         assert.equal(calls.at(-1)?.status, 200);
       }),
   });
-  return Object.assign({}, ...formats.map(ofFormat)) as AgentChecks;
+  return Object.assign({}, ...targets.map(checksOf)) as AgentChecks;
 }

@@ -14,8 +14,8 @@ interface ScriptedCall {
   readonly arguments: object;
 }
 
-/** Ends a line of the text of a user: for each answer the calls that it makes. */
-const scriptLine = /(?:^|\s)Do (\[\[.*\]\])$/m;
+/** A word of the text of a user: for each answer the calls that it makes. A gateway may have joined more texts to it. */
+const scriptWord = /(?:^|\s)Do (\[\[.*?\]\])(?=\s|$)/;
 
 const doAsWritten: Behaviour = (call) => {
   const toolCalls = nextCalls(call);
@@ -40,14 +40,14 @@ export const scripts: Behaviours = {
 
 function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { turns, tools } = call.request;
-  const scriptAt = turns.findLastIndex(({ role, text }) => role === 'user' && scriptLine.test(text));
+  const scriptAt = turns.findLastIndex(({ role, text }) => role === 'user' && scriptWord.test(text));
+  const [, script = '[]', behind = ''] = (turns[scriptAt]?.text ?? '').split(scriptWord);
   const since = turns.slice(scriptAt + 1);
-  // A client that compacts a conversation asks for a text about it.
-  if (since.some(({ role, text }) => role === 'user' && /\bsummary\b/i.test(text))) return [];
-  const script = JSON.parse(
-    scriptLine.exec(turns[scriptAt]?.text ?? '')?.[1] ?? '[]',
-  ) as readonly (readonly ScriptedCall[])[];
-  return (script[answeredRounds(since)] ?? []).map(({ tool, arguments: values }) => ({
+  // A client that compacts a conversation asks for a text about it, or hands that text on.
+  const userTexts = [behind, ...since.flatMap(({ role, text }) => (role === 'user' ? [text] : []))];
+  if (userTexts.some((text) => /\bsummary\b/i.test(text))) return [];
+  const answers = JSON.parse(script) as readonly (readonly ScriptedCall[])[];
+  return (answers[answeredRounds(since)] ?? []).map(({ tool, arguments: values }) => ({
     id: call.newId('call_'),
     name: tools.find(({ name }) => name === tool || name.endsWith(tool))?.name ?? tool,
     arguments: JSON.stringify(values),

@@ -14,7 +14,7 @@ import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
-import { isThinker } from '../signature.ts';
+import { isThinker, thinksInParts } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 
 /** The fields that are read; any other may be present. */
@@ -72,6 +72,7 @@ function read({ body: received }: Received): ModelRequest | string {
         : format?.type === 'json_object'
           ? 'object'
           : 'text',
+    isThinking: thinksInParts(model),
   };
 }
 
@@ -166,15 +167,23 @@ const answerHead = (completion: SimulatedCompletion, object: string) => ({
   system_fingerprint: 'fp_simulator',
 });
 
+const thinkingPart = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
+
+const contentJson = (model: string, { content, reasoning }: Choice) =>
+  reasoning === undefined
+    ? { content }
+    : thinksInParts(model)
+      ? { content: [thinkingPart(reasoning), ...(content === null ? [] : [{ type: 'text', text: content }])] }
+      : { content, reasoning_content: reasoning };
+
 const json = (_call: SimulatorCall, completion: SimulatedCompletion) => ({
   ...answerHead(completion, 'chat.completion'),
   choices: completion.choices.map((choice, index) => ({
     index,
     message: {
       role: 'assistant',
-      content: choice.content,
+      ...contentJson(completion.model, choice),
       refusal: choice.refusal ?? null,
-      ...(choice.reasoning === undefined ? {} : { reasoning_content: choice.reasoning }),
       ...(choice.toolCalls.length === 0 ? {} : { tool_calls: choice.toolCalls.map(toolCallJson) }),
     },
     logprobs: null,
@@ -200,7 +209,9 @@ function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly 
   const roles = choices.map((choice, index) => frame('role', choiceJson(index, roleDelta(choice))));
   // Choices take turns.
   const deltas = choices
-    .flatMap((choice, index) => deltasOf(choice).map((delta, position) => ({ index, position, delta })))
+    .flatMap((choice, index) =>
+      deltasOf(completion.model, choice).map((delta, position) => ({ index, position, delta })),
+    )
     .sort((one, other) => one.position - other.position || one.index - other.index);
   const last = isUsageOnContent ? deltas.length - 1 : undefined;
   const outputs = deltas.map(({ index, delta }, position) =>
@@ -221,9 +232,11 @@ const roleDelta = (choice: Choice) => ({
   refusal: null,
 });
 
-function deltasOf(choice: Choice): readonly object[] {
+function deltasOf(model: string, choice: Choice): readonly object[] {
   return [
-    ...tokensOf(choice.reasoning ?? '').map((text) => ({ reasoning_content: text })),
+    ...tokensOf(choice.reasoning ?? '').map((text) =>
+      thinksInParts(model) ? { content: [thinkingPart(text)] } : { reasoning_content: text },
+    ),
     ...piecesOf(choice).map((text) => ({ content: text })),
     ...tokensOf(choice.refusal ?? '').map((text) => ({ refusal: text })),
     ...choice.toolCalls.flatMap((toolCall, index) => [
