@@ -21,7 +21,7 @@ process.emitWarning = (warning, ...details) => {
   if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...details);
 };
 
-// `head`, say, closes its pipe when it has read enough: there is nobody to write to.
+// `head`, say, closes its pipe when it has read enough: the rest has no reader.
 process.stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
