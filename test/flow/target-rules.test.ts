@@ -1,5 +1,5 @@
 // Rules of single makers for a conversation, through the front door: the simulated providers refuse in the words of
-// the real ones (`refused-turns.ts`), so that each 200 is an answer that the provider would have given.
+// the real ones (`refusals` of its formats), so that each 200 is an answer that the provider would have given.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

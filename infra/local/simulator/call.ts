@@ -47,6 +47,24 @@ interface ErrorAnswer {
   readonly headers?: Record<string, string>;
 }
 
+/** A rule by which real providers refuse a request that their format can express. */
+export interface ProviderRefusal<Body = object> {
+  /** The public report, or the page, that documents it. */
+  readonly source: string;
+  /** Refuses in the provider's words; undefined when it accepts the request. `model`: from the path or the body. */
+  why(body: Body, model: string): string | undefined;
+}
+
+/** Returns undefined where the format's provider would accept the request. */
+export function refusalOf({ refusals = [] }: SimulatorFormat, body: unknown, model: string): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  for (const rule of refusals) {
+    const words = rule.why(body, model);
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}
+
 export interface SimulatorFormat {
   readonly name: string;
   /** Pattern of the path below the base URL, with a group `model` where the path names the model. */
@@ -69,6 +87,8 @@ export interface SimulatorFormat {
   readonly answersBlockedPrompts?: true;
   /** A string says why a strict provider refuses the request. */
   readonly read: (received: Received) => ModelRequest | string;
+  /** Absent: it has none. */
+  readonly refusals?: readonly ProviderRefusal[];
   readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;
   /** In place of JSON, where the request asks for a text. */
   readonly text?: (call: SimulatorCall, completion: SimulatedCompletion) => string | undefined;

@@ -1,8 +1,13 @@
 // Refusals of the simulated providers, as of real ones, each with a request that only that rule refuses.
 import { describe, expect, it } from '#jest';
-import { providerRefusal } from '../../../infra/local/simulator/provider-refusals.ts';
-import { historyRefusals } from '../../../infra/local/simulator/refused-histories.ts';
-import { turnRefusals } from '../../../infra/local/simulator/refused-turns.ts';
+import { refusalOf } from '../../../infra/local/simulator/call.ts';
+import { formats } from '../../../infra/local/simulator/formats/known-formats.ts';
+
+function providerRefusal(name: string, body: unknown, model: string): string | undefined {
+  const format = formats.find((one) => one.name === name);
+  if (format === undefined) throw new Error(`no format ${name}`);
+  return refusalOf(format, body, model);
+}
 
 const user = { role: 'user', content: 'Hello' };
 const properties = Object.fromEntries(Array.from({ length: 25 }, (_one, index) => [`p${index}`, { type: 'string' }]));
@@ -13,17 +18,19 @@ const spec = (json: object) => ({
 });
 const claude = 'anthropic.claude-sonnet-4-6-v1:0';
 
+const strictTools: readonly (readonly [string, object, string])[] = [
+  [
+    'messages',
+    { tools: [{ name: 'f', strict: true, input_schema: bounded }] },
+    "tools.0.custom: For 'array' type, properties maxItems",
+  ],
+  ['messages', { tools: [{ name: 'f', strict: true, input_schema: wide }] }, 'too many optional parameters (25)'],
+  ['converse', spec(bounded), "tools.0.custom: For 'array' type, properties maxItems"],
+  ['converse', spec(wide), 'too many optional parameters (25)'],
+];
+
 describe('a strict tool of Claude', () => {
-  it.each([
-    [
-      'messages',
-      { tools: [{ name: 'f', strict: true, input_schema: bounded }] },
-      "tools.0.custom: For 'array' type, properties maxItems",
-    ],
-    ['messages', { tools: [{ name: 'f', strict: true, input_schema: wide }] }, 'too many optional parameters (25)'],
-    ['converse', spec(bounded), "tools.0.custom: For 'array' type, properties maxItems"],
-    ['converse', spec(wide), 'too many optional parameters (25)'],
-  ])('is refused by %s beyond its subset', (format, body, words) => {
+  it.each(strictTools)('is refused by %s beyond its subset', (format, body, words) => {
     expect(providerRefusal(format, body, claude)).toContain(words);
     expect(
       providerRefusal(format, JSON.parse(JSON.stringify(body).replaceAll('true', 'false')), claude),
@@ -112,13 +119,6 @@ describe('a conversation that comes back', () => {
     expect(providerRefusal(format, bad, name)).toContain(words);
     expect(providerRefusal(format, good, name)).toBeUndefined();
   });
-
-  it('has a case for each rule, and each rule a public source', () => {
-    expect(histories.map(([format]) => format).sort()).toEqual(
-      historyRefusals.flatMap(({ formats }) => formats).sort(),
-    );
-    for (const { source } of historyRefusals) expect(source).toMatch(/^https:\/\/github\.com\/.+\/(issues|pull)\/\d+$/);
-  });
 });
 
 const calls = (...ids: readonly string[]) => ({
@@ -201,8 +201,43 @@ describe('the turns of a chat', () => {
     expect(providerRefusal(format, { messages: bad }, name)).toContain(words);
     expect(providerRefusal(format, { messages: good }, name)).toBeUndefined();
   });
+});
 
-  it('have a public source for each rule', () => {
-    for (const { source } of turnRefusals) expect(source).toMatch(/^https:\/\/\S+$/);
+/** Rules whose requests `test/flow/refused-by-providers` sends through the gateway. */
+const ofEveryDay = [
+  'chat-completions https://github.com/BerriAI/litellm/issues/34569',
+  'chat-completions https://github.com/bolna-ai/bolna/issues/1019',
+  'chat-completions https://platform.openai.com/docs/guides/function-calling#strict-mode',
+  'converse https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html',
+  'converse https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html',
+  'converse https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html',
+  'converse https://github.com/aws-samples/generative-ai-use-cases/issues/1685',
+  'messages https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html',
+  'responses https://github.com/bolna-ai/bolna/issues/1019',
+  'responses https://platform.openai.com/docs/guides/function-calling#strict-mode',
+];
+
+describe('a refusal', () => {
+  it.each(formats.flatMap(({ name, refusals = [] }) => refusals.map((rule) => [name, rule.source] as const)))(
+    'of %s has a public source: %s',
+    (_name, source) => {
+      expect(source).toMatch(/^https:\/\/\S+$/);
+    },
+  );
+
+  it('has a case here, or is shown by the requests of every day', () => {
+    const cases = [
+      ...strictTools.map(([format, body]) => ({ format, body, model: claude })),
+      ...histories.map(([format, model, body]) => ({ format, body, model })),
+      ...turns.map(([format, model, messages]) => ({ format, body: { messages }, model })),
+    ];
+    const unshown = formats.flatMap(({ name, refusals = [] }) =>
+      refusals.flatMap((rule) =>
+        cases.some(({ format, body, model }) => format === name && rule.why(body, model) !== undefined)
+          ? []
+          : `${name} ${rule.source}`,
+      ),
+    );
+    expect(unshown.toSorted()).toEqual(ofEveryDay);
   });
 });

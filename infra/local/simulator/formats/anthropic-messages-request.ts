@@ -1,7 +1,8 @@
 // Reads a Messages request, and refuses it as Anthropic would. Rules that clients and translators break are
 // implemented; unknown fields pass.
-import type { Received } from '../call.ts';
+import type { ProviderRefusal, Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
+import { optionalIn, unsupportedByClaude } from '../refused-schemas.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 
 interface MessagesBlock {
@@ -187,3 +188,92 @@ function unthoughtTools({ messages, thinking }: MessagesBody): string | undefine
   if (!blocks.some(({ type }) => type === 'tool_use') || first?.type.endsWith('thinking')) return undefined;
   return `messages.${last}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first?.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`;
 }
+
+// Refusals of real providers for requests that the format can express.
+
+interface MessagesHistory {
+  readonly messages?: readonly HistoryMessage[];
+  readonly tools?: readonly { readonly strict?: boolean | null; readonly input_schema?: unknown }[] | null;
+  readonly thinking?: { readonly type?: string } | null;
+}
+
+interface HistoryMessage {
+  readonly content?: string | readonly HistoryBlock[] | null;
+}
+
+interface HistoryBlock {
+  readonly type?: string;
+  readonly id?: string;
+  readonly tool_use_id?: string;
+  readonly signature?: string;
+}
+
+const historyBlocks = (message: HistoryMessage | undefined): readonly HistoryBlock[] =>
+  Array.isArray(message?.content) ? (message.content as readonly HistoryBlock[]) : [];
+
+interface ClaudesTool {
+  readonly strict: boolean | null | undefined;
+  readonly schema: unknown;
+}
+
+/** Bounds of all strict tools together: https://github.com/strands-agents/harness-sdk/issues/2664. */
+export function refusedByClaude(tools: readonly ClaudesTool[]): string | undefined {
+  const strict = tools.filter((tool) => tool.strict === true);
+  if (strict.length > strictToolsMax) return `tools: Too many strict tools. The maximum is ${strictToolsMax}.`;
+  for (const [index, tool] of tools.entries()) {
+    const words = tool.strict === true ? unsupportedByClaude(tool.schema) : undefined;
+    if (words !== undefined) return `tools.${index}.custom: ${words}`;
+  }
+  const optional = strict.reduce((sum, { schema }) => sum + optionalIn(schema), 0);
+  return optional > optionalMax
+    ? `Schemas contains too many optional parameters (${optional}), which would make grammar compilation inefficient. Reduce the number of optional parameters in your tool schemas (limit: ${optionalMax}).`
+    : undefined;
+}
+
+const strictToolsMax = 20;
+const optionalMax = 24;
+
+export const disabledThinking = (thinking: { readonly type?: string } | null | undefined, model: string) =>
+  /claude-(fable|mythos)/.test(model) && thinking?.type === 'disabled'
+    ? '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+    : undefined;
+
+/** Documents it. */
+export const adaptiveThinking =
+  'https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html';
+
+export const messagesRefusals: readonly ProviderRefusal<MessagesHistory>[] = [
+  { source: adaptiveThinking, why: ({ thinking }, model) => disabledThinking(thinking, model) },
+  {
+    source: 'https://github.com/earendil-works/pi/issues/9953',
+    why: ({ tools }) =>
+      refusedByClaude((tools ?? []).map((tool) => ({ strict: tool.strict, schema: tool.input_schema }))),
+  },
+  {
+    source: 'https://github.com/anthropics/claude-code/issues/13460',
+    why({ messages = [] }) {
+      for (const [at, message] of messages.entries()) {
+        const called = new Set(
+          historyBlocks(messages[at - 1]).flatMap(({ type, id }) => (type === 'tool_use' ? [id] : [])),
+        );
+        for (const [place, { type, tool_use_id: id }] of historyBlocks(message).entries()) {
+          if (type !== 'tool_result' || called.has(id)) continue;
+          return `messages.${at}.content.${place}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
+        }
+      }
+      return undefined;
+    },
+  },
+  {
+    source: 'https://github.com/langchain-ai/langchain/pull/29971',
+    why({ messages = [] }) {
+      for (const [at, message] of messages.entries()) {
+        const place = historyBlocks(message).findIndex(
+          ({ type, signature }) => type === 'thinking' && signature === undefined,
+        );
+        if (place >= 0) return `messages.${at}.content.${place}.thinking.signature: Field required`;
+      }
+      return undefined;
+    },
+  },
+];

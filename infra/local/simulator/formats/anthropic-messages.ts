@@ -14,7 +14,7 @@ import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { messagesError } from './anthropic-errors.ts';
-import { readMessages } from './anthropic-messages-request.ts';
+import { messagesRefusals, readMessages } from './anthropic-messages-request.ts';
 
 /** A block of an answer: whole, and as a stream begins and continues it. */
 interface MessagesAnswerBlock {
@@ -142,6 +142,7 @@ export const messages: SimulatorFormat = {
   answerMembers: ['content', 'message', 'content_block', 'delta'],
   keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
   wrongCredential: { status: 401, code: 'authentication_error' },
+  refusals: messagesRefusals,
   read: (received) => {
     const request = readMessages(received);
     const isBounded = typeof (received.body as { max_tokens?: unknown } | null)?.max_tokens === 'number';
@@ -156,6 +157,7 @@ export const messages: SimulatorFormat = {
 
 export const countTokens: SimulatorFormat = {
   ...messages,
+  refusals: [],
   name: 'count-tokens',
   path: /^\/messages\/count_tokens$/,
   read: (received) => {

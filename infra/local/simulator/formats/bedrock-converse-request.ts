@@ -1,8 +1,15 @@
 // Reads a Converse request, and refuses it as Amazon Bedrock would.
-import type { Received } from '../call.ts';
+import type { ProviderRefusal, Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
-import { forcedWhileThinking, type MessagesBody, toolChoiceOf } from './anthropic-messages-request.ts';
+import {
+  adaptiveThinking,
+  disabledThinking,
+  forcedWhileThinking,
+  type MessagesBody,
+  refusedByClaude,
+  toolChoiceOf,
+} from './anthropic-messages-request.ts';
 
 interface ConverseBlock {
   readonly text?: string;
@@ -195,3 +202,102 @@ function isForged({ reasoningContent }: ConverseBlock): boolean {
   if (reasoningText === undefined) return redactedContent !== redactedReasoning;
   return reasoningText.signature !== signatureOf(reasoningText.text ?? '');
 }
+
+// Refusals of real providers for requests that the format can express.
+
+interface ConverseHistory {
+  readonly messages?: readonly { readonly content?: readonly HistoryBlock[] }[];
+  readonly toolConfig?: { readonly tools?: readonly { readonly toolSpec?: HistoryToolSpec }[] } | null;
+  readonly additionalModelRequestFields?: { readonly thinking?: { readonly type?: string } | null } | null;
+}
+
+interface HistoryToolSpec {
+  readonly strict?: boolean | null;
+  readonly inputSchema?: { readonly json?: unknown };
+}
+
+interface HistoryBlock {
+  readonly text?: string;
+  readonly document?: { readonly name?: string };
+  readonly toolUse?: unknown;
+  readonly toolResult?: {
+    readonly status?: string;
+    readonly content?: readonly { readonly image?: unknown; readonly document?: unknown; readonly text?: string }[];
+  };
+}
+
+const blocksOfMessages = ({ messages = [] }: ConverseHistory) =>
+  messages.map(({ content }) => (Array.isArray(content) ? (content as readonly HistoryBlock[]) : []));
+
+const documentsMax = 5;
+
+export const converseRefusals: readonly ProviderRefusal<ConverseHistory>[] = [
+  {
+    source: adaptiveThinking,
+    why: ({ additionalModelRequestFields: more }, model) => disabledThinking(more?.thinking, model),
+  },
+  {
+    source: 'https://github.com/BerriAI/litellm/pull/39115',
+    why: ({ toolConfig }, model) =>
+      model.includes('claude')
+        ? refusedByClaude(
+            (toolConfig?.tools ?? []).flatMap(({ toolSpec }) =>
+              toolSpec === undefined ? [] : [{ strict: toolSpec.strict, schema: toolSpec.inputSchema?.json }],
+            ),
+          )
+        : undefined,
+  },
+  {
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html',
+    why(body) {
+      const alone = blocksOfMessages(body).findIndex(
+        (blocks) => blocks.some(({ document }) => document) && !blocks.some(({ text }) => text !== undefined),
+      );
+      return alone < 0
+        ? undefined
+        : `The content block list at messages.${alone} contains a document block, so it must also contain a text block.`;
+    },
+  },
+  {
+    source: 'https://github.com/aws-samples/generative-ai-use-cases/issues/1685',
+    why(body) {
+      const names = blocksOfMessages(body)
+        .flat()
+        .flatMap(({ document }) => document?.name ?? []);
+      return new Set(names).size < names.length ? "Messages can't contain duplicate document names." : undefined;
+    },
+  },
+  {
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html',
+    why: (body) =>
+      blocksOfMessages(body).some((blocks) => blocks.filter(({ document }) => document).length > documentsMax)
+        ? `Too many documents in a message. The maximum is ${documentsMax}.`
+        : undefined,
+  },
+  {
+    source: 'https://github.com/strands-agents/harness-sdk/issues/1435',
+    why(body) {
+      const messages = blocksOfMessages(body);
+      const at = messages.findIndex((blocks, place) => {
+        const called = (messages[place - 1] ?? []).filter(({ toolUse }) => toolUse !== undefined);
+        return blocks.filter(({ toolResult }) => toolResult !== undefined).length > called.length;
+      });
+      return at < 0
+        ? undefined
+        : `The number of toolResult blocks at messages.${at}.content exceeds the number of toolUse blocks of previous turn.`;
+    },
+  },
+  {
+    source: 'https://github.com/anomalyco/opencode/issues/49443',
+    why(body, model) {
+      if (/claude|nova/.test(model)) return undefined;
+      const results = blocksOfMessages(body).flatMap((blocks) => blocks.flatMap(({ toolResult }) => toolResult ?? []));
+      if (results.some(({ status }) => status !== undefined)) {
+        return "This model doesn't support the status field in the toolResult block.";
+      }
+      return results.some(({ content = [] }) => content.some((block) => block.image ?? block.document))
+        ? "This model doesn't support the image field for user messages. Remove image and try again."
+        : undefined;
+    },
+  },
+];

@@ -14,7 +14,7 @@ import { fragmentsOf, jsonFrame } from '../frames.ts';
 import { plainRequest } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
-import { readConverse } from './bedrock-converse-request.ts';
+import { converseRefusals, readConverse } from './bedrock-converse-request.ts';
 import { bedrockError, bedrockException } from './bedrock-errors.ts';
 
 /** A block of an answer: whole, and as a stream begins and continues it. Only a tool use has a beginning. */
@@ -149,6 +149,7 @@ export const converse: SimulatorFormat = {
   answerMembers: ['output', 'role', 'start', 'delta', 'stopReason'],
   keepAlive: '',
   wrongCredential: { status: 403, code: 'UnrecognizedClientException' },
+  refusals: converseRefusals,
   read: readConverse,
   json,
   frames,
@@ -167,6 +168,7 @@ interface CountBody {
 /** Counts a conversation, or the body of an invocation. */
 export const converseTokens: SimulatorFormat = {
   ...converse,
+  refusals: [],
   name: 'converse-tokens',
   path: /^\/model\/(?<model>.+)\/count-tokens$/,
   answerMembers: ['inputTokens'],

@@ -75,6 +75,7 @@ function json({ body }: SimulatorCall, completion: SimulatedCompletion): object 
 
 export const invokeModel: SimulatorFormat = {
   ...converse,
+  refusals: [],
   name: 'invoke-model',
   path: /^\/model\/(?<model>.+)\/invoke$/,
   answerMembers: ['embedding', 'embeddings', 'images'],

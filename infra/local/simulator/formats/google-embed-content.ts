@@ -61,6 +61,7 @@ function json({ body }: SimulatorCall, completion: SimulatedCompletion): object 
 
 export const embedContent: SimulatorFormat = {
   ...generateContent,
+  refusals: [],
   name: 'embed-content',
   path: /^\/models\/(?<model>.+):(?<method>embedContent|batchEmbedContents)$/,
   answerMembers: ['embedding', 'embeddings'],

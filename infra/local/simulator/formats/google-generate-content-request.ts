@@ -1,7 +1,6 @@
 // Reads a generateContent request, and refuses it as Google would.
-import type { Received } from '../call.ts';
+import type { ProviderRefusal, Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
-import { mergedModelTurns } from '../refused-histories.ts';
 import { signatureOf } from '../signature.ts';
 
 interface GenerateContentPart {
@@ -180,3 +179,64 @@ const firstCallOf = (parts: readonly GenerateContentPart[]): readonly GenerateCo
 
 const isForged = ({ thoughtSignature: signature, functionCall }: GenerateContentPart): boolean =>
   signature !== undefined && !signatureless.includes(signature) && signature !== signatureOf(functionCall?.name ?? '');
+
+/**
+ * Contents of the model that follow each other are one turn to Google: its SDKs keep each chunk of a stream as a content, and the
+ * end of a stream is a chunk of its own behind that of a call (`google-tool-call-gemini3` of the recorded answers).
+ */
+function mergedModelTurns<Turn extends { readonly role?: string; readonly parts?: readonly unknown[] }>(
+  contents: readonly Turn[],
+): readonly Turn[] {
+  const turns: Turn[] = [];
+  for (const content of contents) {
+    const last = turns.at(-1);
+    if (last?.role === 'model' && content.role === 'model')
+      turns.splice(-1, 1, { ...last, parts: [...(last.parts ?? []), ...(content.parts ?? [])] });
+    else turns.push(content);
+  }
+  return turns;
+}
+
+// Refusals of real providers for a conversation that is sent again.
+
+interface ContentHistory {
+  readonly contents?: readonly { readonly role?: string; readonly parts?: readonly HistoryPart[] }[];
+}
+
+interface HistoryPart {
+  readonly functionCall?: { readonly name?: string };
+  readonly functionResponse?: unknown;
+  readonly thoughtSignature?: string;
+  readonly thought_signature?: string;
+}
+
+export const contentRefusals: readonly ProviderRefusal<ContentHistory>[] = [
+  {
+    source: 'https://github.com/google-gemini/gemini-cli/issues/5443',
+    why({ contents: sent = [] }) {
+      const contents = mergedModelTurns(sent);
+      const isUneven = contents.some(({ parts = [] }, at) => {
+        const answers = parts.filter((part) => part.functionResponse !== undefined).length;
+        const calls = (contents[at - 1]?.parts ?? []).filter((part) => part.functionCall !== undefined).length;
+        return answers > 0 && answers !== calls;
+      });
+      return isUneven
+        ? 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
+        : undefined;
+    },
+  },
+  {
+    source: 'https://github.com/nanbingxyz/5ire/issues/405',
+    why({ contents: sent = [] }, model) {
+      const contents = mergedModelTurns(sent);
+      if (!/gemini-([3-9]|[a-z-]*latest)/.test(model)) return undefined;
+      for (const [at, { parts = [] }] of contents.entries()) {
+        // The first of parallel calls is signed.
+        const call = parts.find((part) => part.functionCall !== undefined);
+        if (call === undefined || (call.thoughtSignature ?? call.thought_signature) !== undefined) continue;
+        return `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${call.functionCall?.name}\` , position ${at + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`;
+      }
+      return undefined;
+    },
+  },
+];

@@ -14,7 +14,7 @@ import { pngOf } from '../png.ts';
 import { signatureOf } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { googleError, googleStreamError } from './google-errors.ts';
-import { readCountTokens, readGenerateContent } from './google-generate-content-request.ts';
+import { contentRefusals, readCountTokens, readGenerateContent } from './google-generate-content-request.ts';
 
 /** Arguments of functions are not streamed: a call is one part. Of calls in parallel the first is signed. */
 const callParts = ({ toolCalls }: Choice): readonly object[] =>
@@ -125,6 +125,7 @@ export const generateContent: SimulatorFormat = {
   keepAlive: ': keep-alive\n\n',
   wrongCredential: { status: 400, code: 'api_key_invalid' },
   answersBlockedPrompts: true,
+  refusals: contentRefusals,
   read: readGenerateContent,
   json,
   frames,
@@ -135,6 +136,7 @@ export const generateContent: SimulatorFormat = {
 
 export const countContents: SimulatorFormat = {
   ...generateContent,
+  refusals: [],
   name: 'count-contents',
   path: /^\/(?:models\/)?(?<model>.+):countTokens$/,
   answerMembers: ['totalTokens'],

@@ -16,6 +16,7 @@ import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { isThinker, thinksInParts } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
+import { chatRefusals } from './openai-refusals.ts';
 
 /** The fields that are read; any other may be present. */
 interface ChatBody {
@@ -257,6 +258,7 @@ export const chatCompletions: SimulatorFormat = {
   answerMembers: ['choices'],
   keepAlive: ': keep-alive\n\n',
   wrongCredential: { status: 401, code: 'invalid_api_key' },
+  refusals: chatRefusals,
   read,
   json,
   frames,

@@ -1,7 +1,8 @@
 // Reads a Responses request, and refuses it as OpenAI would.
-import type { Received } from '../call.ts';
+import type { ProviderRefusal, Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { encryptedBy, isThinker } from '../signature.ts';
+import { responsesRefusals as modelRefusals, type OpenAiBody } from './openai-refusals.ts';
 
 interface InputPart {
   readonly type: string;
@@ -208,3 +209,30 @@ function invalidReasoning(
     (encrypted ?? null) === null || encrypted === encryptedBy(model, summary.map(({ text = '' }) => text).join(''));
   return isOwn ? undefined : 'The encrypted content could not be verified.';
 }
+
+// Refusals of a conversation that is sent again.
+
+interface ResponsesHistory {
+  readonly input?: string | readonly HistoryItem[];
+  readonly previous_response_id?: string | null;
+  readonly conversation?: unknown;
+}
+
+interface HistoryItem {
+  readonly type?: string;
+  readonly call_id?: string;
+}
+
+export const responsesRefusals: readonly ProviderRefusal<OpenAiBody & ResponsesHistory>[] = [
+  ...modelRefusals,
+  {
+    source: 'https://github.com/continuedev/continue/issues/10092',
+    why({ input, previous_response_id: previous, conversation }) {
+      if (!Array.isArray(input) || (previous ?? conversation ?? null) !== null) return undefined;
+      const items = input as readonly HistoryItem[];
+      const called = new Set(items.flatMap(({ type, call_id: id }) => (type?.endsWith('_call') === true ? [id] : [])));
+      const orphan = items.find(({ type, call_id: id }) => type === 'function_call_output' && !called.has(id));
+      return orphan && `No tool call found for function call output with call_id ${orphan.call_id}.`;
+    },
+  },
+];

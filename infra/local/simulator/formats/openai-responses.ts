@@ -14,7 +14,13 @@ import { errorBody } from '../error-bodies.ts';
 import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
 import { encryptedBy } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
-import { itemsOfInput, readInput, readResponses, type SimulatedResponsesBody } from './openai-responses-request.ts';
+import {
+  itemsOfInput,
+  readInput,
+  readResponses,
+  responsesRefusals,
+  type SimulatedResponsesBody,
+} from './openai-responses-request.ts';
 
 /** An item of the output: whole, as a stream begins it, and its events in between. */
 interface OutputItem {
@@ -201,6 +207,7 @@ export const responses: SimulatorFormat = {
   answerMembers: ['output', 'response', 'item', 'part', 'delta', 'text', 'refusal', 'arguments'],
   keepAlive: ': keep-alive\n\n',
   wrongCredential: { status: 401, code: 'invalid_api_key' },
+  refusals: responsesRefusals,
   read: readResponses,
   json,
   frames,
@@ -215,6 +222,7 @@ export const responses: SimulatorFormat = {
 
 export const inputTokens: SimulatorFormat = {
   ...responses,
+  refusals: [],
   name: 'input-tokens',
   path: /^\/responses\/input_tokens$/,
   read: readInput,
@@ -232,6 +240,7 @@ const compactMembers: readonly string[] = [
 
 export const compact: SimulatorFormat = {
   ...responses,
+  refusals: [],
   name: 'compact',
   path: /^\/responses\/compact$/,
   read: (received) => {

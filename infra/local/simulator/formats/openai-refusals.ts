@@ -1,5 +1,64 @@
-// Refusals of single makers' models for the turns of a chat: ids, order, roles, and what a result may hold.
-import type { HistoryRefusal } from './refused-histories.ts';
+// Refusals of OpenAI's models on chat completions and Responses, and of other makers' models on chat completions.
+import type { ProviderRefusal } from '../call.ts';
+import { lacksRequired, looseSchema } from '../refused-schemas.ts';
+import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from '../signature.ts';
+
+/** The fields of either request that are read; any other may be present. */
+export interface OpenAiBody {
+  readonly tools?: readonly OpenAiTool[] | null;
+  readonly reasoning_effort?: string | null;
+  readonly reasoning?: { readonly effort?: string | null } | null;
+}
+
+interface OpenAiTool {
+  readonly type?: string;
+  readonly name?: string;
+  readonly strict?: boolean | null;
+  readonly parameters?: unknown;
+  readonly function?: { readonly name?: string; readonly strict?: boolean | null; readonly parameters?: unknown };
+}
+
+const isOpenAi = /(^|\/)(gpt-|o\d)/;
+const hasTools = ({ tools }: OpenAiBody): boolean => (tools ?? []).length > 0;
+const functionsOf = ({ tools }: OpenAiBody) =>
+  (tools ?? []).flatMap((tool) => (tool.function ?? (tool.type === 'function' ? tool : [])) as NonNullable<OpenAiTool>);
+
+const toolsElsewhere = (model: string): string =>
+  `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`;
+
+const unknownEffort = (member: string, effort: string): string =>
+  `Unsupported value: '${member}' does not support '${effort}' with this model.`;
+
+/** A model that thinks although nothing asks for it counts as asked with an effort. */
+const effortIn = ({ reasoning_effort: effort }: OpenAiBody, model: string): string =>
+  effort ?? (thinksUnasked(model) ? 'its own' : 'none');
+
+const unknownEfforts: ProviderRefusal<OpenAiBody> = {
+  source: 'https://github.com/bolna-ai/bolna/issues/1019',
+  why(body, model) {
+    const [member, effort] =
+      (body.reasoning_effort ?? null) === null
+        ? ['reasoning.effort', body.reasoning?.effort]
+        : ['reasoning_effort', body.reasoning_effort];
+    if (!isThinker(model) || typeof effort !== 'string') return undefined;
+    return ['none', 'minimal'].includes(effort) && knowsNoNone(model) ? unknownEffort(member, effort) : undefined;
+  },
+};
+
+const looseTools: ProviderRefusal<OpenAiBody> = {
+  source: 'https://platform.openai.com/docs/guides/function-calling#strict-mode',
+  why(body, model) {
+    if (!isOpenAi.test(model)) return undefined;
+    const strict = functionsOf(body).filter((one) => one.strict === true);
+    for (const { name, parameters } of strict) {
+      const fault = looseSchema(parameters) ?? lacksRequired(parameters);
+      if (fault !== undefined) return `Invalid schema for function '${name}': In context=(), ${fault}`;
+    }
+    return undefined;
+  },
+};
+
+export const responsesRefusals: readonly ProviderRefusal<OpenAiBody>[] = [unknownEfforts, looseTools];
 
 /** The fields that are read; any other may be present. */
 interface Turns {
@@ -12,13 +71,6 @@ interface Turn {
   readonly tool_calls?: readonly { readonly id?: string }[] | null;
   readonly tool_call_id?: string;
   readonly prefix?: boolean;
-}
-
-interface ResultBlock {
-  readonly toolResult?: {
-    readonly status?: string;
-    readonly content?: readonly { readonly image?: unknown; readonly document?: unknown; readonly text?: string }[];
-  };
 }
 
 const isMistral = (model: string): boolean => /(^|\/)(mistral|magistral|ministral|devstral|codestral)/.test(model);
@@ -70,19 +122,38 @@ function wrongCalls(messages: readonly Turn[]): string | undefined {
   return open.length > 0 ? 'Not the same number of function calls and responses' : undefined;
 }
 
-export const turnRefusals: readonly HistoryRefusal<Turns>[] = [
+export const chatRefusals: readonly ProviderRefusal<OpenAiBody & Turns>[] = [
   {
-    formats: ['chat-completions'],
+    source: 'https://github.com/BerriAI/litellm/issues/34569',
+    why: (body, model) =>
+      hasTools(body) && thinksWithToolsElsewhere(model) && effortIn(body, model) !== 'none'
+        ? toolsElsewhere(model)
+        : undefined,
+  },
+  unknownEfforts,
+  looseTools,
+  {
+    source: 'https://github.com/smarter-sh/smarter/issues/264',
+    why({ messages = [] }) {
+      let open = new Set<unknown>();
+      for (const [at, { role, tool_calls: calls, tool_call_id: id }] of messages.entries()) {
+        if (role !== 'tool') open = new Set((calls ?? []).map((call) => call.id));
+        else if (!open.has(id)) {
+          return `Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'. (messages.[${at}].role)`;
+        }
+      }
+      return undefined;
+    },
+  },
+  {
     source: 'https://github.com/nearai/ironclaw/issues/1241',
     why: ({ messages = [] }, model) => (isMistral(model) ? wrongCalls(messages) : undefined),
   },
   {
-    formats: ['chat-completions'],
     source: 'https://github.com/datapizza-labs/datapizza-ai/issues/98',
     why: ({ messages = [] }, model) => (isAtMistral(model) ? wrongTurn(messages) : undefined),
   },
   {
-    formats: ['chat-completions'],
     source: 'https://docs.mistral.ai/api/endpoint/chat',
     why({ messages = [] }, model) {
       const fields = isAtMistral(model) ? foreignFields : [];
@@ -91,7 +162,6 @@ export const turnRefusals: readonly HistoryRefusal<Turns>[] = [
     },
   },
   {
-    formats: ['chat-completions'],
     source: 'https://github.com/charmbracelet/crush/issues/279',
     why({ messages = [] }, model) {
       if (!/qwen|llama|ministral/.test(model)) return undefined;
@@ -102,7 +172,6 @@ export const turnRefusals: readonly HistoryRefusal<Turns>[] = [
     },
   },
   {
-    formats: ['chat-completions'],
     source: 'https://github.com/earendil-works/pi/issues/1048',
     why({ messages = [] }, model) {
       const at = /deepseek/.test(model) ? messages.findIndex(({ role }) => role === 'developer') : -1;
@@ -112,7 +181,6 @@ export const turnRefusals: readonly HistoryRefusal<Turns>[] = [
     },
   },
   {
-    formats: ['chat-completions'],
     source: 'https://platform.openai.com/docs/api-reference/chat/create',
     why({ messages = [] }, model) {
       if (isMistral(model)) return undefined;
@@ -121,24 +189,6 @@ export const turnRefusals: readonly HistoryRefusal<Turns>[] = [
       return at < 0
         ? undefined
         : `Invalid value: 'thinking'. Supported values are: 'text' and 'refusal'. (messages[${at}].content[0])`;
-    },
-  },
-  {
-    formats: ['converse'],
-    source: 'https://github.com/anomalyco/opencode/issues/49443',
-    why({ messages = [] }, model) {
-      if (/claude|nova/.test(model)) return undefined;
-      const results = messages.flatMap(({ content }) =>
-        (Array.isArray(content) ? (content as readonly ResultBlock[]) : []).flatMap(
-          ({ toolResult }) => toolResult ?? [],
-        ),
-      );
-      if (results.some(({ status }) => status !== undefined)) {
-        return "This model doesn't support the status field in the toolResult block.";
-      }
-      return results.some(({ content = [] }) => content.some((block) => block.image ?? block.document))
-        ? "This model doesn't support the image field for user messages. Remove image and try again."
-        : undefined;
     },
   },
 ];
