@@ -1,11 +1,81 @@
 // `npm run build`: the bundles in dist/<name>/, exactly as the CDK app uploads them, or builds an image of them. CommonJS, because
 // it starts faster than ESM. Source maps and size reports stay in dist/meta.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { environmentNames } from '../../shared/foundation/constants/index.ts';
-import { definitions } from './definitions.ts';
-import { type Bundle, writeBundles } from './write-bundles.ts';
+import { environmentNames, loadFailed, rootPaths } from '../../shared/foundation/constants/index.ts';
+import { servedDescription } from '../openapi/description/index.ts';
+import { type BuiltModule, buildModules } from './build-modules.ts';
+import { noticesFile, noticesOf } from './notices.ts';
+import { onDemand } from './on-demand.ts';
+import { writePage } from './page.ts';
+
+/**
+ * Entry file of a function. Lambda prefers `index.mjs` to `index.cjs`, and only an ES module can be awaited while it
+ * loads. The bundle itself calls nothing when it is loaded. A load that fails writes a line, because Lambda's own do not
+ * say which version failed.
+ */
+const preparedHandler = {
+  'index.mjs': `const load = async () => {
+  const { default: bundle } = await import('./index.cjs');
+  await bundle.prepare();
+  return bundle;
+};
+const { handler } = await load().catch((error) => {
+  const { GW_STAGE: stage, AWS_LAMBDA_FUNCTION_VERSION: version } = process.env;
+  const line = { level: 'error', event: '${loadFailed}', stage, version, error: { name: error?.name, message: error?.message } };
+  process.stdout.write(JSON.stringify(line) + '\\n');
+  throw error;
+});
+export { handler };
+`,
+};
+
+/** shared/protocol/json-schema/schema-workers.ts starts it. */
+const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
+
+export const definitions = {
+  gateway: {
+    entry: 'functions/gateway/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    workers: schemaWorker,
+    isDescribed: true,
+    exportsHandler: true,
+  },
+  models: {
+    entry: 'functions/models/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    exportsHandler: true,
+  },
+  operator: {
+    entry: 'functions/operator/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    // A gateway file and a revision hold schemas; the first check of a process may take long.
+    workers: schemaWorker,
+    hasPage: true,
+    exportsHandler: true,
+  },
+  container: {
+    entry: 'infra/container/main.ts',
+    file: 'index.cjs',
+    copied: { Dockerfile: 'infra/local/Dockerfile' },
+    workers: schemaWorker,
+    isDescribed: true,
+    hasPage: true,
+    exportsHandler: false,
+  },
+} as const satisfies Record<string, BundleDefinition>;
+const bundleNames = Object.keys(definitions) as BundleName[];
+const entriesOf = ({ entry, workers = {} }: BundleDefinition): readonly string[] => [entry, ...Object.values(workers)];
+
+/** Names of files beside it. */
+const loadedBy = ({ metafile }: BuiltModule): readonly string[] =>
+  Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => basename(path)));
 
 /** Bound of one file of a function. 100 KB take some 4 ms to load. */
 export const bundleMaxBytes = 672 * 1024;
@@ -83,3 +153,115 @@ if (import.meta.main) {
     process.exitCode = 1;
   }
 }
+
+// The folders of the bundles: one index file each, and beside it the files that it loads on demand and whose code they contain.
+
+export interface Bundle {
+  readonly name: BundleName;
+  /** The bundled code. */
+  readonly file: string;
+  readonly bytes: number;
+  /** Loaded on demand: name → bytes. */
+  readonly beside: Readonly<Record<string, number>>;
+  /** The files of its page: name → bytes, compressed. */
+  readonly page: Readonly<Record<string, number>>;
+}
+
+/** Bundles `<sourceRoot>/<entry>` into `<outputRoot>/<name>/<file>`, each with its on-demand modules. */
+export async function writeBundles(
+  sourceRoot: string,
+  outputRoot: string,
+  names: readonly BundleName[] = bundleNames,
+): Promise<Bundle[]> {
+  const meta = join(outputRoot, 'meta');
+  const entries = names.flatMap((name) => entriesOf(definitions[name]));
+  // A missing file is reported where it is loaded.
+  const loaded = Object.values(onDemand).filter((module) => existsSync(join(sourceRoot, module)));
+  const built = await buildModules(sourceRoot, [...new Set([...entries, ...loaded])], meta);
+  return Promise.all(
+    names.map((name) =>
+      writeBundle({ name, sourceRoot, folder: join(outputRoot, name), meta: join(meta, name), built }),
+    ),
+  );
+}
+
+interface BundlePlace {
+  readonly name: BundleName;
+  readonly sourceRoot: string;
+  readonly folder: string;
+  readonly meta: string;
+  readonly built: ReadonlyMap<string, BuiltModule>;
+}
+
+async function writeBundle({ name, sourceRoot, folder, meta, built }: BundlePlace): Promise<Bundle> {
+  const {
+    entry,
+    file: fileName,
+    beside = {},
+    copied = {},
+    workers = {},
+    isDescribed = false,
+    hasPage = false,
+  }: BundleDefinition = definitions[name];
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await mkdir(meta, { recursive: true });
+  const modules = new Map(Object.entries({ [fileName]: entry, ...workers }));
+  // An on-demand module may load others, which the loop finds after it.
+  for (const module of modules.values()) {
+    for (const file of loadedBy(builtOf(built, module))) {
+      const wanted = onDemand[file];
+      if (wanted !== undefined) modules.set(file, wanted);
+    }
+  }
+  const bytes: Record<string, number> = {};
+  for (const [file, module] of modules) bytes[file] = await writeModule(builtOf(built, module), file, folder, meta);
+  for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
+  const metafiles = [...modules.values()].map((module) => builtOf(built, module).metafile);
+  await writeFile(join(folder, noticesFile), await noticesOf(metafiles));
+  for (const [other, source] of Object.entries(copied)) await copyFile(join(sourceRoot, source), join(folder, other));
+  if (isDescribed) await writeFile(join(folder, rootPaths.openapi), servedDescription());
+  const page = hasPage ? await writePage(sourceRoot, join(folder, 'page')) : {};
+  const { [fileName]: ownBytes = 0, ...besideBytes } = bytes;
+  return { name, file: join(folder, fileName), bytes: ownBytes, beside: besideBytes, page };
+}
+
+function builtOf(built: BundlePlace['built'], module: string): BuiltModule {
+  const found = built.get(module);
+  if (found === undefined) throw new Error(`${module} is loaded on demand, and there is no such file`);
+  return found;
+}
+
+/** Gives the size of its code. */
+async function writeModule({ code, beside, metafile }: BuiltModule, file: string, folder: string, meta: string) {
+  await writeFile(join(folder, file), code);
+  for (const [ending, contents] of beside) await writeFile(join(meta, file + ending), contents);
+  await writeFile(join(meta, `${file}.metafile.json`), JSON.stringify(metafile));
+  return code.byteLength;
+}
+
+// The deployed bundles: entry file of each, and the files beside it.
+
+interface BundleDefinition {
+  readonly entry: string;
+  /** The bundled code. */
+  readonly file: string;
+  /** Further uploaded texts, by file name. */
+  readonly beside?: Readonly<Record<string, string>>;
+  /** Files of the project that are copied beside it, by name. */
+  readonly copied?: Readonly<Record<string, string>>;
+  /** Entry files of worker threads, by the name under which the code looks for them beside itself. */
+  readonly workers?: Readonly<Record<string, string>>;
+  /** Whether it serves the API description, which is then placed beside it. */
+  readonly isDescribed?: boolean;
+  /** Whether the console's page is uploaded in a folder beside it. */
+  readonly hasPage?: boolean;
+  /** Whether it exports a handler; else it binds an address by itself. */
+  readonly exportsHandler: boolean;
+}
+
+export type BundleName = keyof typeof definitions;
+/** Bundles that answer invocations. */
+export const functionNames = ['gateway', 'models', 'operator'] as const satisfies readonly BundleName[];
+/** Where each file of a bundle starts, as a path in the sources. */
+export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(entriesOf);

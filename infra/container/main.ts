@@ -9,6 +9,7 @@ import {
   containerKeepAliveMs,
   containerPort,
   containerStop,
+  processMetricSeries,
   rootPaths,
 } from '../../shared/foundation/constants/index.ts';
 import {
@@ -17,12 +18,14 @@ import {
   readSignInEnvironment,
 } from '../../shared/foundation/environment/index.ts';
 import { collectGarbage } from '../../shared/foundation/heap/index.ts';
-import { createLineBatches, createLog } from '../../shared/foundation/log/index.ts';
-import { systemClock } from '../../shared/foundation/time/index.ts';
+import { createLineBatches, createLog, type Log } from '../../shared/foundation/log/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createCallMetrics, metricsAlone, readAlone } from '../metrics/index.ts';
-import { reportCallsInFlight } from './calls-in-flight.ts';
 import { createWholeGateway } from './routes.ts';
+
+/** Four times in the shortest period of a metric, so that its average is no matter of chance. */
+const reportEveryMs = 15_000;
 
 const environment = readEnvironment();
 const { hasConsole, port = containerPort, metricsPort } = readContainerEnvironment();
@@ -76,3 +79,23 @@ async function stop(): Promise<void> {
 }
 
 process.once('SIGTERM', () => void stop());
+
+// How many calls are in flight in this process, as a metric of its log lines: the average over the processes of a stage says
+// whether it needs more of them. Their processors say it too late, as calls that wait use none.
+
+interface CallsInFlightReport {
+  stop(): void;
+}
+
+function reportCallsInFlight(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  inFlight: () => number,
+): CallsInFlightReport {
+  const write = () => {
+    const values = { CallsInFlight: { unit: 'Count', value: inFlight() } } as const;
+    log.info({ event: 'calls_in_flight' }, { dimensions: {}, series: processMetricSeries, values });
+    cancel = clock.after(reportEveryMs, write);
+  };
+  let cancel = clock.after(reportEveryMs, write);
+  return { stop: () => cancel() };
+}

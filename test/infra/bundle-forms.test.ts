@@ -1,6 +1,6 @@
 // Forms and bytes through the uploaded bundle, in events as function URLs make them.
 import { afterAll, beforeAll, beforeEach, expect, it } from '#jest';
-import { writeBundles } from '../../infra/build/write-bundles.ts';
+import { writeBundles } from '../../infra/build/bundle.ts';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';

@@ -11,12 +11,18 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { buildBundles, bundleMaxBytes, containerMaxBytes } from '../../infra/build/bundle.ts';
-import { type BundleName, bundleEntries, functionNames } from '../../infra/build/definitions.ts';
+import type { Bundle } from '../../infra/build/bundle.ts';
+import {
+  type BundleName,
+  buildBundles,
+  bundleEntries,
+  bundleMaxBytes,
+  containerMaxBytes,
+  functionNames,
+} from '../../infra/build/bundle.ts';
 import { noticesFile, noticesOf } from '../../infra/build/notices.ts';
 import { onDemand } from '../../infra/build/on-demand.ts';
 import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
-import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { ChangeFailed } from '../../shared/configuration/administration/index.ts';
 import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';

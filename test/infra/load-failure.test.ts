@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { definitions, functionNames } from '../../infra/build/definitions.ts';
+import { definitions, functionNames } from '../../infra/build/bundle.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Loads the entry file beside a bundle, as Lambda does, and prints the type of its handler. */

@@ -1,9 +1,8 @@
 // The bundles of the project, built once for all test files of a run: the first that asks builds them, in the folder of the run.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Bundle, BundleName } from '../../infra/build/bundle.ts';
 import { buildBundles } from '../../infra/build/bundle.ts';
-import type { BundleName } from '../../infra/build/definitions.ts';
-import type { Bundle } from '../../infra/build/write-bundles.ts';
 import { projectRoot } from './gateway-process.ts';
 import { runFolder } from './temporary-folder.ts';
 import { eventually } from './watched-clock.ts';

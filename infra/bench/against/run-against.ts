@@ -1,6 +1,8 @@
 // Compares this tree with another commit, in one run on one machine: both gateways are started alike, each with a store
 // of its own, are warmed alike, and are called in alternating turns. Only features of every commit are used: `npm
 // start` with a gateway file.
+
+import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
@@ -29,7 +31,6 @@ import {
   tableOf,
   targetsOf,
 } from './compare.ts';
-import { cpuMsOf, descendantsOf } from './process-cpu.ts';
 
 interface ComparisonPlan {
   readonly turns: number;
@@ -187,4 +188,39 @@ function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: K
     'added latency, ms': name === 'JSON' ? addedMs : NaN,
     'added to the first chunk, ms': name === 'stream' ? addedMs : NaN,
   };
+}
+
+// The processor time of the processes that a gateway starts, as Linux counts it: before 0.1.0 its store was one.
+
+/** Linux's unit of time, on every machine that Node runs on. */
+const msPerTick = 10;
+
+/** Positions in /proc/PID/stat, counted after the name of the process, which may contain spaces. */
+const [parentAt, userTicksAt, systemTicksAt] = [1, 11, 12];
+
+function statOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+  } catch {
+    // It has ended, or this is no Linux.
+    return [];
+  }
+}
+
+function cpuMsOf(pid: number): number {
+  const stat = statOf(pid);
+  return ((stat[userTicksAt] ?? NaN) + (stat[systemTicksAt] ?? NaN)) * msPerTick;
+}
+
+/** Its children and theirs. */
+function descendantsOf(pid: number): readonly number[] {
+  const all = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  const parents = new Map(all.map((one) => [one, statOf(one)[parentAt]]));
+  const of = (parent: number): number[] =>
+    all.filter((one) => parents.get(one) === parent).flatMap((one) => [one, ...of(one)]);
+  return of(pid);
 }

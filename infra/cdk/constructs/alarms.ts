@@ -1,13 +1,20 @@
 // Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
 // that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
-import { CfnOutput, Duration } from 'aws-cdk-lib';
+import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { brand, type NameTable, type TableName } from '../../../shared/foundation/constants/index.ts';
-import { alarmTopic } from './alarm-topic.ts';
+import {
+  brand,
+  type NameTable,
+  type StageResource,
+  type TableName,
+} from '../../../shared/foundation/constants/index.ts';
 import type { Tasks } from './compute.ts';
 import {
   accountConcurrency,
@@ -21,7 +28,6 @@ import {
   sumOf,
   tableMetric,
 } from './gateway-metrics.ts';
-import { refusalAdvice } from './refusal-advice.ts';
 import { gatewayTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
 
 /** Share of all answers. Providers fail too; above this their fallbacks did not help. */
@@ -292,3 +298,47 @@ const falls = (threshold: number) => ({
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
   treatMissingData: TreatMissingData.BREACHING,
 });
+
+// Advice for a stage that refused calls because it is too small: which limit to raise.
+
+/** Limits by exhausted resource. */
+const whatToRaise: Readonly<Record<StageResource, string>> = {
+  service_concurrency: 'concurrency of the service, or gatewayReservedConcurrency and the quota, or max of tasks',
+  service_function_concurrency: 'function_concurrency of the service',
+  process_memory: 'max of tasks',
+  schema_workers: 'max of tasks',
+  write_queue: 'credit_shards of the workspace, or the number of keys that share its calls',
+};
+/** Text for an alarm. */
+const refusalAdvice = Object.entries(whatToRaise)
+  .map(([resource, text]) => `${resource}: raise ${text}`)
+  .join('; ');
+
+// The topic of a stage's alarms, to which people and their tools subscribe.
+
+/** `email`: null for no subscription. */
+function alarmTopic(scope: Construct, stage: string, email: string | null): Topic {
+  const topic = new Topic(scope, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
+  allowAlarms(topic);
+  if (email !== null) topic.addSubscription(new EmailSubscription(email));
+  return topic;
+}
+
+/** Allows the account's alarms to publish: a topic with a policy of its own has lost SNS's default one. */
+function allowAlarms(topic: Topic): void {
+  const alarms = Stack.of(topic).formatArn({
+    service: 'cloudwatch',
+    resource: 'alarm',
+    resourceName: '*',
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'AlarmsOfThisAccount',
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID }, ArnLike: { 'aws:SourceArn': alarms } },
+    }),
+  );
+}

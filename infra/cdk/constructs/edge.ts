@@ -1,6 +1,9 @@
 // One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
 // other path to the chat origin. Nothing is cached, compressed or retried, errors included: answers belong to one
 // workspace. Files of the console's page belong to no workspace, and are cached.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
@@ -10,12 +13,12 @@ import {
   brand,
   headerNames,
   metricsEndpoint,
+  operatorKeyRefusal,
   rootPaths,
   routePaths,
 } from '../../../shared/foundation/constants/index.ts';
 import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
-import { metricsRefusal, operatorRefusals } from './edge-refusals.ts';
 
 /** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
@@ -173,3 +176,54 @@ export class Edge extends Construct {
     }
   }
 }
+
+// Answers by CloudFront in place of an origin.
+
+interface OperatorRefusalsProps {
+  readonly stage: string;
+  readonly settings: Pick<StageSettings, 'sign_in'>;
+  /** Folder of the console's page, as it was built. */
+  readonly pageFolder: string;
+}
+
+/** Made by the function itself: where clients call, where people sign in. */
+const settingsFile = 'settings.json';
+
+/**
+ * Refusals before the operator function starts. The function's concurrency allows some fifty requests a second, so
+ * requests without a credential would keep operators out; here they use none of it.
+ */
+function operatorRefusals(
+  scope: Construct,
+  { stage, settings, pageFolder }: OperatorRefusalsProps,
+): cloudfront.FunctionAssociation {
+  const signsIn = settings.sign_in !== undefined && settings.sign_in !== null;
+  const pageFiles = [...readdirSync(pageFolder), settingsFile].toSorted();
+  const written = JSON.stringify({ pageFiles, signsIn, credentialRefusal: operatorKeyRefusal });
+  return beforeOrigin(scope, 'OperatorCredentialCheck', {
+    comment: `${brand} ${stage}: requests of operators without a credential`,
+    code: `const settings = ${written};\n${sourceOf('answer')}${sourceOf('operators')}`,
+  });
+}
+
+/** Refuses the metrics of tasks, of which a distribution reaches any one. */
+const metricsRefusal = (scope: Construct, stage: string): cloudfront.FunctionAssociation =>
+  beforeOrigin(scope, 'MetricsRefusal', {
+    comment: `${brand} ${stage}: metrics of tasks`,
+    code: sourceOf('answer') + sourceOf('metrics'),
+  });
+
+const sourceOf = (name: string): string => readFileSync(join(import.meta.dirname, `edge-refusals/${name}.js`), 'utf8');
+
+const beforeOrigin = (
+  scope: Construct,
+  id: string,
+  { comment, code }: { readonly comment: string; readonly code: string },
+): cloudfront.FunctionAssociation => ({
+  eventType: cloudfront.FunctionEventType.VIEWER_REQUEST,
+  function: new cloudfront.Function(new Construct(scope, id), 'Function', {
+    runtime: cloudfront.FunctionRuntime.JS_2_0,
+    comment,
+    code: cloudfront.FunctionCode.fromInline(code),
+  }),
+});

@@ -1,12 +1,13 @@
 // A deployment, step by step: checks of the account, notes and confirmations, the runs of cdk, and a look at what they
 // left. Nothing is changed before the first run.
+
+import { createInterface } from 'node:readline/promises';
 import { openAwsAccount } from '../aws-account.ts';
 import { checkPlace } from '../check-settings.ts';
 import { apiStackName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { checkBeforeDeployment } from './check-before-deployment.ts';
 import { checkRoutes, type RouteCheckSurroundings } from './check-routes.ts';
-import { confirm } from './confirm.ts';
 import { cdkRuns, readDeployOptions } from './deploy-options.ts';
 
 interface DeploymentSurroundings extends RouteCheckSurroundings {
@@ -39,4 +40,19 @@ export async function deployStage(
   const outputs = (await aws.readStack(apiStackName(stage)))?.outputs ?? {};
   print(await checkRoutes(stage, settings, outputs, surroundings));
   for (const line of next) print(line);
+}
+
+// Asks the operator to confirm a destructive step.
+
+/** `question`: the step, as a sentence without its subject. Throws where the answer is not yes. */
+async function confirm(question: string, isConfirmed: boolean, print: (line: string) => void): Promise<void> {
+  if (isConfirmed) {
+    print(`--yes was passed: this will ${question}`);
+    return;
+  }
+  if (!process.stdin.isTTY) throw new Error(`this would ${question}: pass --yes, as there is no terminal to ask on`);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`This would ${question}. Go on? [y/N] `);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
 }

@@ -1,13 +1,23 @@
 // Looks for due alerts after the charges of a call. An alert that cannot be sent now stays marked as such, and the next call
 // of the same owner tries again.
-import { cooldownItem } from '../provider-health/index.ts';
-import { idBytes } from './alert.ts';
-import type { ProviderMark } from './alert-mark.ts';
-import { createAlertTries, leaseMs, tryMaxMs } from './alert-tries.ts';
-import type { Alerts, AlertsOptions, EndedAttempt } from './alerts.ts';
-import { dueProvider, dueShare } from './due-alert.ts';
-import { faultOfReceiver } from './post-alert.ts';
-import { readSpendings } from './watched-spending.ts';
+
+import { createCache } from '../../foundation/cache/index.ts';
+import { waitAtMost } from '../../foundation/time/index.ts';
+import type { Item } from '../../storage/store/index.ts';
+import { alertQuietMs, cooldownItem } from '../provider-health/index.ts';
+import { type Alert, idBytes } from './alert.ts';
+import {
+  type AlertMark,
+  claimMark,
+  type MarkPlace,
+  type ProviderMark,
+  readShareMark,
+  type ShareMark,
+  triesMax,
+} from './alert-mark.ts';
+import type { AlertReceiver, Alerts, AlertsOptions, EndedAttempt } from './alerts.ts';
+import { faultOfReceiver, postAlert } from './post-alert.ts';
+import { passedShare, readSpendings, type WatchedSpending } from './watched-spending.ts';
 
 /** One try of a function, which is billed for it. */
 const functionTryMaxMs = 4_000;
@@ -59,3 +69,233 @@ export function createAlertSender(options: AlertsOptions): Alerts {
     close: tries.close,
   };
 }
+
+// Tries of alerts: claimed, sent and repeated, a bounded number at a time.
+
+/** One try of a process that lives: three of them and the pauses end within a minute. */
+const tryMaxMs = 10_000;
+/** Before the second and the third try of a process. */
+const pausesMs = [5_000, 20_000] as const;
+/** A try whose process ended without a word may be followed by another's after this. */
+const leaseMs = tryMaxMs + pausesMs[0];
+/** Alerts that a process sends or has to try again. Those beyond are not claimed, and stay due. */
+const underWayMax = 100;
+/** How long a process that stops waits for what it is sending. */
+const closeMaxMs = 1_500;
+/** Marks that a process remembers. */
+const marksMax = 1_000;
+/** Each after the first follows another process that came first. */
+const claimsMax = 4;
+
+interface AlertTries {
+  /** Undefined where too many are under way, or this one is. The promise never rejects. */
+  begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
+  /** The mark under an attribute that few items have, as this process has seen it last. */
+  latest(attribute: string): AlertMark | undefined;
+  close(): Promise<void>;
+}
+
+type TriesOptions = Pick<AlertsOptions, 'store' | 'clock' | 'log' | 'isFunction' | 'persist'>;
+
+function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptions): AlertTries {
+  const underWay = new Map<string, Promise<void>>();
+  const ending = new AbortController();
+  const pauses = createPauses(clock);
+  const marks = createCache<AlertMark>({ sizeMax: marksMax });
+
+  async function write(place: MarkPlace, seen: AlertMark | undefined, mark: AlertMark): Promise<'claimed' | Item> {
+    const claimed = await claimMark(store, place, seen, mark, clock.nowMs());
+    const there = claimed === 'claimed' ? mark : (claimed[place.attribute] as AlertMark | undefined);
+    if (there === undefined) marks.delete(place.attribute);
+    else marks.set(place.attribute, there);
+    return claimed;
+  }
+
+  /** The due alert whose try is the caller's now: where another process came first, what is due behind its mark. */
+  async function claim(due: DueAlert): Promise<DueAlert | undefined> {
+    let wanted: DueAlert | undefined = due;
+    for (let tried = 0; wanted !== undefined && tried < claimsMax; tried += 1) {
+      const claimed = await write(wanted.place, wanted.seen, wanted.mark);
+      if (claimed === 'claimed') return wanted;
+      wanted = wanted.behind(claimed);
+    }
+    return undefined;
+  }
+
+  /** Ends when the alert is delivered, or given up, or the next try is another process's. */
+  async function deliver(wanted: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> {
+    const claimed = await claim(wanted);
+    if (claimed === undefined) return;
+    const { place, mark, alert } = claimed;
+    const delivery = await postAlert(receiver, alert, { clock, limitMs, ended: ending.signal });
+    const { tries = triesMax, due_at_ms: _due, ...sent } = mark;
+    const fields = { alert: alert.type, alert_id: alert.id, workspace_id: alert.workspace };
+    if (delivery.isDelivered) {
+      log.info({ event: 'alert_sent', ...fields });
+      await persist(() => write(place, mark, { ...sent, tries: undefined }));
+      return;
+    }
+    if (ending.signal.aborted) return;
+    const message = `${delivery.fault}, try ${tries} of ${triesMax}`;
+    log.error({ event: 'alert_failed', ...fields, message, ...(tries < triesMax ? {} : { failed_control: 'alert' }) });
+    const pauseMs = pausesMs[tries - 1];
+    if (isFunction) await persist(() => write(place, mark, { ...mark, due_at_ms: 0 }));
+    else if (pauseMs !== undefined && (await pauses.wait(pauseMs))) {
+      const next = { ...mark, tries: tries + 1, due_at_ms: clock.nowMs() + leaseMs };
+      await deliver({ ...claimed, seen: mark, mark: next }, receiver, limitMs);
+    }
+  }
+
+  return {
+    latest: (attribute) => marks.get(attribute),
+    begin(due, receiver, limitMs) {
+      const { table, key, attribute } = due.place;
+      const { share, type } = due.alert;
+      const name = [table, key, attribute, type, share?.percent].join(' ');
+      if (pauses.isClosed() || underWay.has(name) || underWay.size >= underWayMax) return undefined;
+      const delivered = deliver(due, receiver, limitMs)
+        .catch((error: unknown) => log.error({ event: 'alert_not_marked', failed_control: 'alert' }, error))
+        .finally(() => underWay.delete(name));
+      underWay.set(name, delivered);
+      return delivered;
+    },
+
+    async close() {
+      pauses.close();
+      const all = Promise.all(underWay.values());
+      await waitAtMost(clock, closeMaxMs, all, () => ending.abort());
+      await all;
+    },
+  };
+}
+
+/** Waits that end early, with false, when the process stops. */
+function createPauses(clock: AlertsOptions['clock']) {
+  const waiting = new Set<() => void>();
+  let isClosed = false;
+  return {
+    isClosed: () => isClosed,
+    wait(delayMs: number): Promise<boolean> {
+      if (isClosed) return Promise.resolve(false);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const stop = () => {
+        cancel();
+        resolve(false);
+      };
+      const cancel = clock.after(delayMs, () => {
+        waiting.delete(stop);
+        resolve(true);
+      });
+      waiting.add(stop);
+      return promise;
+    },
+    close() {
+      isClosed = true;
+      for (const stop of waiting) stop();
+      waiting.clear();
+    },
+  };
+}
+
+// Which alert is due, by what was seen and by the last mark. Pure.
+
+interface DueAlert {
+  readonly place: MarkPlace;
+  /** The mark that it follows. */
+  readonly seen: AlertMark | undefined;
+  readonly mark: AlertMark;
+  readonly alert: Alert;
+  /** The alert that is due where another process has written the item. */
+  readonly behind: (item: Item) => DueAlert | undefined;
+}
+
+interface TryTime {
+  readonly nowMs: number;
+  /** When others may try again, should this process say nothing more of it. */
+  readonly leaseMs: number;
+  readonly newId: () => string;
+}
+
+function dueShare(spending: WatchedSpending, at: readonly number[], time: TryTime): DueAlert | undefined {
+  const { place, mark: seen, spent, limit, scope, from } = spending;
+  const percent = passedShare(spending, at);
+  const tryOfScope = seen?.scope === scope ? seen : undefined;
+  const sinceBefore = from === undefined ? {} : { from };
+  const mark =
+    percent === undefined
+      ? nextTry(tryOfScope, time)
+      : { ...firstTry(time), scope, percent, spent, limit, ...sinceBefore };
+  if (mark === undefined) return undefined;
+  return {
+    ...{ place, seen, mark, alert: shareAlert(spending, mark) },
+    behind: (item) => dueShare({ ...spending, mark: readShareMark(item, place.attribute) }, at, time),
+  };
+}
+
+/** Of the first try, where nothing was alerted yet. */
+const firstTry = ({ nowMs, leaseMs, newId }: TryTime) => ({
+  id: newId(),
+  at_ms: nowMs,
+  tries: 1,
+  due_at_ms: nowMs + leaseMs,
+});
+
+/** Undefined where the alert was delivered or given up, or is not due yet. */
+function nextTry<Mark extends AlertMark>(mark: Mark | undefined, { nowMs, leaseMs }: TryTime): Mark | undefined {
+  const { tries = triesMax, due_at_ms: dueAtMs = 0 } = mark ?? {};
+  if (mark === undefined || tries >= triesMax || dueAtMs > nowMs) return undefined;
+  return { ...mark, tries: tries + 1, due_at_ms: nowMs + leaseMs };
+}
+
+const shareAlert = (
+  { type, workspace, key, provider, period }: WatchedSpending,
+  { id, at_ms, percent, spent, limit }: ShareMark,
+): Alert => ({ type, id, atMs: at_ms, workspace, key, provider, share: { percent, spent, limit, period } });
+
+/** `seen`: the mark of its account. */
+function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time: TryTime): DueAlert | undefined {
+  const { account, model } = attempt;
+  const state = nextState(attempt, seen, time.nowMs);
+  const mark = state === undefined ? nextTry(seen, time) : { ...firstTry(time), state, model };
+  if (mark === undefined) return undefined;
+  const { table, key, markPrefix, lifeSeconds } = cooldownItem;
+  const place = { table, key, attribute: markPrefix + account, lifeSeconds };
+  return {
+    ...{ place, seen, mark, alert: providerAlert(attempt, mark) },
+    behind: (item) => dueProvider(attempt, item[place.attribute] as ProviderMark | undefined, time),
+  };
+}
+
+/**
+ * Undefined where nothing is new. A provider is back when the model answers whose call failed: others may have
+ * answered all the time.
+ */
+function nextState(
+  { outcome, model, startedAtMs, coolsForAll }: EndedAttempt,
+  seen: ProviderMark | undefined,
+  nowMs: number,
+): ProviderMark['state'] | undefined {
+  const isWell = seen === undefined || (seen.state === 'back' && nowMs >= seen.at_ms + alertQuietMs);
+  if (outcome === 'ok') {
+    const isBack = seen !== undefined && seen.state !== 'back' && seen.model === model && startedAtMs > seen.at_ms;
+    return isBack && !coolsForAll ? 'back' : undefined;
+  }
+  if (outcome === 'failed') return isWell && coolsForAll ? 'failing' : undefined;
+  return isWell || seen?.state === 'failing' ? outcome : undefined;
+}
+
+const typeOf = {
+  refused: 'provider_credential_refused',
+  empty: 'provider_credential_empty',
+  failing: 'provider_failing',
+  back: 'provider_back',
+} as const;
+
+const providerAlert = ({ provider, credential }: EndedAttempt, { id, at_ms, state, model }: ProviderMark): Alert => ({
+  type: typeOf[state],
+  id,
+  atMs: at_ms,
+  provider,
+  credential,
+  model,
+});

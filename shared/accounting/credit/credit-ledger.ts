@@ -1,9 +1,25 @@
 // The credit of workspaces for operators: set when a workspace is created, added to, removed.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { batchRuns } from '../../storage/store/index.ts';
+import {
+  absent,
+  and,
+  atLeast,
+  batchRuns,
+  type Changes,
+  type Condition,
+  equals,
+  type Item,
+  less,
+  or,
+  type Store,
+  StoreUnavailable,
+  type Update,
+} from '../../storage/store/index.ts';
+import { readAmount } from '../holds/index.ts';
+import { creditAttributes, creditKey } from './credit-account.ts';
 import { type CreditOptions, type CreditPayments, createCreditPayments } from './credit-payments.ts';
-import { type Addition, addCredit, createCredit, type RecordedAddition, readAdditions } from './grants.ts';
+import { gather, readShards, type ShardContext } from './credit-shards.ts';
 
 export interface CreditLedger extends CreditPayments {
   /** Sets the credit of a new workspace; one that exists keeps its own. */
@@ -53,3 +69,206 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
     additions: (workspace) => readAdditions(store, workspace),
   };
 }
+
+// Grants credit when a workspace is created, and adds or removes some for an operator. Each may be called twice.
+//
+// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there are.
+// An added amount moves from there to the counter like a transfer between shards: noted under the next number, added
+// unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. An amount
+// that the credit does not cover is not removed: its number is skipped, and its id forgotten.
+
+/** How long an addition is remembered by its id. An operator who repeats one does it within days. */
+const additionLifeMs = 30 * 86_400_000;
+/** Old additions one further addition forgets. */
+const forgottenPerAdditionMax = 20;
+const additionPrefix = 'addition#';
+/** Numbers of the last addition that arrived in the counter or was passed over, and of the last one passed over. */
+const receivedAttribute = 'received#additions';
+const passedAttribute = 'passed#additions';
+/** When the workspace was made. */
+const grantedAtAttribute = 'granted_at_ms';
+/** Tries after additions of other processes to the same workspace: each finishes the one that came first. */
+const triesMax = 100;
+/** Tries to read two items between additions. */
+const readTriesMax = 10;
+/** Tries of a removal while calls reserve the same credit. */
+const removalTriesMax = 3;
+
+interface Addition {
+  readonly workspace: string;
+  /** Shards of the account, from all of which credit is removed. Default 1. */
+  readonly shards?: number | undefined;
+  /** Below 0, it removes credit, but never reserved or spent credit. */
+  readonly amount: PicoUsd;
+  /** The same id adds once, within 30 days. */
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+const additionsKey = (workspace: string): string => `ADDITIONS#${workspace}`;
+
+/** Sets the credit of a workspace that has none yet, and leaves every other alone. */
+async function createCredit(
+  store: Store,
+  workspace: string,
+  credit: PicoUsd,
+  nowMs: number,
+): Promise<'created' | 'existing'> {
+  if (credit < 0n) throw new RangeError(`a credit of ${credit}: it must not be negative`);
+  // 0 is granted too, because it shows that the workspace exists.
+  const changes = { ...grant(credit), set: { [grantedAtAttribute]: nowMs } };
+  const { kind } = await writeCredit(store, workspace, changes, absent(creditAttributes.granted));
+  return kind === 'written' ? 'created' : 'existing';
+}
+
+/**
+ * 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the workspace has no credit
+ * yet, create it first. 'insufficient': less than the amount to remove is free; nothing was removed.
+ */
+async function addCredit(
+  context: Omit<ShardContext, 'account'>,
+  addition: Addition,
+): Promise<'added' | 'known' | 'other_amount' | 'absent' | 'insufficient'> {
+  const { workspace, amount, id } = addition;
+  const { store } = context;
+  const entry = additionPrefix + id;
+  if (amount === 0n) throw new RangeError('an addition of 0');
+  const credit = await store.get('ledger', creditKey(workspace, 0));
+  if (credit?.[creditAttributes.granted] === undefined) return 'absent';
+  let seen = (await store.get('ledger', additionsKey(workspace))) ?? {};
+  for (let tried = 0; tried < triesMax; tried += 1) {
+    seen = await finishAddition(context, workspace, seen);
+    const former = seen[entry] as { amount: unknown } | undefined;
+    if (former !== undefined) {
+      return readAmount(former.amount) === amount ? 'known' : 'other_amount';
+    }
+    const { kind, item = {} } = await store.update(noteAddition(addition, seen));
+    seen = item;
+    if (kind === 'refused') continue;
+    seen = await finishAddition(context, workspace, seen);
+    return seen[entry] === undefined ? 'insufficient' : 'added';
+  }
+  throw new StoreUnavailable(new Error(`other additions to ${workspace} came first in every try`));
+}
+
+function noteAddition({ workspace, shards = 1, amount, id, nowMs }: Addition, seen: Item): Update {
+  const entry = additionPrefix + id;
+  const former = Number(seen.addition_number ?? 0);
+  const old = Object.entries(seen)
+    .filter(([name]) => name.startsWith(additionPrefix))
+    .filter(([, addition]) => (addition as { at_ms: number }).at_ms + additionLifeMs <= nowMs)
+    .slice(0, forgottenPerAdditionMax);
+  return {
+    table: 'ledger',
+    key: additionsKey(workspace),
+    changes: {
+      set: {
+        [entry]: { amount, at_ms: nowMs },
+        addition_number: former + 1,
+        addition_out: { entry, amount, shards, number: former + 1 },
+      },
+      remove: old.map(([name]) => name),
+    },
+    condition: and(
+      absent(entry),
+      absent('addition_out'),
+      former === 0 ? absent('addition_number') : equals('addition_number', former),
+    ),
+  };
+}
+
+interface AdditionUnderWay {
+  readonly entry: string;
+  readonly amount: unknown;
+  readonly shards: number;
+  readonly number: number;
+}
+
+/** Returns the additions afterwards, or the given ones where none is pending. */
+async function finishAddition(context: Omit<ShardContext, 'account'>, workspace: string, seen: Item): Promise<Item> {
+  const underWay = seen.addition_out as AdditionUnderWay | undefined;
+  if (underWay === undefined) return seen;
+  const { entry, number, shards } = underWay;
+  const amount = readAmount(underWay.amount);
+  const account = { workspace, shards: Number(shards), spendLimit: null };
+  const isDone = await arrive({ ...context, account }, amount, Number(number));
+  const { item = {} } = await context.store.update({
+    table: 'ledger',
+    key: additionsKey(workspace),
+    changes: { remove: isDone ? ['addition_out'] : ['addition_out', entry] },
+    condition: equals(['addition_out', 'number'], number),
+    repeatable: true,
+  });
+  return item;
+}
+
+/** False: the credit does not cover it, and its number was passed over. */
+async function arrive(context: ShardContext, amount: PicoUsd, number: number): Promise<boolean> {
+  const { store, account } = context;
+  for (let tried = 1; ; tried += 1) {
+    const isCovered = tried === 1 || (tried <= removalTriesMax && (await cover(context, -amount)));
+    const isNew = or(absent(receivedAttribute), less(receivedAttribute, number));
+    const changes = isCovered
+      ? { ...grant(amount), set: { [receivedAttribute]: number } }
+      : { set: { [receivedAttribute]: number, [passedAttribute]: number } };
+    const condition = isCovered && amount < 0n ? and(isNew, atLeast(creditAttributes.balance, -amount)) : isNew;
+    const { kind, item = {} } = await writeCredit(store, account.workspace, changes, condition);
+    if (kind === 'written') return isCovered;
+    if (Number(item[receivedAttribute] ?? 0) >= number) return Number(item[passedAttribute]) !== number;
+  }
+}
+
+/** Releases expired reservations and transfers credit of the other shards. Returns false when that is not enough. */
+async function cover(context: ShardContext, amount: PicoUsd): Promise<boolean> {
+  const shards = await readShards(context);
+  const available = shards.reduce((sum, shard) => sum + readAmount(shard.item[creditAttributes.balance]), 0n);
+  if (available < amount) return false;
+  await gather(context, shards, 0, amount);
+  return true;
+}
+
+const grant = (amount: PicoUsd): Changes => ({
+  add: { [creditAttributes.granted]: amount, [creditAttributes.balance]: amount },
+});
+
+interface RecordedAddition {
+  /** Null: the first grant, with all that was added so long ago that it is not remembered. */
+  readonly id: string | null;
+  /** Below 0 for a removal. */
+  readonly amount: PicoUsd;
+  /** Null: of a first grant whose time was not noted. */
+  readonly atMs: number | null;
+}
+
+/** Grants, additions and removals, the newest first; their sum is the granted total. Empty when there is no credit. */
+async function readAdditions(store: Store, workspace: string): Promise<RecordedAddition[]> {
+  for (let tried = 0; tried < readTriesMax; tried += 1) {
+    const noted = (await store.get('ledger', additionsKey(workspace))) ?? {};
+    const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};
+    if (credit[creditAttributes.granted] === undefined) return [];
+    const received = Number(credit[receivedAttribute] ?? 0);
+    // One has arrived between the two reads.
+    if (received > Number(noted.addition_number ?? 0)) continue;
+    const underWay = noted.addition_out as AdditionUnderWay | undefined;
+    const isOut =
+      underWay !== undefined &&
+      (Number(underWay.number) > received || Number(credit[passedAttribute]) === Number(underWay.number));
+    const additions = Object.entries(noted)
+      .filter(([name]) => name.startsWith(additionPrefix) && !(isOut && name === underWay.entry))
+      .map(([name, addition]) => {
+        const { amount, at_ms: atMs } = addition as { readonly amount: unknown; readonly at_ms: unknown };
+        return { id: name.slice(additionPrefix.length), amount: readAmount(amount), atMs: Number(atMs) };
+      })
+      .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
+    const rest = additions.reduce(
+      (remainder, { amount }) => remainder - amount,
+      readAmount(credit[creditAttributes.granted]),
+    );
+    const grantedAt = credit[grantedAtAttribute];
+    return [...additions, { id: null, amount: rest, atMs: grantedAt === undefined ? null : Number(grantedAt) }];
+  }
+  throw new StoreUnavailable(new Error(`additions to ${workspace} arrived during every try to read them`));
+}
+
+const writeCredit = (store: Store, workspace: string, changes: Changes, condition: Condition) =>
+  store.update({ table: 'ledger', key: creditKey(workspace, 0), changes, condition, repeatable: true });

@@ -7,10 +7,30 @@
 // A rebuilder that dies at 30 s is replaced at 40 to 42 s: its lease takes 10, and instances look every 2.
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, sleep, waitAtMost } from '../../foundation/time/index.ts';
-import type { Store } from '../../storage/store/index.ts';
-import { measure } from './measure.ts';
-import { createSnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
-import { createStatistics, noStatistics, type Statistics } from './statistics.ts';
+import { packText, unpackText } from '../../storage/blobs/index.ts';
+import { absent, and, atMost, equals, type Item, or, type Store } from '../../storage/store/index.ts';
+import {
+  counterKinds,
+  countersKey,
+  countersPlaces,
+  minutesRead,
+  modelPartOf,
+  readCounterName,
+  readShards,
+  shardsMin,
+  shardsOf,
+  snapshotKey,
+} from './layout.ts';
+import {
+  addCount,
+  addHistogram,
+  type Counts,
+  createStatistics,
+  type FigureTables,
+  figuresOf,
+  noStatistics,
+  type Statistics,
+} from './statistics.ts';
 
 /** Promised by the listing. */
 const servedAgeMaxMs = 60_000;
@@ -110,3 +130,168 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
     settled: () => refreshing,
   };
 }
+
+// The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the next ones.
+
+/** Longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this long. */
+export const leaseMs = 10_000;
+/** A snapshot is not served after a minute; the rest of its life is for operators who look back. */
+const snapshotLifeSeconds = 60 * 60;
+
+interface StoredSnapshot {
+  /** Undefined when it was never published, only leased. */
+  readonly measuredAtMs: number | undefined;
+  readonly leaseUntilMs: number;
+  unpack(): Promise<FigureTables>;
+}
+
+interface SnapshotStore {
+  read(): Promise<StoredSnapshot | undefined>;
+  /**
+   * Returns true for exactly one of the callers that saw the same snapshot, until its lease ends. Writes nothing while
+   * a lease runs.
+   */
+  elect(seen: StoredSnapshot | undefined, owner: string, nowMs: number): Promise<boolean>;
+  /** False: the lease was lost to another instance, and nothing was written. */
+  publish(owner: string, measuredAtMs: number, tables: FigureTables): Promise<boolean>;
+}
+
+const secondsAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + snapshotLifeSeconds;
+
+export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>): SnapshotStore {
+  return {
+    async read() {
+      const item = await store.get('statistics', snapshotKey);
+      if (item === undefined) return undefined;
+      return {
+        measuredAtMs: item.measured_at_ms as number | undefined,
+        leaseUntilMs: (item.lease_until_ms as number | undefined) ?? 0,
+        unpack: async () => {
+          const json = await unpackText({ bytes: item.tables_gzip as Uint8Array });
+          if (json === undefined) throw new Error('the stored statistics are damaged');
+          return JSON.parse(json) as FigureTables;
+        },
+      };
+    },
+
+    async elect(seen, owner, nowMs) {
+      if (seen !== undefined && seen.leaseUntilMs > nowMs) return false;
+      // No instance holds a lease, and none has published since this reader looked.
+      const isFree = or(absent('lease_until_ms'), atMost('lease_until_ms', nowMs));
+      const isAsSeen = or(absent('measured_at_ms'), atMost('measured_at_ms', seen?.measuredAtMs ?? 0));
+      const result = await store.update({
+        table: 'statistics',
+        key: snapshotKey,
+        changes: {
+          set: {
+            lease_owner: owner,
+            lease_until_ms: nowMs + leaseMs,
+            expires_at_epoch_seconds: secondsAfter(nowMs),
+          },
+        },
+        condition: and(isFree, isAsSeen),
+        repeatable: true,
+      });
+      return result.kind === 'written' || result.item?.lease_owner === owner;
+    },
+
+    async publish(owner, measuredAtMs, tables) {
+      // A whole new item: the lease ends with it.
+      const result = await store.put({
+        table: 'statistics',
+        item: {
+          pk: snapshotKey,
+          measured_at_ms: measuredAtMs,
+          tables_gzip: (await packText(JSON.stringify(tables))).bytes,
+          expires_at_epoch_seconds: secondsAfter(measuredAtMs),
+        },
+        condition: equals('lease_owner', owner),
+      });
+      return result.kind === 'written';
+    },
+  };
+}
+
+// One rebuild: reads every counter that still counts and makes figures of them. All or nothing: figures from half of the
+// shards would look like half of the traffic.
+
+/** Reads at a time, of 128 and more: the other requests of the process still get sockets, and turns. */
+const parallelReads = 16;
+/** The whole rebuild; below the lease, so that its snapshot can still be published. */
+const measureTimeoutMs = 5_000;
+
+/** Throws StoreUnavailable when a read fails, or when `measureTimeoutMs` were not enough. */
+export async function measure(store: Pick<Store, 'get'>, clock: Clock, nowMs: number): Promise<FigureTables> {
+  const candidates = new Map<string, Counts>();
+  const stop = new AbortController();
+  const cancelTimer = clock.after(measureTimeoutMs, () => stop.abort(new Error('the rebuild took too long')));
+  const places = countersPlaces(nowMs);
+  /** By window and group: the number of shards to read. */
+  const shardCounts = new Map<string, number>();
+  // The readers draw from one list: each item is read once.
+  const readRest = async () => {
+    for (let place = places.shift(); place !== undefined; place = places.shift()) {
+      const { window, group, shard } = place;
+      const item = await store.get('statistics', countersKey(window, group, shard), { signal: stop.signal });
+      addItem(candidates, item);
+      const name = countersKey(window, group, 0);
+      const [known, named] = [shardCounts.get(name) ?? shardsMin, readShards(item ?? {})];
+      if (named <= known) continue;
+      shardCounts.set(name, named);
+      places.push(...shardsOf({ window, group }, known, named));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: parallelReads }, readRest));
+  } catch (error) {
+    stop.abort();
+    throw error;
+  } finally {
+    cancelTimer();
+  }
+  return toTables(candidates, minutesRead(nowMs));
+}
+
+function addItem(candidates: Map<string, Counts>, item: Item | undefined): void {
+  for (const [attribute, value] of Object.entries(item ?? {})) {
+    const counter = readCounterName(attribute);
+    if (counter === undefined) continue;
+    const { kind, bucket } = counter;
+    const counts = candidates.get(counter.candidateName) ?? emptyCounts();
+    if (kind === counterKinds.latency) addCount(counts.latency, bucket, Number(value));
+    else if (kind === counterKinds.firstToken) addCount(counts.firstToken, bucket, Number(value));
+    else if (kind === counterKinds.failed) counts.failed += Number(value);
+    else if (kind === counterKinds.refused) counts.refused += Number(value);
+    else if (kind === counterKinds.rateLimited) counts.rateLimited += Number(value);
+    // No figure is made of calls that were invalid.
+    else continue;
+    candidates.set(counter.candidateName, counts);
+  }
+}
+
+function toTables(candidates: ReadonlyMap<string, Counts>, minutes: number): FigureTables {
+  const models = new Map<string, Counts>();
+  for (const [name, counts] of candidates) {
+    // A model's figures are of calls that make the uptime.
+    if (counts.latency.size === 0 && counts.failed === 0) continue;
+    const model = models.get(modelPartOf(name)) ?? emptyCounts();
+    addHistogram(model.latency, counts.latency);
+    addHistogram(model.firstToken, counts.firstToken);
+    model.failed += counts.failed;
+    model.refused += counts.refused;
+    model.rateLimited += counts.rateLimited;
+    models.set(modelPartOf(name), model);
+  }
+  return { models: figuresByName(models, minutes), candidates: figuresByName(candidates, minutes) };
+}
+
+const figuresByName = (counts: ReadonlyMap<string, Counts>, minutes: number) =>
+  Object.fromEntries(counts.entries().map(([name, each]) => [name, figuresOf(each, minutes)]));
+
+const emptyCounts = (): Counts => ({
+  latency: new Map(),
+  firstToken: new Map(),
+  failed: 0,
+  refused: 0,
+  rateLimited: 0,
+});

@@ -7,7 +7,7 @@ import type {
   ProviderDocument,
   ServiceDocument,
 } from '../catalogue/index.ts';
-import { type ModelList, type ProviderKind, providerKindNames } from '../model-list/index.ts';
+import { type ListedModel, type ModelList, type ProviderKind, providerKindNames } from '../model-list/index.ts';
 import { written } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, entryMembers, listedMembers, upstreamModelOf, withTokenPrices } from './complete-entry.ts';
@@ -18,7 +18,6 @@ import {
   type FilledMembers,
 } from './complete-providers.ts';
 import { writtenModels } from './expand-listed-models.ts';
-import { missingMembers } from './missing-members.ts';
 import { type Issue, type Path, quote, suggest } from './problems.ts';
 
 interface CompletedCatalogue {
@@ -199,4 +198,38 @@ function unlistedName(name: string, { kind }: Pick<ProviderDocument, 'kind'>, li
   const names = kind === undefined ? [] : list.names(kind);
   const hint = names.length === 0 ? '' : `; ${suggest(name, names)}`;
   return `the model list has no ${quote(name)}: write a name of the provider's kind, or KIND/NAME${hint}`;
+}
+
+// Required fields of an entry that neither the file nor the model list has.
+
+const requiredMembers = ['input_price_per_million', 'output_price_per_million', 'context_length'] as const;
+
+interface EntryInput {
+  readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'apis'>;
+  readonly upstream_model: string;
+  readonly listed: ListedModel | undefined;
+  readonly list: Pick<ModelList, 'names'>;
+}
+
+/** One problem for all of them, if any. */
+function missingMembers(
+  values: Readonly<Record<string, unknown>>,
+  { provider, upstream_model, listed, list }: EntryInput,
+): { readonly path: Path; readonly message: string } | undefined {
+  const missing = requiredMembers.filter((member) => values[member] === undefined);
+  const { id, kind } = provider;
+  if (missing.length > 0 && kind !== undefined) {
+    const names = list.names(kind);
+    const hint = names.length === 0 ? '' : `; ${suggest(upstream_model, names)}`;
+    const unlisted = `the model list has no ${quote(upstream_model)} of kind ${kind}`;
+    return { path: [], message: `${unlisted}, so ${missing.join(', ')} must be written, or list_model${hint}` };
+  }
+  if (Array.isArray(values.apis) && values.apis.length === 0 && listed !== undefined) {
+    const served = listed.apis.join(', ');
+    return {
+      path: ['apis'],
+      message: `is empty: the model is served by ${served}, and ${id} by ${provider.apis.join(', ')}`,
+    };
+  }
+  return undefined;
 }

@@ -5,7 +5,13 @@ import { formatUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
 import { type OperatorStores, readWorkspaces } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
-import type { CatalogueDocument } from '../catalogue/index.ts';
+import type {
+  CatalogueDocument,
+  GuardrailDocument,
+  ModelDocument,
+  ModelProviderDocument,
+  ProviderDocument,
+} from '../catalogue/index.ts';
 import {
   contentLogFault,
   effectiveContentLog,
@@ -14,11 +20,17 @@ import {
   type WrittenKey,
   writtenKey,
 } from '../keys/index.ts';
-import { loadModelList } from '../model-list/index.ts';
+import { loadModelList, type ModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
+import { written } from '../value-forms/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
-import { catalogueInFile } from './catalogue-in-file.ts';
-import { leaveOutMissing } from './without-missing.ts';
+import { guardrailReferenceIssues, modelReferenceIssues } from './check-references.ts';
+import { isSame, upstreamModelOf } from './complete-entry.ts';
+import { expandListedModels } from './expand-listed-models.ts';
+import { guardrailDefaults } from './guardrail-schema.ts';
+import { knownEntries, modalitiesOf } from './list-differences.ts';
+import { formatPath, type Issue, type Path } from './problems.ts';
+import { bareProvider } from './provider-schema.ts';
 import { yamlText } from './yaml-text.ts';
 
 interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 'access'> {
@@ -136,4 +148,193 @@ function namesFirst(value: unknown): unknown {
   const names = nameMembers.filter((name) => Object.hasOwn(value, name));
   const entries = Object.entries(value).map(([name, member]) => [name, namesFirst(member)] as const);
   return Object.fromEntries([...names.map((name) => [name, undefined] as const), ...entries]);
+}
+
+// Leaves out of an export the parts of workspaces that name a model, provider or guardrail that is gone. A file with them
+// would be refused; left out, they stay as they are stored.
+
+type Item = Record<PropertyKey, unknown>;
+
+interface Exported {
+  readonly workspaces: readonly unknown[];
+}
+
+/** Changes the file. Returns a line for each part that it leaves out. */
+function leaveOutMissing(file: Exported, catalogue: CatalogueDocument | undefined): string[] {
+  const known = { providers: catalogue?.providers ?? [], models: catalogue?.models ?? [] };
+  const guardrails = new Set(catalogue?.guardrails?.map(({ id }) => id));
+  const issues = [...modelReferenceIssues(file, known), ...guardrailReferenceIssues(file, guardrails)];
+  if (issues.length === 0) return [];
+  const parts = [...new Map(issues.map((issue) => [formatPath(partOf(issue.path)), issue])).values()];
+  const workspaces = parts.filter((issue) => isWorkspace(partOf(issue.path)));
+  // From the last on, so that the places of the others stay: those in workspaces once no workspace goes.
+  const first = (workspaces.length > 0 ? workspaces : parts).toSorted((a, b) => lastStep(b) - lastStep(a));
+  const lines = first.map((issue) => leaveOut(file, issue));
+  return [...lines, ...leaveOutMissing(file, catalogue)].sort();
+}
+
+/**
+ * Steps to what is left out: a name in the list of models, a key, a connection, a revision. A key, and a workspace whose
+ * guardrail is gone, go whole, since elsewhere they would be made without the restriction.
+ */
+const stepsByList: Readonly<Record<string, number>> = { guardrails: 2, models: 4, keys: 4, byok: 5, functions: 6 };
+const partOf = (path: Path): Path => path.slice(0, stepsByList[String(path[2])]);
+const isWorkspace = (part: Path): boolean => part.length === stepsByList.guardrails;
+const lastStep = ({ path }: Issue): number => Number(partOf(path).at(-1)) || 0;
+
+function leaveOut(file: Exported, { path, message }: Issue): string {
+  const part = partOf(path);
+  const [workspace, owner, holder] = [part.slice(0, 2), part.slice(0, 4), part.slice(0, -1)].map((to) =>
+    itemAt(file, to),
+  );
+  const item = itemAt(file, part);
+  const last = part.at(-1) ?? '';
+  if (Array.isArray(holder)) holder.splice(Number(last), 1);
+  else delete holder?.[last];
+  const isRevision = part.length === stepsByList.functions;
+  if (isRevision && owner?.active === item?.id) delete owner?.active;
+  const ofFunction = isRevision ? ` of function ${String(owner?.id)}` : '';
+  const id = String(workspace?.id);
+  const name = isWorkspace(part) ? `workspace ${id}` : `${nameOf(part, item)}${ofFunction} of ${id}`;
+  return `${name} is left out, and stays as it is stored: ${message.split('; ')[0]}`;
+}
+
+function nameOf([, , list]: Path, item: Item | undefined): string {
+  if (list === 'keys') return `key ${String(item?.name)}`;
+  if (list === 'byok') return `byok connection to ${String(item?.provider)}`;
+  return list === 'functions' ? `revision ${String(item?.id)}` : `${String(item)} in the list of models`;
+}
+
+const itemAt = (file: Exported, path: Path): Item | undefined =>
+  path.reduce<unknown>((item, step) => (item as Item | undefined)?.[step], file) as Item | undefined;
+
+// The catalogue in the form of a gateway file, for exports. Values that applying it would fill in again may be omitted.
+
+type Members = Record<string, unknown>;
+
+/**
+ * `list`: without it all is written. The service is always written whole, because absent fields of it keep their stored
+ * values.
+ */
+export function catalogueInFile(
+  catalogue: CatalogueDocument,
+  list: ModelList | undefined,
+): Readonly<Record<'service' | 'providers' | 'models', unknown> & { readonly guardrails?: unknown }> {
+  const { service, providers, models, guardrails } = catalogue;
+  return {
+    service,
+    providers: providers.map((provider) => providerInFile(provider, list !== undefined)),
+    models: list === undefined ? models.map(wholeModel) : shortModels(catalogue, list),
+    ...(guardrails === undefined
+      ? {}
+      : { guardrails: guardrails.map((one) => guardrailInFile(one, list !== undefined)) }),
+  };
+}
+
+const guardrailInFile = (guardrail: GuardrailDocument, isShort: boolean): Members =>
+  isShort ? without({ ...guardrail }, guardrailDefaults) : { ...guardrail };
+
+/** Omits the status of an enabled provider: a file with it would enable one again that was disabled since. */
+function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
+  const members: Members = status === 'enabled' ? provider : { ...provider, status };
+  return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region', 'credentials']) : members;
+}
+
+/** Removes the fields that are the same in the other one. */
+const without = (members: Members, same: Members, required: readonly string[] = []): Members =>
+  Object.fromEntries(
+    Object.entries(members).filter(([name, value]) => required.includes(name) || !isSame(value, same[name])),
+  );
+
+const wholeModel = ({ written: _written, providers, ...model }: ModelDocument): Members => ({
+  ...model,
+  providers: providers.map(({ written: _writtenOfEntry, ...entry }) => entry),
+});
+
+/** In their order, with an item of the list in place of the first model that it adds. */
+function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
+  const itemById = listedItems(catalogue, list);
+  const items = new Set<Members>();
+  for (const model of catalogue.models) {
+    const short = shortModel(model, catalogue.providers, list);
+    const item = itemById.get(model.id);
+    items.add(item !== undefined && isBare(short, item) ? item.inFile : short);
+  }
+  // One whose models all differ from the list.
+  return [...items.union(new Set([...itemById.values()].map(({ inFile }) => inFile)))];
+}
+
+interface ListedItem {
+  readonly inFile: Members;
+  readonly from: string;
+  /** The provider's name for the model. */
+  readonly upstream: string | undefined;
+}
+
+/** Items by the stored models that each adds. Where the list has more of them by now, they are named. */
+function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, ListedItem> {
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const stored = new Set(models.map(({ id }) => id));
+  const itemById = new Map<string, ListedItem>();
+  for (const { from, only, as } of listed) {
+    const listedModels = expandListedModels({ from, only, as }, [], {
+      former: undefined,
+      list,
+      byId,
+      report: () => {},
+    });
+    // The list may have more of them by now, which an item before it makes too.
+    const storedModels = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
+    const names = storedModels.map(({ providers: [entry] }) => entry?.upstream_model);
+    const inFile = written({ from, only: storedModels.length === listedModels.length ? only : names, as });
+    for (const [at, { id }] of storedModels.entries()) itemById.set(id, { inFile, from, upstream: names[at] });
+  }
+  return itemById;
+}
+
+/** Whether it equals what an item of the list adds, at whatever time. */
+const isBare = (
+  { id: _id, created: _created, providers, ...others }: Members,
+  { from, upstream }: ListedItem,
+): boolean =>
+  Object.keys(others).length === 0 &&
+  (providers as readonly Members[]).length === 1 &&
+  (providers as readonly Members[]).every(
+    ({ provider, upstream_model = upstream, ...more }) =>
+      provider === from && upstream_model === upstream && Object.keys(more).length === 0,
+  );
+
+function shortModel(model: ModelDocument, providers: readonly ProviderDocument[], list: ModelList): Members {
+  const { written: _written, ...members } = model;
+  const known = knownEntries({ providers }, model, list);
+  const entries = model.providers.map((entry) => {
+    const provider = providers.find(({ id }) => id === entry.provider);
+    const upstream_model =
+      provider && upstreamModelOf(model.id, { ...entry, upstream_model: undefined }, provider, list);
+    return shortEntry(entry, { upstream_model, ...known.find((one) => one.entry === entry)?.members });
+  });
+  const longest = Math.max(0, ...model.providers.map(({ context_length }) => context_length));
+  const hasVision = model.providers.some(({ supported_params: { vision } }) => vision);
+  const modalities = modalitiesOf(known) ?? (hasVision ? ['text', 'image'] : ['text']);
+  const same = { display_name: model.id, context_length: longest, modalities, auto: false };
+  return { ...without(members, same), providers: entries };
+}
+
+function shortEntry({ written: _written, ...entry }: ModelProviderDocument, known: Members): Members {
+  const { supported_params, ...members } = entry;
+  const filled = {
+    tools: false,
+    vision: false,
+    json_mode: false,
+    json_schema: false,
+    streaming: true,
+    max_output_tokens: entry.context_length,
+    ...{ rate_limit_rpm: null, rate_limit_tpm: null, rate_limit_tpd: null },
+    ...written(known),
+  };
+  const params = without({ ...supported_params }, filled);
+  return {
+    ...without(members, filled),
+    ...(Object.values(params).every((value) => value === undefined) ? {} : { supported_params: params }),
+  };
 }

@@ -1,5 +1,6 @@
 // Calls to other servers. Redirects are never followed, so that a request reaches its own address or none.
 
+import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
@@ -8,7 +9,6 @@ import { closedCode } from './connection-fault.ts';
 import { type OutgoingAnswer, toAnswer } from './outgoing-answer.ts';
 import { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';
 import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
-import { bodyBytes, type OutgoingBody, writeBody } from './write-body.ts';
 
 /**
  * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
@@ -164,3 +164,41 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause:
   signal.addEventListener('abort', onAbort, { once: true });
   outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
 }
+
+// The body of a request, written as the other end takes it: written at once, a long one is copied whole.
+
+const pieceCharacters = 64 * 1024;
+
+type OutgoingBody = string | Uint8Array | readonly Uint8Array[];
+
+const bodyBytes = (body: OutgoingBody): number =>
+  Array.isArray(body)
+    ? body.reduce((sum, piece) => sum + piece.length, 0)
+    : Buffer.byteLength(body as string | Uint8Array);
+
+/** Ends early where the request does. */
+async function writeBody(outgoing: ClientRequest, body: OutgoingBody): Promise<void> {
+  const parts = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+  const [only = ''] = parts;
+  if (parts.length <= 1 && only.length <= pieceCharacters) {
+    outgoing.end(only);
+    return;
+  }
+  const closed = new AbortController();
+  outgoing.once('close', () => closed.abort());
+  for (const part of parts) {
+    for (let start = 0; start < part.length && !outgoing.destroyed; ) {
+      const end = start + (typeof part === 'string' ? pieceAt(part, start) : pieceCharacters);
+      const goesOn = outgoing.write(typeof part === 'string' ? part.slice(start, end) : part.subarray(start, end));
+      start = end;
+      if (!goesOn) await once(outgoing, 'drain', { signal: closed.signal }).catch(() => {});
+    }
+  }
+  if (!outgoing.destroyed) outgoing.end();
+}
+
+/** No half of a character. */
+const pieceAt = (text: string, start: number): number => {
+  const last = text.charCodeAt(start + pieceCharacters - 1);
+  return last >= 0xd800 && last <= 0xdbff ? pieceCharacters - 1 : pieceCharacters;
+};

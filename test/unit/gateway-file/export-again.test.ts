@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { catalogueInFile } from '../../../shared/configuration/gateway-file/catalogue-in-file.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
+import { catalogueInFile } from '../../../shared/configuration/gateway-file/export-gateway-file.ts';
 import { yamlText } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList, type ModelList } from '../../../shared/configuration/model-list/index.ts';
 import '../../support/property-seed.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '#jest';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { catalogueInFile } from '../../../shared/configuration/gateway-file/catalogue-in-file.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
+import { catalogueInFile } from '../../../shared/configuration/gateway-file/export-gateway-file.ts';
 import { formatProblem, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList, type ModelList, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 import { fileOf, problemsOf } from './example-file.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '#jest';
 import { createCounterShards } from '../../../shared/accounting/provider-health/counter-shards.ts';
 import { readShards, shardsMax, shardsMin, windowMs } from '../../../shared/accounting/provider-health/layout.ts';
-import { measure } from '../../../shared/accounting/provider-health/measure.ts';
+import { measure } from '../../../shared/accounting/provider-health/reader.ts';
 import { createStatisticsRecorder, type ObservedCall } from '../../../shared/accounting/provider-health/recorder.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -16,8 +16,8 @@ import {
   windowMs,
   windowOf,
 } from '../../../shared/accounting/provider-health/layout.ts';
+import { createSnapshotStore, leaseMs } from '../../../shared/accounting/provider-health/reader.ts';
 import { waitingCountersMax } from '../../../shared/accounting/provider-health/recorder.ts';
-import { createSnapshotStore, leaseMs } from '../../../shared/accounting/provider-health/snapshot-store.ts';
 import {
   addCount,
   addHistogram,

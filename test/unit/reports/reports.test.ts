@@ -3,7 +3,6 @@ import { describe, expect, it } from '#jest';
 import { callsAsCsv } from '../../../functions/operator/reports/serve-calls.ts';
 import { inTurn } from '../../../functions/operator/request/in-turn.ts';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
-import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/reports/durations.ts';
 import {
   matchesFilter,
   readCallPage,
@@ -11,6 +10,7 @@ import {
   summarizeUsage,
   usageGroupings,
 } from '../../../shared/accounting/reports/index.ts';
+import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/reports/usage-summary.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { callRecord } from '../../support/call-record.ts';
 
