@@ -106,10 +106,15 @@ describe('a stored response', () => {
 
 describe('a blocked answer', () => {
   const secret = 'forbidden text';
-  it.each([
+  const choiceOf = ({ message, ...more }: { readonly message: Json; readonly notes?: string }) => ({
+    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop', ...more }],
+  });
+  it.each<[string, Json]>([
     ['citations', { citations: [{ title: secret }] }],
     ['search results', { search_results: [{ snippet: secret }] }],
     ['a field that is new', { later: { notes: [secret] } }],
+    ['a field of its message', choiceOf({ message: { content: 'fine', annotations: [{ title: secret }] } })],
+    ['a field of its choice', choiceOf({ message: { content: 'fine' }, notes: secret })],
   ])('of a chat completion has nothing left of a text in %s, whole', async (_name, more) => {
     next = { ...(JSON.parse(completionOf({ content: 'fine' })) as Json), ...more };
     const answer = (await (await post('/chat/completions', hello('chat'))).json()) as Json;
