@@ -78,7 +78,8 @@ async function serveReady(
 ): Promise<GatewayResponse> {
   // The call as it was routed knows the data policy that holds for it.
   const recorded = { ...(ready.kind === 'cached' ? ready.call : call), key };
+  call.bodyMemory.allocation.keep('relayedSent');
   const content = ready.kind === 'cached' ? await contentOf(deps, recorded, call.request) : undefined;
   call.scope.deferred.addUncharged(() => writeReadyRecord(deps, recorded, ready, content));
-  return watchedBy(content, respondReady(call, ready));
+  return watchedBy(content, respondReady(ready));
 }

@@ -18,6 +18,7 @@ import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { BodyMemory, ClientInterface, ClientRequest, PassedOn } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
+import type { AnswerAllocation } from '../../shared/protocol/memory-budget/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type {
   AnswerEvent,
@@ -64,8 +65,8 @@ export interface ReceivedCall
   readonly credential: ApiKey;
   /** Whether its headers announce a body above the size limit. */
   readonly isOversized: boolean;
-  /** Reads, parses and checks the body, once. Asked for with a key that exists. */
-  readonly read: () => Promise<ParsedBody>;
+  /** Reads, parses and checks the body, once, as a call of this workspace. Asked for with a key that exists. */
+  readonly read: (workspace: string) => Promise<ParsedBody>;
   /** The parsed body so far; undefined when the call was refused before. */
   readonly parsedSoFar: () => ParsedBody | undefined;
 }
@@ -162,7 +163,10 @@ interface CacheUse {
 }
 
 /** The parts of a call that its guardrails need. */
-export type GuardedCall = Pick<IdentifiedCall, 'scope' | 'clientInterface' | 'request' | 'passedOn' | 'asksFunction'>;
+export type GuardedCall = Pick<
+  IdentifiedCall,
+  'scope' | 'clientInterface' | 'request' | 'bodyMemory' | 'passedOn' | 'asksFunction'
+>;
 
 export type MaskedRequest = Pick<IdentifiedCall, 'request' | 'bodyMemory'>;
 
@@ -276,8 +280,10 @@ export type CallResult =
   | { readonly response: undefined; readonly error: unknown; readonly ended: EndedCall };
 
 /** An answer that exists already. */
-export type ReadyAnswer =
-  /** `owner`: of the call whose answer it is. */
+export type ReadyAnswer = {
+  /** Of the answer in the memory of the call. */
+  readonly allocation: AnswerAllocation;
+} /** `owner`: of the call whose answer it is. */ & (
   | { readonly kind: 'replay'; readonly owner: string; readonly result: StoredResult }
   | {
       readonly kind: 'cached';
@@ -286,7 +292,8 @@ export type ReadyAnswer =
       readonly call: RoutedCall;
       readonly owner: string;
       readonly claims: CallClaims;
-    };
+    }
+);
 
 /** A cached answer, as the interface of its client reads it. */
 export type ReadCachedContent =

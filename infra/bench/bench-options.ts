@@ -19,9 +19,9 @@ const fullPlan = {
   /** Counted at the store, on 32 connections. */
   busy: 640,
   memory: 10_000,
-  /** `only`: attacks whose name contains it. */
-  attacks: { restMs: 3_000, afterMs: 60_000, only: '' },
-  turns: { only: '' },
+  attacks: { restMs: 3_000, afterMs: 60_000 },
+  /** Of attacks and turns those whose name contains it. */
+  rows: '',
   hostile: { minutes: 0.5, seed: 20_260_601 },
 };
 export type BenchPlan = typeof fullPlan;
@@ -29,13 +29,13 @@ export type BenchPlan = typeof fullPlan;
 export const quickPlan: BenchPlan = {
   ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
   ...{ atOnce: [300], further: 10, busy: 320, memory: 2_000 },
-  attacks: { restMs: 1_000, afterMs: 5_000, only: '' },
-  turns: { only: '' },
+  attacks: { restMs: 1_000, afterMs: 5_000 },
+  rows: '',
   hostile: { minutes: 0.2, seed: 20_260_601 },
 };
 
 export const usage =
-  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}] [--minutes N] [--seed N]\n` +
+  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}] [--rows TEXT] [--minutes N] [--seed N]\n` +
   '       npm run bench -- --against COMMIT [--quick] [--portkey] [--litellm VENV] [--json FILE]';
 
 /** Throws an Error with one line for the terminal. */
@@ -51,6 +51,7 @@ export function readOptions(args: readonly string[]) {
     litellm: string,
     minutes: string,
     seed: string,
+    rows: string,
   } as const;
   const { values } = parseArgs({ args: [...args], options });
   if (values.against !== undefined && values.only !== undefined) throw new Error('--against has no sections');
@@ -63,7 +64,14 @@ export function readOptions(args: readonly string[]) {
     minutes: numberIn('--minutes', values.minutes, plan.hostile.minutes),
     seed: numberIn('--seed', values.seed, plan.hostile.seed),
   };
-  return { isQuick, peers: { portkey, litellm }, jsonFile, against, sections, plan: { ...plan, hostile } };
+  return {
+    isQuick,
+    peers: { portkey, litellm },
+    jsonFile,
+    against,
+    sections,
+    plan: { ...plan, hostile, rows: values.rows ?? plan.rows },
+  };
 }
 
 function numberIn(option: string, text: string | undefined, otherwise: number): number {

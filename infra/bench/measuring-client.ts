@@ -25,7 +25,8 @@ export interface MeasuredEndpoint {
 }
 
 export interface BenchCall {
-  readonly body: string;
+  /** As bytes it is not copied for each call. */
+  readonly body: string | Uint8Array;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }

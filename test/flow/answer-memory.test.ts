@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type CallMemory, createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
+import { fullOfAnswers } from '../support/full-memory.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import {
   chunkText,
@@ -29,13 +30,13 @@ describe('an answer of a provider', () => {
   const budget = createMemoryBudget(fastClock, { maxBytes });
   let provider: ScriptedProvider;
   let gateway: Harness;
-  let other: CallMemory | undefined;
+  let other: Pick<CallMemory, 'end'> | undefined;
   let characters = 0;
   let isChunked = false;
   let longEvent = false;
   /** At each answer of the provider, and at each write of a stored one. */
-  let keptBytes: number[] = [];
-  const noteKept = () => void keptBytes.push(budget.bytesInUse());
+  let bytesInUse: number[] = [];
+  const noteKept = () => void bytesInUse.push(budget.bytesInUse());
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing, call) => {
@@ -80,15 +81,14 @@ describe('an answer of a provider', () => {
     await provider.stop();
   });
 
-  /** Another call, which leaves so much to large ones. */
-  async function occupyAllBut(bytes: number): Promise<void> {
-    other = budget.open();
-    await other.reserve((maxBytes * 2) / 3 - bytes);
+  /** Other calls, which leave no memory. */
+  async function occupy(): Promise<void> {
+    other = await fullOfAnswers(budget, maxBytes);
   }
 
-  it.each([true, false])('waits for room and is served once there is some (chunked: %s)', async (chunked) => {
+  it.each([true, false])('waits for memory and is served once there is some (chunked: %s)', async (chunked) => {
     [characters, isChunked] = [200_000, chunked];
-    await occupyAllBut(300_000);
+    await occupy();
     const asked = gateway.post(hello('acme/model'));
     const held = other;
     fastClock.after(1_000, () => held?.end());
@@ -101,7 +101,7 @@ describe('an answer of a provider', () => {
     'that finds none is refused with 503, charged, and asked of no other provider (chunked: %s)',
     async (chunked) => {
       [characters, isChunked] = [200_000, chunked];
-      await occupyAllBut(300_000);
+      await occupy();
       const seen = provider.bodies.length;
       const { available } = await gateway.credit();
       const response = await gateway.post(hello('acme/model'));
@@ -116,11 +116,12 @@ describe('an answer of a provider', () => {
     },
   );
 
-  it('is not asked for where what is sent finds no room: 503, nothing charged, and the tokens of the provider are free again', async () => {
+  it('is not asked for where what is sent finds no memory: 503, nothing charged, and the tokens of the provider are free again', async () => {
     [characters, isChunked] = [2_000, false];
     const request = { ...hello('acme/limited'), messages: [{ role: 'user', content: 'a'.repeat(10_000) }] };
-    other = budget.open();
-    await other.reserve(maxBytes - 30_000);
+    const held = budget.open();
+    await held.openRequest().take({ workspace: 'another', bytes: (maxBytes * 2) / 3, isLarge: false });
+    other = held;
     const seen = provider.bodies.length;
     const { available } = await gateway.credit();
     const { message } = await expectError(await gateway.post(request), 503, 'RATE_LIMITER_UNAVAILABLE');
@@ -130,17 +131,17 @@ describe('an answer of a provider', () => {
     expect((await gateway.credit()).available).toBe(available);
     const line = gateway.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
     expect(line).toMatchObject({ provider: 'acme', outcome: 'no_memory' });
-    other.end();
+    held.end();
     expect((await gateway.post(request)).status).toBe(200);
   });
 
   it('that fails its schema is kept no longer once another one is asked for', async () => {
-    [characters, isChunked, keptBytes] = [200_000, false, []];
+    [characters, isChunked, bytesInUse] = [200_000, false, []];
     const schema = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema: wanted } };
     const response = await gateway.post(hello('acme/model', { response_format: schema }));
     expect(response.status).toBe(422);
-    expect(keptBytes.length).toBeGreaterThan(1);
-    expect(Math.max(...keptBytes)).toBeLessThan(characters);
+    expect(bytesInUse.length).toBeGreaterThan(1);
+    expect(Math.max(...bytesInUse)).toBeLessThan(characters);
   });
 
   it.each([
@@ -149,55 +150,55 @@ describe('an answer of a provider', () => {
   ])(
     'that was written for the client is kept as that and its bytes, and once more for the cache (%s)',
     async (isCached, copies) => {
-      [characters, isChunked, keptBytes] = [200_000, true, []];
+      [characters, isChunked, bytesInUse] = [200_000, true, []];
       const cache = isCached ? { cache: { ttl: 60 } } : {};
       const response = await gateway.post(hello('acme/model', cache), { 'idempotency-key': `json-${isCached}` });
       const { length } = await response.text();
-      expect(keptBytes.length).toBeGreaterThan(1);
-      expect(keptBytes.at(-1)).toBeGreaterThan((copies - 0.1) * length);
-      expect(keptBytes.at(-1)).toBeLessThan((copies + 0.1) * length);
+      expect(bytesInUse.length).toBeGreaterThan(1);
+      expect(bytesInUse.at(-1)).toBeGreaterThan((copies - 0.1) * length);
+      expect(bytesInUse.at(-1)).toBeLessThan((copies + 0.1) * length);
     },
   );
 
   it('that is small waits for no large one', async () => {
     [characters, isChunked] = [2_000, false];
-    await occupyAllBut(0);
+    await occupy();
     expect((await gateway.post(hello('acme/model'))).status).toBe(200);
   });
 
-  it('that is a stream is whole though its transcript has no room: its key is used up, and a retry runs nothing', async () => {
-    await occupyAllBut(100_000);
-    const post = () => gateway.post({ ...hello('acme/model'), stream: true }, { 'idempotency-key': 'kept' });
-    const text = await (await post()).text();
-    expect(text.match(/a{20000}/g)).toHaveLength(40);
-    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
-    await gateway.settled();
-    const seen = provider.bodies.length;
-    await expectError(await post(), 409, 'idempotency_conflict');
-    expect(provider.bodies.length).toBe(seen);
-  });
-
-  it('that is a stream, and has a schema that no memory is left to check it against, is whole, told so and charged', async () => {
-    await occupyAllBut(100_000);
-    const { available } = await gateway.credit();
-    const response_format = { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } };
-    const request = { ...hello('acme/model'), stream: true, response_format };
-    // Only clients of OpenAI's base URL are given streams of answers with a schema.
-    const answer = await fetch(`${gateway.url.replace(/v1$/, 'openai/v1')}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-    });
-    const text = await answer.text();
-    expect(text.match(/a{20000}/g)).toHaveLength(40);
-    expect(text).toContain('for want of memory');
-    await gateway.settled();
-    expect((await gateway.credit()).available).toBeLessThan(available);
-  });
+  it.each(['its Idempotency-Key', 'its schema'])(
+    'that is a stream waits for the allocation of what is kept of it for %s',
+    async (why) => {
+      await occupy();
+      const held = other;
+      let isFree = false;
+      fastClock.after(5_000, () => {
+        isFree = true;
+        held?.end();
+      });
+      const schema = {
+        response_format: { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } },
+      };
+      const request = { ...hello('acme/model'), stream: true, ...(why === 'its schema' ? schema : {}) };
+      // Only clients of OpenAI's base URL are given streams of answers with a schema.
+      const answer = await fetch(`${gateway.url.replace(/v1$/, 'openai/v1')}/chat/completions`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+          ...(why === 'its schema' ? {} : { 'idempotency-key': 'kept' }),
+        },
+        body: JSON.stringify(request),
+      });
+      const text = await answer.text();
+      expect([isFree, text.match(/a{20000}/g)?.length]).toEqual([true, 40]);
+      if (why === 'its schema') expect(text).toContain('is not JSON');
+      else expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    },
+  );
 
   it('that is a stream of one event for which there is no memory is refused with 503, charged, and asked of no other', async () => {
     longEvent = true;
-    await occupyAllBut(300_000);
+    await occupy();
     const [seen, { available }] = [provider.bodies.length, await gateway.credit()];
     const response = await gateway.post({ ...hello('acme/model'), stream: true });
     longEvent = false;

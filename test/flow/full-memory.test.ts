@@ -2,9 +2,11 @@
 // the call goes on without them or is refused, and nothing grows.
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { type CallMemory, createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import { expectError } from '../support/expect-error.ts';
+import { fullOfAnswers } from '../support/full-memory.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
@@ -31,14 +33,20 @@ function watchedBudget(clock: ManualClock, maxBytes?: number): Watched {
   return {
     peakBytes: () => peakBytes,
     budget: {
-      bytesInUse: budget.bytesInUse,
+      ...budget,
       open() {
         const memory = budget.open();
-        const reserve = memory.reserve.bind(memory);
-        memory.reserve = (bytes) => {
-          const waits = reserve(bytes);
-          peakBytes = Math.max(peakBytes, budget.bytesInUse());
-          return waits;
+        const openAnswer = memory.openAnswer.bind(memory);
+        memory.openAnswer = () => {
+          const allocation = openAnswer();
+          return {
+            ...allocation,
+            take(bytes, take) {
+              const waits = allocation.take(bytes, take);
+              peakBytes = Math.max(peakBytes, budget.bytesInUse());
+              return waits;
+            },
+          };
         };
         return memory;
       },
@@ -61,7 +69,7 @@ describe('events that wait for a guardrail', () => {
   let provider: ScriptedProvider;
   let guardrail: ScriptedGuardrail;
   let harness: Harness;
-  let other: CallMemory;
+  let other: Awaited<ReturnType<typeof fullOfAnswers>> | undefined;
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing) => {
       outgoing.writeHead(200, {
@@ -91,73 +99,57 @@ describe('events that wait for a guardrail', () => {
     await guardrail.stop();
   });
   afterEach(async () => {
-    other.end();
+    other?.end();
     await harness.settled();
     expect([budget.bytesInUse(), harness.simulator.calls.length]).toEqual([0, 0]);
     expect(peakBytes()).toBeLessThanOrEqual(maxBytes);
   });
 
-  /** Another call keeps all but so much of what is there for large ones. */
-  async function leave(bytes: number): Promise<void> {
-    other = budget.open();
-    await other.reserve((maxBytes * 2) / 3 - bytes);
-  }
   const ask = () => harness.post(hello('acme/m', { stream: true }));
   const piece = (content: string) => chunkEvent({ content });
   const end = `${chunkEvent({}, 'stop')}data: [DONE]\n\n`;
+  const full = () => fullOfAnswers(budget, maxBytes, () => clock.advance(1_000));
 
-  it('leave as one window where they fit', async () => {
-    await leave(mib);
+  it('leave as one window', async () => {
     answer = (outgoing) => outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);
     expect((await (await ask()).text()).match(/a{20000}/g)).toHaveLength(5);
   });
 
-  it('that find no memory before any has left end in 503, and the provider is paid and asked of no other', async () => {
-    await leave(200_000);
+  it('wait for memory where there is none, and then leave', async () => {
+    other = await full();
+    const asked = Promise.withResolvers<void>();
+    answer = (outgoing) => {
+      outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);
+      asked.resolve();
+    };
     const questions = guardrail.questions.length;
+    const response = ask();
+    await asked.promise;
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(guardrail.questions).toHaveLength(questions);
+    other.end();
+    expect((await (await response).text()).match(/a{20000}/g)).toHaveLength(5);
+  });
+
+  it('that find none while their call may wait end in an error, and the provider is paid and asked of no other', async () => {
+    other = await full();
     const { spent } = await harness.credit();
     answer = (outgoing) => outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);
-    const response = await whileTimePasses(clock, harness, ask());
-    expect(response.headers.get('retry-after')).toBeTruthy();
-    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
-    await harness.settled();
-    expect(guardrail.questions).toHaveLength(questions);
-    expect((await harness.credit()).spent).toBeGreaterThan(spent);
-    expect((await harness.records()).at(-1)).toMatchObject({
-      attemptLog: [{ provider: 'acme', outcome: 'no_memory' }],
-    });
-  });
-
-  it('that find none later end the stream with an error, behind what has passed', async () => {
-    const { spent } = await harness.credit();
-    const outgoing = Promise.withResolvers<ServerResponse>();
-    answer = (response) => {
-      response.write(piece('b'.repeat(100_000)));
-      outgoing.resolve(response);
-    };
-    await leave(2 * mib);
-    const response = await ask();
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const texts = [(await reader?.read())?.value ?? ''];
-    await other.reserve(2 * mib - 500_000);
-    (await outgoing.promise).end(piece('c'.repeat(90_000)).repeat(3) + end);
-    const rest = (async () => {
-      for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) texts.push(next.value);
-    })();
-    await whileTimePasses(clock, harness, rest);
-    const text = texts.join('');
-    expect(text).toContain('no_available_provider');
-    expect(text).toContain('b'.repeat(100_000));
-    expect(text).not.toContain('ccc');
+    const text = await whileTimePasses(
+      clock,
+      harness,
+      ask().then((response) => response.text()),
+    );
+    expect(text).not.toContain('aaa');
+    expect(text).toMatch(/RATE_LIMITER_UNAVAILABLE|request_deadline_exceeded|no_available_provider/);
     await harness.settled();
     expect((await harness.credit()).spent).toBeGreaterThan(spent);
   });
 
-  it('are texts of a JSON answer that find none: 503, and the provider is paid', async () => {
+  it('are texts of a JSON answer too, which waits for them as long as its call may', async () => {
     const { spent } = await harness.credit();
     answer = (outgoing) => outgoing.end(completionOf({ content: 'd'.repeat(200_000) }));
-    // Enough for the answer, and not for its check.
-    await leave(mib);
+    other = await full();
     const response = await whileTimePasses(clock, harness, harness.post(hello('acme/m')));
     await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
     await harness.settled();

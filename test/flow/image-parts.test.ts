@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
+import { fullOfAnswers } from '../support/full-memory.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -70,9 +71,8 @@ describe('images in parts', () => {
 
   async function chargeOf(model: string, n: number, lengths: readonly number[]): Promise<bigint> {
     answers = lengths;
-    // Another call leaves so much to large ones.
-    const other = budget.open();
-    await other.reserve((maxBytes * 2) / 3 - 300_000);
+    // Another call keeps all memory, also of the one that goes beyond it.
+    const other = await fullOfAnswers(budget, maxBytes);
     const { available } = await gateway.credit();
     const response = await gateway.postTo('/images/generations', { model, prompt: 'p', n });
     const { message } = await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');

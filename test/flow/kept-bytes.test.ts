@@ -1,6 +1,7 @@
 // Requests and answers of a process share one memory budget, also where an answer is stored already.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { fullOfAnswers } from '../support/full-memory.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
@@ -45,10 +46,9 @@ const kinds = [
   { name: 'a stored answer of an Idempotency-Key', ask: () => harness.post(hello('acme/large'), replayed) },
 ];
 
-/** The budget is full of what large calls of others keep. */
+/** The budget is full of answers of others. */
 async function full<Value>(use: () => Promise<Value>): Promise<Value> {
-  const other = budget.open();
-  await other.reserve((maxBytes * 2) / 3);
+  const other = await fullOfAnswers(budget, maxBytes, () => clock.advance(1_000));
   try {
     return await use();
   } finally {

@@ -187,7 +187,9 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const bytes = silence.timed(body());
   const unread = { describe: () => undefined, endCame: () => {}, eventCame: () => {} };
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), unread);
-  const memory = openAnswerMemory(createMemoryBudget(clock).open());
+  const memory = openAnswerMemory(() => createMemoryBudget(clock).open().openAnswer(), {
+    ...{ isTranslated: false, signal: watch.signal, clientGone: watch.signal, streamCopies: [] },
+  });
   const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence, memory }).then(
     (stream) => {
       if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);

@@ -78,11 +78,11 @@ it('of nearly 300 KB that cannot shrink is kept', async () => {
 });
 
 it('for which there is no memory while it is written is not kept, which is no error, and takes none afterwards', async () => {
-  const memory = createMemoryBudget(manualClock(), { maxBytes: 900_000 });
+  const memory = createMemoryBudget(manualClock(), { maxBytes: 1_500_000 });
   const { read, write, errors } = openCache(database.store, memory);
   const large = answerOf({ kind: 'json', text: 'a'.repeat(100_000) });
   const other = memory.open();
-  await other.reserve(500_000);
+  await other.openRequest().take({ workspace: 'a', bytes: 750_000, isLarge: true });
   await write(large);
   expect(await read()).toBeUndefined();
   other.end();

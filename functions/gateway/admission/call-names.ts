@@ -40,7 +40,8 @@ export function reserveIdempotencyKey(
   async function reserve(): Promise<ReservationResult> {
     const nowMs = clock.nowMs();
     const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: call.leaseUntilMs };
-    const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { memory: scope.memory });
+    const allocation = scope.memory.openAnswer();
+    const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { allocation });
     switch (outcome.kind) {
       case 'claimed':
         return { release };
@@ -58,7 +59,7 @@ export function reserveIdempotencyKey(
         if (!wasCheckedFor(call, outcome.result)) {
           return refused('idempotency', fail('idempotency_conflict', { message: unchecked }));
         }
-        return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
+        return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay', allocation } } };
     }
   }
   return { rank: 'idempotency', reserve, releaseUncertain: release, releasedFirst: true };

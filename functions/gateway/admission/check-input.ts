@@ -112,7 +112,7 @@ async function* resumed(first: Promise<IteratorResult<EventBatch, void>>, rest: 
 const textOf = ({ asksFunction, request }: GuardedCall) => (asksFunction ? jsonTextOf(request.raw) : request.text());
 
 async function goOn(
-  { request, clientInterface, scope, passedOn }: GuardedCall,
+  { request, bodyMemory, clientInterface, scope, passedOn }: GuardedCall,
   checked: GuardedRequest,
 ): Promise<MaskedRequest | GatewayError | undefined> {
   const { promptMember } = request;
@@ -132,7 +132,8 @@ async function goOn(
       if (masked === undefined) return undefined;
       const { dropsIdleMembers } = scope.baseUrlRules;
       const form = request.form?.withTexts(textsIn(masked.text));
-      const reading = { memory: scope.memory, dropsIdleMembers, passedOn, path: request.path, form };
+      const { path } = request;
+      const reading = { allocation: bodyMemory.allocation, dropsIdleMembers, passedOn, path, form };
       const again = await readAgain(clientInterface, masked.text, reading);
       if (again instanceof GatewayError || masked.dropped.length === 0) return again;
       return { ...again, request: { ...again.request, leftOut: masked.dropped } };

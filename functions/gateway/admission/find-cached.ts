@@ -53,10 +53,13 @@ export function findCached(
     const keyOf = (modelId: string) => keysOf(modelId)[0] as CacheKey;
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };
     if (cache?.refresh === true) return cacheUse('REFRESH', store);
-    const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs(), call.scope);
+    const allocation = call.scope.memory.openAnswer();
+    const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs(), { allocation });
     const content = answer && (await readCached(call, answer));
     if (answer === undefined || content === undefined) return cacheUse('MISS', store);
-    return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, content, call, owner, claims } } };
+    return {
+      resolution: { rank: 'cache', ready: { kind: 'cached', allocation, answer, content, call, owner, claims } },
+    };
   }
   return { rank: 'cache', reserve };
 }

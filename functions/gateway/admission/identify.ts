@@ -53,7 +53,7 @@ async function findCaller(
   );
   deps.credentialCheck.look(catalogue);
   // The time that the body takes is the client's, not the store's.
-  const read = await received.read();
+  const read = await received.read(String(seenKey.workspace));
   const { asksFunction, call } = read;
   if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, seenKey, call));
   const [workspace, connections] = await reading;
@@ -86,7 +86,7 @@ async function refuseFault(
   key: Item,
   fault: GatewayError,
 ): Promise<unknown> {
-  const { asksFunction } = await read();
+  const { asksFunction } = await read(String(key.workspace));
   const { resolution } = await reserveKey(deps, { credential, key, asksFunction, advise: noAdvice }).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

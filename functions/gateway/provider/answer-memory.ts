@@ -1,20 +1,19 @@
-// Reserves the memory of a provider's whole answer, from its first byte until it is handed on.
+// The memory of a provider's answer in the memory of its call: of a whole one from its head until it is handed on, of a stream what is
+// in hand of it.
 import { GatewayError } from '../../../shared/errors/index.ts';
-import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+import {
+  type AnswerAllocation,
+  answerWeights,
+  smallAnswerMaxBytes,
+} from '../../../shared/protocol/memory-budget/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 
-/** The text as it came, the one with the gateway's own fields, and its bytes for the client. */
-const relayedForms = 3;
-/** Copies beside them: the text that a package reads, its parsed values, and the translated answer. */
-const translatedForms = 6;
-/** Copies of an event: its bytes, its text, and the client's event. */
-const formsOfEvent = 3;
-/** Bytes that the socket of a stream may read at once, which are not counted. */
-const pieceMaxBytes = 128 * 1024;
-/** Reserved as they arrive. More is reserved ahead, so that a long answer waits once and not with each piece. */
-const smallAnswerBytes = 16 * 1024;
+/** An answer that does not declare its length takes memory in steps. */
+const stepBytes = 1024 * 1024;
+/** What is in hand of a stream is not counted below: as many events of it are in hand as streams are open. */
+const countedEventMinBytes = 8 * 1024;
 
-/** There was no memory for the rest of an answer. */
+/** The wait for the memory of an answer was ended. */
 export class AnswerNotKept extends Error {
   override readonly name = 'AnswerNotKept';
   readonly cameBytes: number;
@@ -45,45 +44,59 @@ export interface AnswerMemory {
   assembling(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
   eventCame(): void;
   /** Keeps this many bytes from the beginning of a stream, earlier ones included. Rejects with AnswerNotKept. */
-  hold(bytes: number): Promise<void>;
-  /** Releases all but the given bytes, or everything: for an answer that is not sent, or has been. */
+  hold(bytes: number): Promise<void> | undefined;
+  /** Gives back all but the given bytes, or everything: for an answer that is not sent, or has been. */
   release(bytesInUse?: number): void;
 }
 
-export function openAnswerMemory(memory: CallMemory, isTranslated = false): AnswerMemory {
-  const forms = isTranslated ? translatedForms : relayedForms;
-  const part = memory.openPart();
-  let reservedBytes = 0;
+interface AnswerOptions {
+  readonly isTranslated: boolean;
+  /** Aborts when the call waits no longer. */
+  readonly signal: AbortSignal;
+  /** Aborted once the client has left: nothing of the answer then passes others. */
+  readonly clientGone: AbortSignal;
+  /** Bounds of the copies of a stream that are kept until its end; a longer one is not kept. */
+  readonly streamCopies: readonly number[];
+}
 
-  async function grow(bytes: number, cameBytes: number): Promise<void> {
-    const added = bytes - reservedBytes;
-    if (added <= 0) return;
-    await keptOrRefused(part.reserve(added), cameBytes);
-    reservedBytes = bytes;
+export function openAnswerMemory(openAllocation: () => AnswerAllocation, options: AnswerOptions): AnswerMemory {
+  const { isTranslated, signal, clientGone, streamCopies } = options;
+  const weight = isTranslated ? answerWeights.translated : answerWeights.relayed;
+  const allocation = openAllocation();
+  const eventAllocation = openAllocation();
+
+  /** Undefined where there is memory at once. */
+  function take(from: AnswerAllocation, bytes: number, answerBytes: number): Promise<void> | undefined {
+    const mayWait = answerBytes > smallAnswerMaxBytes || clientGone.aborted;
+    return from.take(bytes, { mayWait, signal })?.catch((error: unknown) => {
+      throw error instanceof GatewayError ? new AnswerNotKept(answerBytes, error) : error;
+    });
   }
 
-  const eventPart = memory.openPart();
   let eventBytes = 0;
-  let eventReservedBytes = 0;
+  let streamedBytes = 0;
   let isEventWhole = false;
-
-  /** The reader asks for more when it has handed on the event that was whole. */
-  function beginEvent(): void {
-    isEventWhole = false;
-    eventBytes = 0;
-    eventReservedBytes = 0;
-    eventPart.keepOnly(0);
-  }
+  const copiesBytes = () =>
+    streamCopies.reduce((sum, maxBytes) => sum + (streamedBytes > maxBytes ? 0 : streamedBytes), 0);
 
   async function assemble(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
-    if (isEventWhole) beginEvent();
+    // The reader asks for more when it has handed on the event that was whole.
+    if (isEventWhole) {
+      isEventWhole = false;
+      eventBytes = 0;
+      eventAllocation.keepOnly(copiesBytes());
+    }
     const read = await pieces.next();
     if (read.done === true) return read;
     eventBytes += read.value.length;
-    if (eventBytes <= pieceMaxBytes || eventBytes * formsOfEvent <= eventReservedBytes) return read;
-    const addedBytes = 2 * eventBytes * formsOfEvent - eventReservedBytes;
-    await keptOrRefused(eventPart.reserve(addedBytes), eventBytes);
-    eventReservedBytes += addedBytes;
+    streamedBytes += read.value.length;
+    const inHand = eventBytes < countedEventMinBytes ? 0 : answerWeights.event * eventBytes;
+    const waits = take(
+      eventAllocation,
+      inHand + copiesBytes(),
+      Math.max(eventBytes, streamCopies.length * streamedBytes),
+    );
+    if (waits !== undefined) await waits;
     return read;
   }
 
@@ -98,29 +111,23 @@ export function openAnswerMemory(memory: CallMemory, isTranslated = false): Answ
     },
     reserving(body, declaredBytes) {
       const pieces = body[Symbol.asyncIterator]();
+      let takenBytes = declaredBytes;
       let cameBytes = 0;
       async function next(): Promise<IteratorResult<Uint8Array>> {
+        if (cameBytes === 0) await take(allocation, weight * declaredBytes, declaredBytes);
         const read = await pieces.next();
         if (read.done === true) return read;
         cameBytes += read.value.length;
-        const expected = cameBytes <= smallAnswerBytes ? cameBytes : Math.max(cameBytes * 2, declaredBytes);
-        if (cameBytes * forms > reservedBytes) await grow(expected * forms, cameBytes);
+        if (cameBytes <= takenBytes) return read;
+        takenBytes = cameBytes <= smallAnswerMaxBytes ? cameBytes : Math.ceil(cameBytes / stepBytes) * stepBytes;
+        await take(allocation, weight * takenBytes, cameBytes);
         return read;
       }
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
-    hold: (bytes) => grow(bytes, bytes),
+    hold: (bytes) => take(allocation, weight * bytes, bytes),
     release(bytesInUse = 0) {
-      reservedBytes = Math.min(reservedBytes, bytesInUse);
-      part.keepOnly(bytesInUse);
+      allocation.keepOnly(bytesInUse);
     },
   };
-}
-
-async function keptOrRefused(reserving: Promise<void> | undefined, cameBytes: number): Promise<void> {
-  try {
-    await reserving;
-  } catch (error) {
-    throw error instanceof GatewayError ? new AnswerNotKept(cameBytes, error) : error;
-  }
 }

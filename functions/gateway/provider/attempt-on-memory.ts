@@ -1,8 +1,8 @@
-// Calls one candidate within the memory of its request, which is reserved before the request is made: until it was
-// sent, and for the part that a package keeps.
+// Calls one candidate within the memory of its request: what it keeps until it was sent, and then the part that a package keeps.
 
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
+import { collectedStreamMaxBytes, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { type CandidateFormat, chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
@@ -10,15 +10,6 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../stages.ts';
 import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
 import type { PreparedCall } from './prepare-call.ts';
-
-/** The text that is written anew, the same with its head, and its bytes. */
-const relayedForms = 3;
-/** Beside them the values of the package, their text as it writes it, and that text as it is scanned. */
-const translatedForms = 6;
-/** Copies that the package's own calls keep until they return: the values and their text. */
-const awaitedForms = 2;
-/** The values, until the last part of a stream is read. */
-const streamedForms = 1;
 
 export async function attemptOnMemory(
   deps: GatewayDependencies,
@@ -28,75 +19,64 @@ export async function attemptOnMemory(
 ): Promise<AttemptOutcome> {
   const format = chooseFormat(admitted.candidate, call.request);
   const isTranslated = format?.kind !== 'relay';
-  const memory = await openSentMemory(call, isTranslated);
-  if ('failure' in memory) return { kind: 'failure', ...memory };
+  const failure = await allocate(call, isTranslated);
+  if (failure !== undefined) return { kind: 'failure', failure };
+  const { allocation, letGoValues } = call.bodyMemory;
   let outcome: AttemptOutcome | undefined;
   try {
     outcome = await attemptCandidate(deps, call, admitted, {
       answerMaxBytes: () => call.clientInterface.answerMaxBytes(call.request),
       silenceLimitMs,
       isTranslated,
+      streamCopies: streamCopiesOf(call),
       onPrepared: call.content && ((prepared) => keepSent(call, admitted.candidate, format, prepared)),
-      onSent: memory.sent,
+      onSent() {
+        allocation.keep(isTranslated ? 'translatedSent' : 'relayedSent');
+        // The package has values of its own.
+        letGoValues();
+      },
     });
     return outcome;
   } finally {
-    if (outcome?.kind === 'stream') memory.streams();
-    else memory.end();
+    if (outcome?.kind !== 'stream') allocation.keep('relayedSent');
   }
 }
+
+/**
+ * Takes again what an earlier attempt gave back when it was sent. Returns a failure where there is no memory for it.
+ */
+async function allocate(
+  { bodyMemory }: Pick<ProviderCall, 'bodyMemory'>,
+  isTranslated: boolean,
+): Promise<AttemptFailure | undefined> {
+  try {
+    await bodyMemory.allocation.take(isTranslated ? 'translated' : 'relayed');
+  } catch (error) {
+    if (error instanceof GatewayError) return noMemory(error);
+    throw error;
+  }
+  if (isTranslated) await bodyMemory.readValues();
+  else bodyMemory.letGoValues();
+  return undefined;
+}
+
+/** What is kept of a stream for its cache, its schema and its Idempotency-Key. */
+const streamCopiesOf = ({ holdings, request, idempotencyKey }: ProviderCall): readonly number[] => [
+  ...(holdings.cache?.store === undefined ? [] : [collectedStreamMaxBytes]),
+  ...(request.schemaCheck === undefined ? [] : [collectedStreamMaxBytes]),
+  ...(idempotencyKey === undefined ? [] : [storedAnswerMaxBytes]),
+];
 
 /** The client's own body is kept already. That of a function's model call is not the client's. */
 function keepSent(
   { content, asksFunction, request }: ProviderCall,
   candidate: Candidate,
   format: CandidateFormat | undefined,
-  { body, secrets }: PreparedCall,
+  { text, secrets }: PreparedCall,
 ): void {
   const named = { provider: candidate.provider.id, model: candidate.model.id };
   const api = format === undefined || format.kind === 'relay' ? request.interfaceId : format.api;
-  // Files are bytes, and relayed.
-  const text = typeof body === 'string' ? body : '';
   content?.sent({ ...named, format: api, body: text, secrets }, format?.kind !== 'relay' || asksFunction);
-}
-
-interface SentMemory {
-  /** Called when all of it has left this process. */
-  sent(): void;
-  /** The stream of the answer is open. */
-  streams(): void;
-  end(): void;
-}
-
-/** Returns a failure when there is no memory for the request. */
-async function openSentMemory(
-  { scope, request, bodyMemory }: Pick<ProviderCall, 'scope' | 'request' | 'bodyMemory'>,
-  isTranslated: boolean,
-): Promise<SentMemory | { readonly failure: AttemptFailure }> {
-  const part = scope.memory.openPart();
-  // A package writes files as base64.
-  const fileCharacters = Math.ceil(((request.form?.byteLength ?? 0) * 4) / 3);
-  const characters = request.text().text.length + (isTranslated ? fileCharacters : 0);
-  const keepForms = (forms: number) => part.keepOnly(isTranslated ? forms * characters : 0);
-  const end = () => part.keepOnly(0);
-  try {
-    await part.reserve((isTranslated ? translatedForms : relayedForms) * characters);
-    if (isTranslated) await bodyMemory.readValues();
-    else bodyMemory.letGoValues();
-  } catch (error) {
-    end();
-    if (error instanceof GatewayError) return { failure: noMemory(error) };
-    throw error;
-  }
-  return {
-    sent() {
-      keepForms(awaitedForms);
-      // The package has values of its own.
-      bodyMemory.letGoValues();
-    },
-    streams: () => keepForms(streamedForms),
-    end,
-  };
 }
 
 const noMemory = (refusal: GatewayError): AttemptFailure => ({

@@ -51,6 +51,8 @@ export interface AttemptRules {
   readonly silenceLimitMs: number;
   /** The candidate is called in another format than its client's. */
   readonly isTranslated: boolean;
+  /** Bounds of the copies of a stream that are kept until its end. */
+  readonly streamCopies: readonly number[];
   /** Called with what is about to be sent. */
   readonly onPrepared?: ((prepared: PreparedCall) => void) | undefined;
   /** Called once, when all of the request has left, or no more of it will. */
@@ -174,7 +176,7 @@ function openConnection(
   { clock }: GatewayDependencies,
   { scope, deadline, request }: CallToSend,
   { provider }: CalledCandidate,
-  { silenceLimitMs: limitMs, isTranslated }: AttemptRules,
+  { silenceLimitMs: limitMs, isTranslated, streamCopies }: AttemptRules,
   parts: readonly AnswerMemory[],
 ): ProviderConnection {
   const { stream: isStream } = request;
@@ -182,7 +184,8 @@ function openConnection(
   const { clientGone, cut: stopped, memory } = scope;
   const watch = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
-  const answerMemory = openAnswerMemory(memory, isTranslated);
+  const options = { isTranslated, signal: watch.signal, clientGone, streamCopies };
+  const answerMemory = openAnswerMemory(() => memory.openAnswer(), options);
   const release: AnswerMemory['release'] = (bytesInUse = 0) => {
     answerMemory.release(parts.length === 0 ? bytesInUse : 0);
     for (const part of parts) part.release(Math.ceil(bytesInUse / parts.length));

@@ -3,7 +3,12 @@
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import { encodeMultipart, type MultipartBody } from '../../../shared/protocol/forms/index.ts';
+import {
+  encodeMultipart,
+  type MultipartBody,
+  piecesOf,
+  type TextWithFiles,
+} from '../../../shared/protocol/forms/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
@@ -27,6 +32,8 @@ export interface CallToSend
 export type CalledCandidate = Pick<Candidate, 'provider'>;
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body' | 'method'> {
+  /** The body without its files; empty of a form. */
+  readonly text: string;
   /** Header values that are a credential, or were made with one. */
   readonly secrets: readonly string[];
 }
@@ -44,14 +51,14 @@ export async function prepareCall(
     const { base_url, headers: constant } = candidate.provider;
     const url = new URL(`${base_url}${request.path}`);
     url.hostname = request.hostname?.(url.hostname) ?? url.hostname;
-    const { body, contentType } = encoded(request.body());
+    const { body, text, contentType } = encoded(request.body());
     const { method } = request;
     const parts = { ...request, contentType, constant, credential: credential.headers };
     const headers = upstreamHeaders(parts);
-    const signing = credential.sign?.({ url, headers, body: inOnePiece(body), method });
+    const signing = credential.sign?.({ url, headers, body, method });
     // A token endpoint is a part of its provider, with a time limit of its own.
     const signed = await (credential.fetchesToken === true ? signing : signing && call.admissionTime.wait(signing));
-    return { url, headers: signed ?? headers, body, method, secrets: secretsIn(signed, credential) };
+    return { url, headers: signed ?? headers, body, text, method, secrets: secretsIn(signed, credential) };
   } catch (error) {
     if (error instanceof TokenUnavailable) {
       return {
@@ -72,14 +79,14 @@ export async function prepareCall(
   }
 }
 
-function encoded(body: string | MultipartBody): Pick<UpstreamRequest, 'body'> & Pick<HeaderParts, 'contentType'> {
-  if (typeof body === 'string') return { body, contentType: body === '' ? undefined : 'application/json' };
+function encoded(
+  body: string | MultipartBody | TextWithFiles,
+): Pick<PreparedCall, 'body' | 'text'> & Pick<HeaderParts, 'contentType'> {
+  if (typeof body === 'string') return { body, text: body, contentType: body === '' ? undefined : 'application/json' };
+  if ('files' in body) return { body: piecesOf(body), text: body.text, contentType: 'application/json' };
   const { contentType, pieces } = encodeMultipart(body);
-  return { contentType, body: pieces };
+  return { contentType, text: '', body: pieces };
 }
-
-const inOnePiece = (body: UpstreamRequest['body']): string | Uint8Array =>
-  typeof body === 'string' || body instanceof Uint8Array ? body : Buffer.concat(body);
 
 const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({
   failure: { kind: 'failed', cause, isOurFault: true, ...more },

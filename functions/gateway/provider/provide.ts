@@ -1,5 +1,6 @@
 // The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
 // output or never. What the loop did is its result, also where it failed.
+import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -91,7 +92,8 @@ async function accept(
 ): Promise<ProvidedAnswer | 'next' | 'end'> {
   attempts.firstOutputAtMs = outcome.answeredAtMs;
   if (outcome.kind === 'stream') {
-    call.bodyMemory.letGo();
+    const isRelayed = outcome.reachedVia.format === servingApis[call.clientInterface.id].native;
+    call.bodyMemory.letGo(isRelayed ? undefined : 'translatedStream');
     // The attempt of a stream ends with the stream.
     return { ...outcome, admitted };
   }

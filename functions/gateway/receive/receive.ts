@@ -22,6 +22,7 @@ import {
   openBodyMemory,
   readModel,
 } from '../../../shared/protocol/interfaces/index.ts';
+import type { BodyAllocation } from '../../../shared/protocol/memory-budget/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -47,20 +48,26 @@ export function receive(
   const attribution = readAttribution(request.headers);
   const sentTags = readTagsHeader(request.headers);
   let parsed: ParsedBody | undefined;
-  const read = once(async (): Promise<ParsedBody> => {
-    scope.memory.nameKey(credential.publicId);
-    const { body, bodyBytes, bytesInUse } = await readBody(request, scope.memory, clientInterface);
+  let reading: Promise<ParsedBody> | undefined;
+  async function readAs(workspace: string): Promise<ParsedBody> {
+    const taking = { workspace, gone: scope.clientGone };
+    const { body, bodyBytes, allocation } = await readBody(
+      request,
+      clientInterface,
+      scope.memory.openRequest(),
+      taking,
+    );
     if (bodyBytes > longBodyBytes) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : (path?.model ?? readModel(body.json));
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, path, asksFunction, bodyBytes, bytesInUse, attribution, sentTags };
+    const shape = { clientInterface, path, asksFunction, bodyBytes, allocation, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
-    scope.memory.keepOnly(bytesInUse + (call instanceof GatewayError ? 0 : call.bodyMemory.mediaBytes));
+    if (call instanceof GatewayError) allocation.end();
     parsed = { model, asksFunction, call };
     if (bodyBytes > longBodyBytes) await nextTurn();
     return parsed;
-  });
+  }
   const { arrivedAtMs } = request;
   const isOversized = request.declaredBodyBytes > bodyMaxBytes(request, clientInterface);
   const tags = sentTags instanceof GatewayError ? {} : sentTags;
@@ -72,7 +79,10 @@ export function receive(
     tags,
     arrivedAtMs,
     isOversized,
-    read,
+    read(workspace) {
+      reading ??= readAs(workspace);
+      return reading;
+    },
     parsedSoFar: () => parsed,
   };
 }
@@ -90,8 +100,7 @@ interface ReadParts {
   readonly path: CallPath | undefined;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
-  /** Of the text, and of the form around it. */
-  readonly bytesInUse: number;
+  readonly allocation: BodyAllocation;
   readonly attribution: ParsedCall['attribution'];
   readonly sentTags: Tags | GatewayError;
 }
@@ -101,7 +110,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText | FormText,
-  { clientInterface, path, asksFunction, bodyBytes, bytesInUse, attribution, sentTags: tags }: ReadParts,
+  { clientInterface, path, asksFunction, bodyBytes, allocation, attribution, sentTags: tags }: ReadParts,
 ): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -122,7 +131,7 @@ function readCall(
     clientInterface,
     scope,
     request,
-    bodyMemory: openBodyMemory(scope.memory, request, bytesInUse),
+    bodyMemory: openBodyMemory(request, allocation),
     ...callHeaders,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,

@@ -12,8 +12,6 @@ import type { AdmittedPlain } from '../stages.ts';
 interface EventKeeper {
   /** Undefined when nothing is kept. */
   readonly add: ((event: EventText) => void) | undefined;
-  /** Drops the kept events, which will not be stored. */
-  readonly drop: () => void;
   /** Undefined when nothing was kept, or it is too much. */
   readonly content: () => CachedAnswer['content'] | undefined;
 }
@@ -21,18 +19,14 @@ interface EventKeeper {
 /** Bound of a stored stream: read again, each event is an object. */
 const cacheableEventsMax = 32_768;
 
-export function keepEvents(isCacheable: boolean): EventKeeper {
-  if (!isCacheable) return { add: undefined, drop: () => {}, content: () => undefined };
-  let chunks: CacheableEvents[number][] = [];
+export function keepEvents(isKept: boolean): EventKeeper {
+  if (!isKept) return { add: undefined, content: () => undefined };
+  const chunks: CacheableEvents[number][] = [];
   let length = 0;
   return {
     add({ name, text }) {
       length += chunks.length === cacheableEventsMax ? Number.POSITIVE_INFINITY : text.length;
       if (length <= collectedStreamMaxBytes) chunks.push(name === undefined ? text : [name, text]);
-    },
-    drop() {
-      length = Number.POSITIVE_INFINITY;
-      chunks = [];
     },
     content: () => (length <= collectedStreamMaxBytes ? { kind: 'stream', chunks } : undefined),
   };

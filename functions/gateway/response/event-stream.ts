@@ -48,24 +48,20 @@ export class AnswerStream {
   readonly #storingAccount: ReturnType<typeof openStoringAccountMemory>;
   readonly #transcript = collectText();
   readonly #seen: SeenStream = nothingSeen();
-  /** Copies of each line that are kept until the end; 0 once there was no memory for them. */
-  #copies: number;
   /** Kept back until the answer is stored. */
   #lastEvent = '';
   #charge: Charge | undefined;
 
   constructor(deps: GatewayDependencies, streamed: StreamedCall) {
-    const { call, provided, headers, stream, schemaCheck } = streamed;
-    const { request, holdings, idempotencyKey } = call;
-    const isCached = holdings.cache?.store !== undefined;
+    const { call, provided, headers, stream } = streamed;
+    const { request, holdings } = call;
     const bytesType = bytesTypeOf(stream.opening);
     this.#deps = deps;
     this.#streamed = streamed;
     this.#writer = request.openStreamWriter(call.scope.baseUrlRules);
     this.#isBytes = bytesType !== undefined;
-    this.#cacheable = keepEvents(isCached);
+    this.#cacheable = keepEvents(holdings.cache?.store !== undefined);
     this.#storingAccount = openStoringAccountMemory(deps, call, provided);
-    this.#copies = [isCached, idempotencyKey !== undefined, schemaCheck !== undefined].filter(Boolean).length;
     this.headers = { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) };
     this.#parts = this.#relay();
     const next = withKeepAlive(deps.clock, this.#parts, this.#isBytes ? '' : keepAliveOf(streamed, this.#writer));
@@ -110,11 +106,11 @@ export class AnswerStream {
   async *#relay(): AsyncGenerator<BodyPart, void, undefined> {
     const { stream, schemaCheck } = this.#streamed;
     try {
-      const opening = await this.#copied(this.#written(stream.opening));
+      const opening = this.#written(stream.opening);
       if (opening !== '') yield part(opening);
       for await (const { events, dropped = [], failure } of stream.rest) {
         for (const { details } of dropped) this.#count(details);
-        const lines = await this.#copied(this.#written(events));
+        const lines = this.#written(events);
         if (lines !== '') yield part(lines);
         if (failure === undefined) continue;
         yield await this.#endBroken(failure);
@@ -127,7 +123,7 @@ export class AnswerStream {
         return;
       }
       this.#seen.end = 'complete';
-      const beforeEnd = await this.#copied(this.#writer.beforeEnd(this.#seen.usage, () => this.#cost()));
+      const beforeEnd = this.#transcribed(this.#writer.beforeEnd(this.#seen.usage, () => this.#cost()));
       if (beforeEnd !== '') yield part(beforeEnd);
       await Promise.all([this.#store(), this.#settle()]);
     } catch (error) {
@@ -149,26 +145,16 @@ export class AnswerStream {
       if (event.details.isLast) this.#lastEvent += line;
       else lines += line;
     }
-    return lines;
+    return this.#transcribed(lines);
   }
 
   #count(details: EventDetails): void {
     countEvent(this.#seen, details, this.#deps.clock);
   }
 
-  /** The same lines. Without memory for their copies nothing is copied any more. */
-  async #copied(lines: string): Promise<string> {
-    if (this.#copies === 0) return lines;
-    const { call, schemaCheck } = this.#streamed;
-    try {
-      await call.scope.memory.reserve(Buffer.byteLength(lines) * this.#copies);
-      if (call.idempotencyKey !== undefined) this.#transcript.add(lines);
-    } catch {
-      this.#copies = 0;
-      this.#transcript.drop();
-      this.#cacheable.drop();
-      schemaCheck?.drop();
-    }
+  /** Returns the same lines, which replays repeat. */
+  #transcribed(lines: string): string {
+    if (this.#streamed.call.idempotencyKey !== undefined) this.#transcript.add(lines);
     return lines;
   }
 
@@ -243,10 +229,6 @@ function collectText() {
       bytes += Buffer.byteLength(lines);
       if (bytes > storedAnswerMaxBytes) parts = [];
       else parts.push(lines);
-    },
-    drop() {
-      bytes = Number.POSITIVE_INFINITY;
-      parts = [];
     },
     text: () => (bytes > storedAnswerMaxBytes ? undefined : parts.join('')),
   };

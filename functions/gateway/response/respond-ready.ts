@@ -4,23 +4,22 @@ import type { CachedAnswer } from '../../../shared/accounting/response-cache/ind
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { laterReport } from '../../../shared/protocol/wire/index.ts';
 import { passStored, respondWith } from '../exit/exit.ts';
-import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
+import type { ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
 import { leftOutHeader } from './left-out-header.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
-export async function respondReady(call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
+export async function respondReady(ready: ReadyAnswer): Promise<GatewayResponse> {
   const response = await responseOf(ready);
-  call.scope.memory.keepOnly(copiesOf(ready) * response.body.length);
+  // A cached answer was written anew.
+  ready.allocation.keepOnly((ready.kind === 'cached' ? answerWeights.written : 1) * response.body.length);
   return response;
 }
-
-/** A cached answer was written anew. */
-const copiesOf = ({ kind }: ReadyAnswer): number => (kind === 'cached' ? 2 : 1);
 
 type WholeResponse = GatewayResponse & { readonly body: string };
 

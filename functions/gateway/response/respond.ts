@@ -5,6 +5,7 @@ import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
@@ -82,9 +83,6 @@ function withEventsSeen(provided: ProvidedStream | ProvidedAnswer, see: (event: 
   return { ...provided, stream: { ...provided.stream, rest: seen() } };
 }
 
-/** The text of the answer, and its bytes for the client. */
-const formsForClient = 2;
-
 async function jsonResponse(
   deps: GatewayDependencies,
   answered: AnsweredCall,
@@ -101,7 +99,7 @@ async function jsonResponse(
   const { text } = answer;
   const writeCache = jsonCacheWriter(deps, answered, charge, text);
   // The provider's own text lives on for the cache alone.
-  release(formsForClient * written.body.length + (writeCache === undefined ? 0 : text.length));
+  release(answerWeights.written * written.body.length + (writeCache === undefined ? 0 : text.length));
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   storingAccountMemory.hear(answer);
   await allBegun([

@@ -9,6 +9,10 @@ import type { GatewayDependencies } from '../dependencies.ts';
 export const crossesFormats = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
   plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
 
+/** Whether every candidate is called in the format of its client. */
+export const isRelayedOnly = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
+  plan.every((candidate) => chooseFormat(candidate, request)?.kind === 'relay');
+
 export const openEnvelopes = async (
   { storeKey }: Pick<GatewayDependencies, 'storeKey'>,
   workspace: { readonly id: string },

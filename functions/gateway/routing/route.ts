@@ -9,6 +9,7 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { type ClientRequest, providerStateMax, readAgain } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
+import type { RequestPath } from '../../../shared/protocol/memory-budget/index.ts';
 import {
   findMember,
   type JsonObject,
@@ -29,7 +30,7 @@ import {
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';
-import { crossesFormats, openEnvelopes } from './open-envelopes.ts';
+import { crossesFormats, isRelayedOnly, openEnvelopes } from './open-envelopes.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -68,8 +69,18 @@ export async function route(
     providerState.unknownInput === undefined ? [] : request.providerState.flatMap(({ id }) => id ?? []);
   const crosses = crossesFormats({ request, plan });
   const envelopes = crosses ? await admissionTime.wait(openEnvelopes(deps, workspace)) : noEnvelopes;
+  await bodyMemory.allocation.take(...pathsOf({ workspace, key: call.key, request, plan }));
   return { ...call, request, bodyMemory, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
+
+/** Where the body goes: its memory is now what it needs there. */
+const pathsOf = (call: Pick<RoutedCall, 'workspace' | 'key' | 'request' | 'plan'>): readonly RequestPath[] => [
+  isRelayedOnly(call) ? 'relayed' : 'translated',
+  ...(isGuarded(call) ? (['guarded'] as const) : []),
+];
+
+const isGuarded = ({ workspace, key }: Pick<RoutedCall, 'workspace' | 'key'>): boolean =>
+  [workspace.guardrails, readKeySetting(key, 'guardrails')].some((ids) => (ids?.length ?? 0) > 0);
 
 /**
  * Any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
@@ -128,11 +139,11 @@ async function mergePreset(
   named: PresetOption,
 ): Promise<Pick<IdentifiedCall, 'request' | 'bodyMemory' | 'workspace'> | GatewayError> {
   const { request: sent, clientInterface } = call;
-  const { memory } = call.scope;
   const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, workspace, named);
   if (applied instanceof GatewayError) return applied;
-  const reading = { memory, dropsIdleMembers, passedOn: call.passedOn, path: sent.path };
+  const { allocation } = call.bodyMemory;
+  const reading = { allocation, dropsIdleMembers, passedOn: call.passedOn, path: sent.path };
   const merged = await readAgain(clientInterface, mergedText(sent, applied.body), reading);
   if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };

@@ -1,5 +1,5 @@
 // Space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
-import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+import type { Copies } from '../../../shared/protocol/memory-budget/index.ts';
 
 interface ContentSpace {
   /** As much of a text, from its beginning, as fits. */
@@ -8,7 +8,10 @@ interface ContentSpace {
   isCut(): boolean;
 }
 
-export function openSpace(memory: CallMemory, maxBytes: number): ContentSpace {
+/** The text, and the document that repeats it. */
+const copiesOfText = 2;
+
+export function openSpace(copies: Copies, maxBytes: number): ContentSpace {
   let bytes = 0;
   let leftBytes = maxBytes;
   let isCut = false;
@@ -19,13 +22,8 @@ export function openSpace(memory: CallMemory, maxBytes: number): ContentSpace {
       isCut ||= beginning.length < text.length;
       if (beginning === '') return '';
       // Characters beyond ASCII take two bytes each, and their neighbours too.
-      const heldBytes = bytesInUse === beginning.length ? bytesInUse : 2 * bytesInUse;
-      const waits = memory.reserve(heldBytes);
-      if (waits !== undefined) {
-        waits.then(
-          () => memory.release(heldBytes),
-          () => {},
-        );
+      const textBytes = bytesInUse === beginning.length ? bytesInUse : 2 * bytesInUse;
+      if (!copies.take(copiesOfText * textBytes)) {
         [isCut, leftBytes] = [true, 0];
         return '';
       }

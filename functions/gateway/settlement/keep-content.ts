@@ -17,8 +17,6 @@ import { watchAnswer } from './watch-answer.ts';
 type Dependencies = Pick<GatewayDependencies, 'memory' | 'blobs' | 'clock' | 'log'>;
 export type ContentCall = Pick<IdentifiedCall, 'key' | 'scope' | 'byokKey' | 'workspace'> & PolicedCall;
 
-/** Bodies that wait for their storage count as those of one key, which leaves memory for calls while it hangs. */
-const memoryKey = 'content log';
 /** The record of the call waits for the storage: a slower one loses the bodies. */
 const writeMaxMs = 3_000;
 /** Left of a settlement's time for the record. */
@@ -42,12 +40,11 @@ export function openContent(
   const settings = effectiveContentLog(workspace.content_log, readKeySetting(call.key, 'contentLog'));
   if (settings === undefined || !keepsProviderText(call) || !isInShare(id, settings.share)) return undefined;
   const { keep } = settings;
-  const memory = deps.memory.open();
-  memory.nameKey(memoryKey);
-  const ofClient = openSpace(memory, contentMaxBytes);
+  const copies = deps.memory.openCopies();
+  const ofClient = openSpace(copies, contentMaxBytes);
   const request = ofClient.take(clientRequest.text().text);
   const isRequestCut = ofClient.isCut();
-  const ofProviders = openSpace(memory, contentMaxBytes - ofClient.bytes());
+  const ofProviders = openSpace(copies, contentMaxBytes - ofClient.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);
   const sent: TakenContent[] = [];
   let blocked: string | undefined;
@@ -62,8 +59,6 @@ export function openContent(
   };
 
   async function write(limitMs: number): Promise<boolean> {
-    // The document repeats the parts as one text.
-    await memory.reserve(ofClient.bytes() + ofProviders.bytes());
     const document = await gather();
     await writeInTime(deps, { keep, document, limitMs });
     return document.cut;
@@ -98,7 +93,7 @@ export function openContent(
         deps.log.error({ event: 'content_not_kept', failed_control: 'content', ...fields }, error);
         return { state: 'failed', keep, cut: false };
       } finally {
-        memory.end();
+        copies.end();
       }
     },
   };

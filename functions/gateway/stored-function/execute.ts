@@ -24,6 +24,8 @@ export async function execute(
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const runs: ProviderRun[] = [];
+  // The requests of its steps have memory of their own.
+  call.bodyMemory.allocation.keep('relayedSent');
   const provideAndKeep: Provide = async (...call) => {
     const run = await provide(...call);
     runs.push(run);

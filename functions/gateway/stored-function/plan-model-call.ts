@@ -5,6 +5,7 @@ import type { FunctionRequest } from '../../../shared/configuration/stored-funct
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { BodyMemory } from '../../../shared/protocol/interfaces/index.ts';
+import { openBodyAllocation, sizeOfRequest } from '../../../shared/protocol/memory-budget/index.ts';
 import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
@@ -26,18 +27,21 @@ export function planModelCall(
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
   const plan: Plan = [candidate, ...rest];
-  return { request, bodyMemory: unkeptBody, size: request.size(), plan, fallbacks: new Set(only) };
+  return { request, bodyMemory: openAllocation(call, request), size: request.size(), plan, fallbacks: new Set(only) };
 }
 
-/** Its text is short, and no part of the memory of the call. */
-const unkeptBody: BodyMemory = {
-  isLong: false,
-  mediaBytes: 0,
-  readValues: async () => {},
-  letGoValues: () => {},
-  letGoMedia: () => {},
-  letGo: () => {},
-};
+/** Its request is the revision's, not its client's: nothing of it is dropped, and its memory is its own. */
+function openAllocation({ scope, workspace }: IdentifiedCall, request: ChatRequest): BodyMemory {
+  const taking = { workspace: workspace.id, gone: scope.clientGone };
+  const allocation = openBodyAllocation(scope.memory.openRequest(), taking, () => sizeOfRequest(request.text()));
+  return {
+    ...{ isLong: false, allocation },
+    readValues: async () => {},
+    letGoValues: () => {},
+    letGoMedia: () => {},
+    letGo: (path) => (path === undefined ? allocation.end() : allocation.keep(path)),
+  };
+}
 
 /** No provider can be called, so a retry would end the same way. */
 const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });

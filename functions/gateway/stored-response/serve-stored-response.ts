@@ -6,6 +6,7 @@ import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/
 import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { answerJson, rescanned, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
+import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { MidStreamCode } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
@@ -106,6 +107,7 @@ async function ask(
       answerMaxBytes: () => upstreamBodyMaxBytes,
       silenceLimitMs: Number.POSITIVE_INFINITY,
       isTranslated: false,
+      streamCopies: [],
       onSent: () => {},
     },
   );
@@ -122,9 +124,6 @@ async function ask(
 
 /** Scanned in a few milliseconds. */
 const longCharacters = 256 * 1024;
-/** The text, and its bytes for the client. */
-const formsForClient = 2;
-
 async function read(
   { clock, times }: GatewayDependencies,
   { request, id, isStream, decision, arrivedAtMs }: StoredCall,
@@ -161,7 +160,7 @@ async function read(
   const json = body.length > longCharacters ? await rescanned(body) : answerJson(body);
   const passed = await passWhole(decision, { text: body, json, finishReasons: undefined });
   if (passed instanceof GatewayError) throw passed;
-  memory.release(formsForClient * passed.text.length);
+  memory.release(answerWeights.written * passed.text.length);
   return respondWith(passed, { headers: jsonHeaders, body: passed.text });
 }
 

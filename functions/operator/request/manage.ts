@@ -17,7 +17,7 @@ import {
 } from '../../../shared/configuration/management/index.ts';
 import { type ErrorCode, fail, okStatus } from '../../../shared/errors/index.ts';
 import { type GatewayRequest, readPlainBody } from '../../../shared/protocol/http/index.ts';
-import type { CallMemory } from '../../../shared/protocol/memory-budget/index.ts';
+import { type RequestAllocation, readWeight } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import { checkMembers, readUnambiguousBody } from '../../../shared/protocol/wire/index.ts';
 import type { ManagementDependencies, OperatorDependencies } from '../dependencies.ts';
@@ -58,8 +58,8 @@ export const manage =
     // Reads include every answered call; a change waits for none.
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhilePaused(await deps.catalogues.readPointer());
-    memory.nameKey(operator.id);
-    const input = await readRequest(name, pathParameters, http, memory);
+    const reader = { allocation: memory.openRequest(), operator: operator.id, gone: scope.clientGone };
+    const input = await readRequest(name, pathParameters, http, reader);
     const request = { ...input, operator, headers: http.headers, tellChange: tellChangeIn(scope) };
     const body = await work(deps, request).catch((error: unknown) => {
       throw toClientError(error);
@@ -132,7 +132,7 @@ async function readRequest<Name extends RouteName>(
   name: Name,
   pathParameters: readonly string[],
   http: GatewayRequest,
-  memory: CallMemory,
+  reader: BodyReader,
 ): Promise<CheckedRequest<Name>> {
   const { query, body, bodyMaxBytes }: ManagementRoute = managementRoutes[name];
   const names = Object.fromEntries(namesIn(name).map((one, at) => [one, pathParameters[at] ?? '']));
@@ -141,8 +141,8 @@ async function readRequest<Name extends RouteName>(
     query: query && readQuery(http.query, query),
     body:
       body === 'gateway file'
-        ? async () => (await readBytes(http, memory, bodyMaxBytes)).toString('utf8')
-        : body && checkBody(await readBytes(http, memory, bodyMaxBytes), body),
+        ? async () => (await readBytes(http, reader, bodyMaxBytes)).toString('utf8')
+        : body && checkBody(await readBytes(http, reader, bodyMaxBytes), body),
   } as CheckedRequest<Name>;
 }
 
@@ -161,9 +161,21 @@ const faultsShown = 20;
 /** Enough for most changes. */
 const bodyMaxBytesDefault = 64 * 1024;
 
-async function readBytes(http: GatewayRequest, memory: CallMemory, maxBytes = bodyMaxBytesDefault): Promise<Buffer> {
+/** Whose body it is, and its memory. */
+interface BodyReader {
+  readonly allocation: RequestAllocation;
+  /** Takes the place of a workspace where calls wait. */
+  readonly operator: string;
+  readonly gone: AbortSignal;
+}
+
+async function readBytes(
+  http: GatewayRequest,
+  { operator, ...reader }: BodyReader,
+  maxBytes = bodyMaxBytesDefault,
+): Promise<Buffer> {
   if (http.declaredBodyBytes > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await readPlainBody(http, memory);
+  const bytes = await readPlainBody(http, { ...reader, workspace: operator, weight: readWeight });
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 }

@@ -26,8 +26,8 @@ type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 interface Attack {
   readonly name: string;
-  /** Resolves when all are answered, or have had their time. */
-  run(gateway: Gateway, key: string): Promise<void>;
+  /** Resolves when all are answered, or have had their time, with their statuses where they are read. */
+  run(gateway: Gateway, key: string): Promise<string>;
 }
 
 const chat = (model: string, more: object = {}) => ({ model, messages: [{ role: 'user', content: 'Hello' }], ...more });
@@ -36,13 +36,21 @@ const largeChat = (model: string, bytes: number) =>
 
 /** Concurrent calls, read to their end. */
 const calls =
-  (count: number, path: string, body: object, headers: Record<string, string> = {}) =>
+  (count: number, path: string, body: object | string, headers: Record<string, string> = {}) =>
   async (gateway: Gateway, key: string) => {
     const client = createClient({ ...gateway, path }, count);
-    const text = JSON.stringify(body);
-    await Promise.all(Array.from({ length: count }, () => client.send({ key, body: text, headers })));
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const answers = await Promise.all(Array.from({ length: count }, () => client.send({ key, body: bytes, headers })));
     client.close();
+    const statuses = Map.groupBy(answers, ({ status }) => status);
+    return [...statuses].map(([status, { length }]) => `${length} × ${status}`).join(', ');
   };
+
+const formType = { 'content-type': 'multipart/form-data; boundary=x' };
+const formOf = (model: string, file: string, bytes: number): string =>
+  `--x\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n` +
+  '--x\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nWider.\r\n' +
+  `--x\r\nContent-Disposition: form-data; name="${file}"; filename="a"\r\nContent-Type: image/png\r\n\r\n${'a'.repeat(bytes)}\r\n--x--\r\n`;
 
 const bytesOf = (gateway: Gateway, key: string, body: object): string => {
   const text = JSON.stringify(body);
@@ -51,7 +59,7 @@ const bytesOf = (gateway: Gateway, key: string, body: object): string => {
 };
 
 /** Connections that send these bytes and read nothing. */
-async function unread(gateway: Gateway, count: number, bytes: string, forMs: number): Promise<void> {
+async function unread(gateway: Gateway, count: number, bytes: string, forMs: number): Promise<string> {
   const port = Number(new URL(gateway.url).port);
   const sockets: Socket[] = [];
   for (let at = 0; at < count; at += 1) {
@@ -62,6 +70,7 @@ async function unread(gateway: Gateway, count: number, bytes: string, forMs: num
   }
   await sleep(systemClock, forMs);
   for (const socket of sockets) socket.destroy();
+  return '';
 }
 
 const sendOne = async (gateway: Gateway, key: string, body: object, headers: Record<string, string> = {}) => {
@@ -75,7 +84,33 @@ const unreadMs = 12_000;
 const cached = chat('bench/large', { cache: { ttl: 3_600 } });
 const replayed = { 'idempotency-key': 'the-same' };
 
+const streamed = chat('bench/events', { stream: true });
+const mixed = chat('bench/slow', { messages: [{ role: 'user', content: `漢字 ${'word '.repeat(740_000)}` }] });
+const parts = Array.from({ length: 24_000 }, (_none, at) => ({ type: 'text', text: `${'word '.repeat(20)}${at}` }));
+
 const attacks: readonly Attack[] = [
+  {
+    name: '400 streams of 65 KB events that are not read',
+    run: (gateway, key) => unread(gateway, 400, bytesOf(gateway, key, streamed), unreadMs),
+  },
+  {
+    name: '1,200 streams of 65 KB events that are not read',
+    run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, streamed), unreadMs),
+  },
+  {
+    name: '60 edits of 24 MB, translated',
+    run: calls(60, '/images/edits', formOf('bench/gemini-edits-image', 'image', 24_000_000), formType),
+  },
+  {
+    name: '120 transcriptions of 24 MB',
+    run: calls(120, '/audio/transcriptions', formOf('bench/sound', 'file', 24_000_000), formType),
+  },
+  { name: '40 bodies of 3.7 MB with CJK, relayed', run: calls(40, '/chat/completions', mixed) },
+  {
+    name: '32 bodies of 3.3 MB in 24,000 text parts, translated',
+    run: calls(32, '/chat/completions', chat('bench/slow-message', { messages: [{ role: 'user', content: parts }] })),
+  },
+
   {
     name: '150 connections that do not read one cached answer of 8 MB',
     run: (gateway, key) => unread(gateway, 150, bytesOf(gateway, key, cached), unreadMs),
@@ -99,12 +134,15 @@ const attacks: readonly Attack[] = [
   },
 ];
 
-export async function measureAttacks(bed: TestBed, { attacks: plan }: BenchPlan): Promise<SectionReport> {
+export async function measureAttacks(
+  bed: TestBed,
+  { attacks: plan, rows: namePart }: BenchPlan,
+): Promise<SectionReport> {
   const provider = await startHostileProvider();
   const [key, honestKey] = [createApiKey(systemRandomness), createApiKey(systemRandomness)];
   const configFile = join(bed.folder, 'attacks.yaml');
   await writeFile(configFile, fileText(provider.url, key, honestKey));
-  const wanted = attacks.filter(({ name }) => name.includes(plan.only));
+  const wanted = attacks.filter(({ name }) => name.includes(namePart));
   const rows: (readonly (string | number)[])[] = [];
   for (const attack of wanted) rows.push(await measure(bed, configFile, attack, { key, honestKey, plan }));
   provider.stop();
@@ -113,7 +151,19 @@ export async function measureAttacks(bed: TestBed, { attacks: plan }: BenchPlan)
     tables: [
       {
         title: `Resident MiB of a process with ${heapOptions(tasksDefault).join(' ')}`,
-        columns: ['load', 'before', 'at most', 'a minute later', 'small calls', 'failed', 'p50 ms', 'p99 ms'],
+        columns: [
+          'load',
+          'before',
+          'at most',
+          'a minute later',
+          'small calls',
+          'failed',
+          'p50 ms',
+          'p99 ms',
+          'longest turn',
+          'CPU s',
+          'its answers',
+        ],
         rows,
       },
     ],
@@ -162,8 +212,10 @@ async function measure(bed: TestBed, configFile: string, attack: Attack, { key, 
       if (status !== 200) failed += 1;
     }
   };
+  const { cpuMs: cpuBeforeMs } = await gateway.inspect({ watchesTurns: true });
   const beside = [look(), callOthers(small), callOthers(small)];
-  await attack.run(gateway, key);
+  const answers = await attack.run(gateway, key);
+  const { cpuMs, longestTurnMs } = await gateway.inspect();
   isOver = true;
   await Promise.all(beside);
   await sleep(systemClock, plan.afterMs);
@@ -171,8 +223,20 @@ async function measure(bed: TestBed, configFile: string, attack: Attack, { key, 
   small.close();
   await gateway.stop();
   const mib = [beforeKib, mostKib, afterKib].map((kib) => Math.round(kib / 1_024));
-  process.stderr.write(`${attack.name}: ${mib.join(' ')} ${failed}\n`);
-  return [attack.name, ...mib, times.length, failed, percentile(times, 0.5), percentile(times, 0.99)] as const;
+  process.stderr.write(
+    `${attack.name}: ${mib.join(' ')} ${failed} ${longestTurnMs} ${cpuMs - cpuBeforeMs} ${answers}\n`,
+  );
+  return [
+    attack.name,
+    ...mib,
+    times.length,
+    failed,
+    percentile(times, 0.5),
+    percentile(times, 0.99),
+    longestTurnMs,
+    (cpuMs - cpuBeforeMs) / 1_000,
+    answers,
+  ] as const;
 }
 
 const fileText = (url: string, key: string, honestKey: string): string => {
@@ -183,8 +247,10 @@ const fileText = (url: string, key: string, honestKey: string): string => {
   return `
 providers:
   - { id: fast, display_name: Relayed, base_url: "${url}", auth: none, apis: [chat-completions, embeddings] }
+  - { id: sounds, display_name: Sounds, base_url: "${url}", auth: none, apis: [transcriptions] }
+  - { id: google, kind: google, display_name: Edits, base_url: "${url}", auth: none, apis: [images, generate-content] }
   - { id: other, display_name: Translated, base_url: "${url}", auth: none, apis: [messages] }
-models: ${['small', 'large', 'slow', 'vectors'].map((name) => model(name)).join('')} ${model('slow-message', 'other')}
+models: ${['small', 'large', 'slow', 'vectors', 'events'].map((name) => model(name)).join('')} ${model('slow-message', 'other')} ${model('sound', 'sounds')} ${model('gemini-edits-image', 'google')}
 workspaces:
   - { id: attackers, credit_usd: "1000.00", keys: [{ name: a, key: ${key} }] }
   - { id: others, credit_usd: "1000.00", keys: [{ name: b, key: ${honestKey} }] }

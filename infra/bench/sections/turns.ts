@@ -170,11 +170,14 @@ function boundOf(path: Length['path']): object {
   return path === '/responses' ? { max_output_tokens: 16 } : { max_tokens: 16 };
 }
 
-export async function measureTurns({ gateway, keys }: TestBed, { turns }: BenchPlan): Promise<SectionReport> {
+export async function measureTurns(
+  { gateway, keys }: TestBed,
+  { rows: memberPart }: BenchPlan,
+): Promise<SectionReport> {
   const rows: (readonly [path: string, member: string, length: number, status: number, half: number, whole: number])[] =
     [];
   const longest = { short: 0, long: 0 };
-  for (const { path, member, max, body } of lengths.filter((one) => one.member.includes(turns.only))) {
+  for (const { path, member, max, body } of lengths.filter((one) => one.member.includes(memberPart))) {
     const client = createClient({ ...gateway, path }, 1);
     let status = 0;
     /** The least of some calls. */

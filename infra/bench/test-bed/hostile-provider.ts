@@ -1,10 +1,11 @@
 // A provider with answers of the largest size, sent on demand: the name of the model selects the answer.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const megabyte = 1_000_000;
+
 /** Different words, as those of a model: compressed it fits into an item of the store. */
 const text = Array.from({ length: (8 * megabyte) / 16 }, (_none, at) => `word ${at % 97} of it, `)
   .join('')
@@ -34,6 +35,34 @@ const answers: Readonly<Record<string, { readonly body: string; readonly afterMs
   vectors: { body: embeddings, afterMs: 500 },
 };
 
+/** Of an endless stream. */
+const event = `data: ${JSON.stringify({
+  ...{ id: 'a', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'a' },
+  choices: [{ index: 0, delta: { content: text.slice(0, 65_000) }, finish_reason: null }],
+})}\n\n`;
+
+/** As fast as it is read. */
+async function streamEvents(outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+  const closed = once(outgoing, 'close');
+  while (!outgoing.destroyed) {
+    if (!outgoing.write(event)) await Promise.race([once(outgoing, 'drain'), closed]);
+  }
+}
+
+const image = { parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] };
+/** By the end of the path. */
+const formAnswers: readonly (readonly [path: string, body: string])[] = [
+  ['/transcriptions', '{"text":"Yes."}'],
+  [
+    ':generateContent',
+    JSON.stringify({
+      candidates: [{ content: image, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
+    }),
+  ],
+];
+
 export async function startHostileProvider() {
   const server = createServer({ keepAliveTimeout: 600_000 }, async (incoming, outgoing) => {
     let start = '';
@@ -44,7 +73,12 @@ export async function startHostileProvider() {
       end = piece.slice(-1_000);
     }
     const [, name = 'small'] = /"model":\s*"([\w-]+)"/.exec(start + end) ?? [];
-    const { body, afterMs } = answers[name] ?? { body: '{}', afterMs: 0 };
+    if (name === 'events') return streamEvents(outgoing);
+    const ofForm = formAnswers.find(([path]) => incoming.url?.endsWith(path))?.[1];
+    const { body, afterMs } = (ofForm === undefined ? answers[name] : undefined) ?? {
+      body: ofForm ?? '{}',
+      afterMs: 0,
+    };
     await sleep(systemClock, afterMs);
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(body);
   });

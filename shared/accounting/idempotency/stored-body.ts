@@ -3,7 +3,7 @@
 
 import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import { type AnswerAllocation, answerWeights, smallAnswerMaxBytes } from '../../protocol/memory-budget/index.ts';
 import { type BlobStore, inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import { type CallOptions, StoreUnavailable } from '../../storage/store/index.ts';
 import type { PackedBody } from './record.ts';
@@ -32,14 +32,12 @@ export async function storeBody(
   return { blobKey, sha256, textBytes };
 }
 
-/** Unpacked in pieces, as one piece, and as a text. */
-const copiesOfLoaded = 3;
 /** Rather too much than too little. */
 const unknownTextBytes = 8 * 1024 * 1024;
 
 export interface LoadOptions extends CallOptions {
-  /** Memory of the call that loads an answer. */
-  readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
+  /** Of the call that loads an answer. */
+  readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
 }
 
 /**
@@ -49,10 +47,10 @@ export interface LoadOptions extends CallOptions {
 export async function loadBody(
   blobs: BlobStore,
   body: PackedBody,
-  { memory, ...options }: LoadOptions,
+  { allocation, ...options }: LoadOptions,
 ): Promise<string> {
   const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
-  await memory?.reserve(copiesOfLoaded * textBytes);
+  await allocation?.take(answerWeights.replayed * textBytes, { mayWait: textBytes > smallAnswerMaxBytes });
   const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
   if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
   const text = await unpackText({ bytes, sha256: body.sha256 });

@@ -1,7 +1,12 @@
 // The cache of answers. It is optional: a failure here, or an answer that is too large, is a miss and never an error of
 // a request.
 import { GatewayError } from '../../errors/index.ts';
-import type { CallMemory, MemoryBudget } from '../../protocol/memory-budget/index.ts';
+import {
+  type AnswerAllocation,
+  answerWeights,
+  type MemoryBudget,
+  smallAnswerMaxBytes,
+} from '../../protocol/memory-budget/index.ts';
 import { inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
 import type { CacheKey } from './cache-key.ts';
@@ -14,8 +19,8 @@ interface CacheLife {
 }
 
 interface ReadOptions extends CallOptions {
-  /** Memory of the call that reads an answer. */
-  readonly memory?: Pick<CallMemory, 'reserve'> | undefined;
+  /** Of the call that reads an answer. */
+  readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
 }
 
 export interface ResponseCache {
@@ -34,7 +39,7 @@ export interface ResponseCache {
 interface ResponseCacheOptions {
   readonly store: Pick<Store, 'get' | 'put'>;
   /** Memory for writes, apart from their calls, which have ended; none if absent. */
-  readonly memory?: Pick<MemoryBudget, 'open'> | undefined;
+  readonly memory?: Pick<MemoryBudget, 'openCopies'> | undefined;
   /** Hears why a read or a write came to nothing. Must not throw. */
   readonly onError: (cause: unknown) => void;
 }
@@ -43,13 +48,13 @@ export function createResponseCache({ store, memory: budget, onError }: Response
   /** Answers on their way to the store: the next call may ask before they are there. */
   const underWay = new Map<string, CachedAnswer>();
   return {
-    async read(keys, nowMs, { memory, ...options } = {}) {
+    async read(keys, nowMs, { allocation, ...options } = {}) {
       try {
         for (const key of keys.map(itemKey)) {
           const answer = underWay.get(key);
           if (answer !== undefined) return answer;
           const item = await store.get('cache', key, options);
-          if (item !== undefined && !isExpired(item, nowMs)) return await answerOf(item, memory);
+          if (item !== undefined && !isExpired(item, nowMs)) return await answerOf(item, allocation);
         }
       } catch (error) {
         if (error instanceof GatewayError) throw error;
@@ -59,10 +64,8 @@ export function createResponseCache({ store, memory: budget, onError }: Response
     },
     async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
       const pk = itemKey(key);
-      const copyMemory = budget?.open();
-      const waiting = copyMemory?.reserve(copiesOfWritten * charactersOf(answer));
-      waiting?.catch(() => {});
-      if (waiting !== undefined) return copyMemory?.end();
+      const copies = budget?.openCopies();
+      if (copies?.take(answerWeights.stored * charactersOf(answer)) === false) return;
       underWay.set(pk, answer);
       try {
         const { bytes, sha256 } = await packText(JSON.stringify(answer));
@@ -81,7 +84,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
         onError(error);
       } finally {
         if (underWay.get(pk) === answer) underWay.delete(pk);
-        copyMemory?.end();
+        copies?.end();
       }
     },
   };
@@ -90,20 +93,15 @@ export function createResponseCache({ store, memory: budget, onError }: Response
 /** In milliseconds: a life may be as short as a second, and DynamoDB deletes days late. */
 const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
 
-/** Copies of an answer while it is written: the original, the text that is packed, and its bytes. */
-const copiesOfWritten = 3;
-
 function charactersOf({ content }: CachedAnswer): number {
   if (content.kind === 'json') return content.text.length;
   return content.chunks.reduce((sum, chunk) => sum + (typeof chunk === 'string' ? chunk : chunk[1]).length, 0);
 }
 
-/** Copies of an answer while it is read: its pieces, one piece, the text, and the parsed value. */
-const copiesOfCached = 4;
-
-async function answerOf(item: Item, memory: ReadOptions['memory']): Promise<CachedAnswer> {
+async function answerOf(item: Item, allocation: ReadOptions['allocation']): Promise<CachedAnswer> {
   const bytes = item.answer_gzip as Uint8Array;
-  await memory?.reserve(copiesOfCached * textBytesIn(bytes));
+  const textBytes = textBytesIn(bytes);
+  await allocation?.take(answerWeights.cached * textBytes, { mayWait: textBytes > smallAnswerMaxBytes });
   const text = await unpackText({ bytes, sha256: item.answer_sha256 as string });
   if (text === undefined) throw new Error('a cached answer is damaged');
   return JSON.parse(text) as CachedAnswer;

@@ -1,6 +1,13 @@
 export { connectionFaultOf } from './connection-fault.ts';
 export { fetchText } from './fetch-text.ts';
 export { type OutgoingAnswer, readText } from './outgoing-answer.ts';
-export { ConnectionBroken, createOutgoingCalls, type OutgoingRequest } from './outgoing-calls.ts';
+export {
+  type Base64Of,
+  ConnectionBroken,
+  createOutgoingCalls,
+  encodedPieces,
+  type OutgoingBody,
+  type OutgoingRequest,
+} from './outgoing-calls.ts';
 export { createSocketPool, type SocketPool } from './socket-pool.ts';
 export { ProxyFailed } from './tunnel.ts';

@@ -167,38 +167,64 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause:
 
 // The body of a request, written as the other end takes it: written at once, a long one is copied whole.
 
-const pieceCharacters = 64 * 1024;
+/** Both a multiple of three, so that pieces of base64 make a whole one, and of characters. */
+const pieceLength = 48 * 1024;
 
-type OutgoingBody = string | Uint8Array | readonly Uint8Array[];
+/** Bytes that are sent as base64, encoded as the other end takes them: as texts they would lie in memory twice more. */
+export interface Base64Of {
+  readonly base64Of: Uint8Array;
+}
+type OutgoingPiece = string | Uint8Array | Base64Of;
+export type OutgoingBody = string | Uint8Array | readonly OutgoingPiece[];
 
-const bodyBytes = (body: OutgoingBody): number =>
-  Array.isArray(body)
-    ? body.reduce((sum, piece) => sum + piece.length, 0)
-    : Buffer.byteLength(body as string | Uint8Array);
+const partsOf = (body: OutgoingBody): readonly OutgoingPiece[] =>
+  typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+
+const bodyBytes = (body: OutgoingBody): number => partsOf(body).reduce<number>((sum, part) => sum + partBytes(part), 0);
+
+const partBytes = (part: OutgoingPiece): number =>
+  typeof part === 'string' || part instanceof Uint8Array
+    ? Buffer.byteLength(part)
+    : 4 * Math.ceil(part.base64Of.byteLength / 3);
 
 /** Ends early where the request does. */
 async function writeBody(outgoing: ClientRequest, body: OutgoingBody): Promise<void> {
-  const parts = typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+  const parts = partsOf(body);
   const [only = ''] = parts;
-  if (parts.length <= 1 && only.length <= pieceCharacters) {
+  if (parts.length <= 1 && !isBase64(only) && only.length <= pieceLength) {
     outgoing.end(only);
     return;
   }
   const closed = new AbortController();
   outgoing.once('close', () => closed.abort());
-  for (const part of parts) {
-    for (let start = 0; start < part.length && !outgoing.destroyed; ) {
-      const end = start + (typeof part === 'string' ? pieceAt(part, start) : pieceCharacters);
-      const goesOn = outgoing.write(typeof part === 'string' ? part.slice(start, end) : part.subarray(start, end));
-      start = end;
-      if (!goesOn) await once(outgoing, 'drain', { signal: closed.signal }).catch(() => {});
-    }
+  for (const piece of encodedPieces(parts)) {
+    if (outgoing.destroyed) return;
+    const goesOn = outgoing.write(piece);
+    if (!goesOn) await once(outgoing, 'drain', { signal: closed.signal }).catch(() => {});
   }
   if (!outgoing.destroyed) outgoing.end();
 }
 
+/** The bytes of a body in short pieces, each made when it is asked for. */
+export function* encodedPieces(body: OutgoingBody): Generator<string | Uint8Array, void> {
+  for (const part of partsOf(body)) {
+    const whole = isBase64(part) ? part.base64Of : part;
+    for (let start = 0; start < whole.length; ) {
+      const end = start + (typeof whole === 'string' ? pieceAt(whole, start) : pieceLength);
+      const piece = typeof whole === 'string' ? whole.slice(start, end) : whole.subarray(start, end);
+      yield isBase64(part) ? base64(piece as Uint8Array) : piece;
+      start = end;
+    }
+  }
+}
+
+const isBase64 = (part: OutgoingPiece): part is Base64Of => typeof part !== 'string' && !(part instanceof Uint8Array);
+
+const base64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+
 /** No half of a character. */
 const pieceAt = (text: string, start: number): number => {
-  const last = text.charCodeAt(start + pieceCharacters - 1);
-  return last >= 0xd800 && last <= 0xdbff ? pieceCharacters - 1 : pieceCharacters;
+  const last = text.charCodeAt(start + pieceLength - 1);
+  return last >= 0xd800 && last <= 0xdbff ? pieceLength - 1 : pieceLength;
 };

@@ -1,4 +1,5 @@
 // A multipart body: its parts, as views on the bytes that came, and the body that a provider gets of them.
+import type { Base64Of } from '../../foundation/outgoing/index.ts';
 
 export interface FormPart {
   /** As the client wrote it, brackets included. */
@@ -13,6 +14,13 @@ export interface FormPart {
 export interface MultipartBody {
   readonly parts: readonly FormPart[];
   readonly boundary: string;
+}
+
+/** A JSON text with words in the places of files, which a provider gets as base64. */
+export interface TextWithFiles {
+  readonly text: string;
+  /** By their words, none of which stands in the text twice. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
 export class FormBody {
@@ -97,6 +105,18 @@ export function encodeMultipart({ parts, boundary }: MultipartBody): {
   ]);
   pieces.push(Buffer.from(`\r\n--${boundary}--\r\n`));
   return { contentType: `multipart/form-data; boundary=${boundary}`, pieces };
+}
+
+/** The text in pieces between its files, which are not copied. */
+export function piecesOf({ text, files }: TextWithFiles): readonly (string | Base64Of)[] {
+  const placed = [...files].map(([word, bytes]) => ({ word, bytes, at: text.indexOf(word) }));
+  const pieces: (string | Base64Of)[] = [];
+  let from = 0;
+  for (const { word, bytes, at } of placed.filter((file) => file.at !== -1).sort((one, other) => one.at - other.at)) {
+    pieces.push(text.slice(from, at), { base64Of: bytes });
+    from = at + word.length;
+  }
+  return [...pieces, text.slice(from)];
 }
 
 function headOf({ name, fileName, mediaType }: FormPart): string {

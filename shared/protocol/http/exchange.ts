@@ -21,13 +21,21 @@ export interface GatewayRequest {
   /** Size of the body as its headers declare it, before it is read; 0 where the client did not say. */
   readonly declaredBodyBytes: number;
   /**
-   * The bytes of the body, read when they are first asked for, on the memory of a call whose key exists: no other body takes
-   * any. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
-   * `maxBytes`: of a plain body if absent; the event of a function has no more.
+   * Reads the bytes of the body, once, for a call whose key exists. Rejects with a GatewayError where it is over the hard size or was
+   * cut off, and with what `came` or `signal` refuse it with.
    */
-  readonly readBody: (memory: CallMemory, maxBytes?: number) => Promise<Buffer>;
+  readonly readBody: (reading?: BodyReading) => Promise<Buffer>;
   /** Epoch milliseconds at which the request arrived, from which the budget runs. */
   readonly arrivedAtMs: number;
+}
+
+export interface BodyReading {
+  /** Of a plain body if absent; the event of a function has no more. */
+  readonly maxBytes?: number;
+  /** Called with all bytes so far. The next ones are read once it has resolved. */
+  readonly came?: (bytes: number) => Promise<void> | undefined;
+  /** Ends the reading with its reason, and then the connection. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RequestContext {

@@ -15,9 +15,9 @@ export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
     query: textIn(event, 'rawQueryString') ?? '',
     headers: readHeaders(objectIn(event, 'headers')),
     declaredBodyBytes: Buffer.byteLength(body, encoding),
-    async readBody(memory) {
+    async readBody({ came } = {}) {
       const bytes = decodeBody(body, encoding);
-      await memory.reserve(bytes.length);
+      await came?.(bytes.length);
       return bytes;
     },
     arrivedAtMs: readArrival(memberOf(requestContext, 'timeEpoch'), clock),

@@ -1,18 +1,15 @@
-// The body of a request: read on demand, bounded by the hard size and by the memory of its call.
+// The body of a request: read on demand, bounded by the hard size, no faster than its reader takes it.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
-import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { formBodyMaxBytes, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { gatherBytes } from '../../foundation/heap/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { CallMemory } from '../memory-budget/index.ts';
+import type { BodyReading } from './exchange.ts';
 
-/**
- * Bytes that are read and dropped after a refused body, and for how long: the client of a 16 MB upload still receives
- * its answer.
- */
-const discardMaxBytes = 16 * 1024 * 1024;
-const discardMaxMs = 3_000;
+/** Bytes that are read and dropped after a refused body, and for how long: the client of the longest form still receives its answer. */
+const discardMaxBytes = formBodyMaxBytes + 1024 * 1024;
+const discardMaxMs = 10_000;
 
 export interface IncomingBody {
   /** The parser's refusal of the body so far. */
@@ -20,7 +17,9 @@ export interface IncomingBody {
   /**
    * Reads the whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it.
    */
-  read(memory: CallMemory, maxBytes?: number): Promise<Buffer>;
+  read(reading?: BodyReading): Promise<Buffer>;
+  /** Whether its reader gave it up: its connection ends with the answer, however short the rest is. */
+  isGivenUp(): boolean;
 }
 
 /** `beforeReading` runs once, before the first byte is asked for. */
@@ -34,15 +33,18 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
     refuseReading(error);
   });
   let isRead = false;
+  let isGivenUp = false;
 
-  const read = (memory: CallMemory, maxBytes: number): Promise<Buffer> =>
+  const read = ({ maxBytes = plainBodyMaxBytes, came, signal }: BodyReading): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       if (declaredBytes > maxBytes) return reject(fail('request_too_large'));
       if (fault !== undefined) return reject(fault);
       if (request.destroyed && !request.readableEnded) return reject(cutOff());
       const gathered = gatherBytes(declaredBytes);
-      const stop = () =>
+      const stop = () => {
         request.off('data', onData).off('end', onEnd).off('aborted', onClose).off('close', onClose).pause();
+        signal?.removeEventListener('abort', giveUp);
+      };
       const refuse = (error: Error) => {
         stop();
         gathered.drop();
@@ -51,10 +53,14 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
       const onData = (chunk: Buffer) => {
         if (gathered.length + chunk.length > maxBytes) return refuse(fail('request_too_large'));
         gathered.add(chunk);
-        const space = memory.reserve(chunk.length);
-        if (space === undefined) return;
+        const waits = came?.(gathered.length);
+        if (waits === undefined) return;
         request.pause();
-        space.then(() => request.resume(), refuse);
+        waits.then(() => request.resume(), refuse);
+      };
+      const giveUp = () => {
+        isGivenUp = true;
+        refuse(signal?.reason as Error);
       };
       const onEnd = () => {
         stop();
@@ -63,16 +69,18 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
       const onClose = () => refuse(cutOff());
       refuseReading = refuse;
       beforeReading();
+      signal?.addEventListener('abort', giveUp, { once: true });
       // A stream of HTTP/2 that is reset has an end all the same, behind `aborted`.
       request.on('data', onData).on('end', onEnd).on('aborted', onClose).on('close', onClose);
     });
 
   return {
     fault: () => fault,
-    read(memory, maxBytes = plainBodyMaxBytes) {
+    isGivenUp: () => isGivenUp,
+    read(reading = {}) {
       if (isRead) return Promise.reject(new Error('a body that was read before'));
       isRead = true;
-      return read(memory, maxBytes);
+      return read(reading);
     },
   };
 }

@@ -88,7 +88,7 @@ export function createNodeServer(
     const body = incomingBody(incoming, head.declaredBodyBytes, beforeReading);
     connections.begin(incoming, outgoing, () => {
       const keyFound = () => connections.keyFound(incoming);
-      const answer = http1Answer({ incoming, outgoing, endsConnection: isClosing }, clock);
+      const answer = http1Answer({ incoming, outgoing, endsConnection: () => isClosing() || body.isGivenUp() }, clock);
       exchange({ head, body, answer, keyFound, cut: cutting.signal });
     });
   };

@@ -1,50 +1,102 @@
-// The decompressed body of a request. Bounds apply to the plain body and are checked while it is decompressed.
+// The decompressed body of a request, which takes its memory before it is read: by the length that it declares, else as it grows, and
+// beyond the bound of small bodies as much as it may become. Bounds apply to the plain body and are checked while it is decompressed.
 import { pipeline, type Transform } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { encodingNamed, encodingNames } from '../../foundation/content-encoding/index.ts';
 import { freeBytes, gatherBytes } from '../../foundation/heap/index.ts';
-import type { CallMemory } from '../memory-budget/index.ts';
+import { type RequestAllocation, type RequestTake, smallBodyMaxBytes } from '../memory-budget/index.ts';
 import type { GatewayRequest } from './exchange.ts';
 
 const header = 'content-encoding';
 
-/** Rejects with a GatewayError as `readBody` does, and where the body does not match its encoding. */
+interface BodyTaking extends Pick<RequestTake, 'workspace' | 'gone'> {
+  readonly allocation: RequestAllocation;
+  /** Bytes that are kept for each byte of the body. */
+  readonly weight: number;
+}
+
+/**
+ * Gives back what the body does not need. Rejects with a GatewayError as `readBody` and the memory do, and where the body does not match
+ * its encoding.
+ */
 export async function readPlainBody(
   request: GatewayRequest,
-  memory: CallMemory,
+  taking: BodyTaking,
   maxBytes = plainBodyMaxBytes,
 ): Promise<Buffer> {
   const encoding = request.headers[header]?.join(',').trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return request.readBody(memory, maxBytes);
-  const decoder = encodingNamed(encoding);
-  if (decoder === undefined) {
+  const isPacked = encoding !== '' && encoding !== 'identity';
+  const decoder = isPacked ? encodingNamed(encoding) : undefined;
+  if (isPacked && decoder === undefined) {
     throw fail('invalid_request', { message: `The header ${header} must be one of ${encodingNames.join(', ')}.` });
   }
-  const packed = await request.readBody(memory, maxBytes);
-  const plain = await unpack(decoder.open(packed), { packed, memory, maxBytes }).catch((cause: unknown) => {
-    if (cause instanceof GatewayError) throw cause;
-    throw fail('invalid_request', { message: `The body is not ${encoding}, as its header ${header} says.`, cause });
-  });
-  memory.release(packed.length);
-  freeBytes(packed);
+  const { declaredBodyBytes } = request;
+  if (declaredBodyBytes > maxBytes) throw fail('request_too_large');
+  const growing = openGrowing(request, taking, { isPacked, maxBytes });
+  await growing.begin();
+  const sent = await request.readBody({ maxBytes, came: growing.came, signal: growing.signal });
+  if (decoder === undefined) {
+    taking.allocation.keepOnly(taking.weight * sent.length);
+    return sent;
+  }
+  const plain = await unpack(decoder.open(sent), { packed: sent, grow: growing.grow, maxBytes }).catch(
+    (cause: unknown) => {
+      if (cause instanceof GatewayError) throw cause;
+      throw fail('invalid_request', { message: `The body is not ${encoding}, as its header ${header} says.`, cause });
+    },
+  );
+  freeBytes(sent);
+  taking.allocation.keepOnly(taking.weight * plain.length);
   return plain;
+}
+
+/** The memory of one body, as far as its length is known. */
+function openGrowing(
+  { declaredBodyBytes }: GatewayRequest,
+  { allocation, weight, ...taking }: BodyTaking,
+  { isPacked, maxBytes }: { readonly isPacked: boolean; readonly maxBytes: number },
+) {
+  const stop = new AbortController();
+  let cameBytes = 0;
+  let takenBytes = 0;
+  const upload = {
+    lengthBytes: declaredBodyBytes === 0 ? maxBytes : declaredBodyBytes,
+    cameBytes: () => cameBytes,
+    giveUp: (refusal: GatewayError) => stop.abort(refusal),
+  };
+  const grow = (bytes: number): Promise<void> | undefined => {
+    if (bytes <= takenBytes) return undefined;
+    const isKnown = !isPacked && declaredBodyBytes > 0;
+    const isLarge = bytes > smallBodyMaxBytes;
+    takenBytes = isLarge && !isKnown ? maxBytes : bytes;
+    return allocation.take({ ...taking, bytes: weight * takenBytes, isLarge, upload });
+  };
+  return {
+    signal: stop.signal,
+    begin: () => grow(declaredBodyBytes),
+    came(bytes: number) {
+      cameBytes = bytes;
+      return grow(bytes);
+    },
+    grow,
+  };
 }
 
 interface Unpacking {
   readonly packed: Buffer;
-  readonly memory: CallMemory;
+  readonly grow: (bytes: number) => Promise<void> | undefined;
   readonly maxBytes: number;
 }
 
-async function unpack(decoder: Transform, { packed, memory, maxBytes }: Unpacking): Promise<Buffer> {
+async function unpack(decoder: Transform, { packed, grow, maxBytes }: Unpacking): Promise<Buffer> {
   const gathered = gatherBytes(0);
   // Ignored here: the loop below gets the errors.
   pipeline([packed], decoder, () => {});
   try {
     for await (const piece of decoder as AsyncIterable<Buffer>) {
       if (gathered.length + piece.length > maxBytes) throw fail('request_too_large');
-      await memory.reserve(piece.length);
+      await grow(gathered.length + piece.length);
       gathered.add(piece);
     }
     return gathered.take();

@@ -266,8 +266,6 @@ export type CheckedAnswer =
 
 export interface StreamSchemaCheck {
   readonly add: (event: AnswerEvent) => void;
-  /** Drops the collected events, for which there is no memory. */
-  readonly drop: () => void;
   /**
    * Returns where and by which rule of the schema it fails, or undefined when it satisfies it. A choice that calls
    * tools, refuses or was cut off is not checked.

@@ -1,14 +1,15 @@
 // Reads a request again that the gateway has changed: its preset was merged in, or texts of it were masked.
 import { GatewayError } from '../../errors/index.ts';
 import type { FormBody } from '../forms/index.ts';
-import type { CallMemory } from '../memory-budget/index.ts';
+import { type BodyAllocation, sizeOfRequest } from '../memory-budget/index.ts';
 import { readRequestBody } from '../wire/index.ts';
 import { type BodyMemory, openBodyMemory } from './body-memory.ts';
 import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './client-interface.ts';
 import { betasIn } from './plain-members.ts';
 
 interface ReadingAgain {
-  readonly memory: CallMemory;
+  /** Of the request that it replaces. */
+  readonly allocation: BodyAllocation;
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;
   readonly path: CallPath | undefined;
@@ -16,20 +17,17 @@ interface ReadingAgain {
   readonly form?: FormBody | undefined;
 }
 
-/** Rejects where there is no memory for it. */
 export async function readAgain(
   clientInterface: ClientInterface,
   text: string,
-  { memory, dropsIdleMembers, passedOn, path, form }: ReadingAgain,
+  { allocation, dropsIdleMembers, passedOn, path, form }: ReadingAgain,
 ): Promise<{ readonly request: ClientRequest; readonly bodyMemory: BodyMemory } | GatewayError> {
   const bytes = Buffer.from(text);
-  await memory.reserve(bytes.length);
   const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;
   const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn), path, form };
   const request = clientInterface.readRequest(body.json, reading);
   if (request instanceof GatewayError) return request;
-  const bodyMemory = openBodyMemory(memory, request, bytes.length);
-  await memory.reserve(bodyMemory.mediaBytes);
-  return { request, bodyMemory };
+  const size = sizeOfRequest(body.json, form?.byteLength);
+  return { request, bodyMemory: openBodyMemory(request, allocation.resized(size)) };
 }

@@ -1,1 +1,12 @@
-export { type CallMemory, createMemoryBudget, type MemoryBudget } from './memory-budget.ts';
+export { smallAnswerMaxBytes } from './answer-budget.ts';
+export { type BodyAllocation, noRequest, openBodyAllocation, sizeOfRequest } from './body-allocation.ts';
+export {
+  type AnswerAllocation,
+  type CallMemory,
+  type Copies,
+  createMemoryBudget,
+  type MemoryBudget,
+  type RequestAllocation,
+} from './memory-budget.ts';
+export { type RequestTake, smallBodyMaxBytes } from './request-budget.ts';
+export * from './weights.ts';

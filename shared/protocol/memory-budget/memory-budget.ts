@@ -1,43 +1,33 @@
 // One budget of a process for the memory of requests and answers: bodies and their parsed forms, stored answers,
-// providers' answers until they are sent, and any answer while its client does not read it. A reservation that does not
-// fit waits in a bounded queue, then is refused; unread answers are ended for it. A small call never waits for large
-// ones, which leave it a share.
-import { fail, type GatewayError } from '../../errors/index.ts';
+// providers' answers until they are sent, and any answer while its client does not read it. A call takes memory for its request before
+// it is read, and for its answer as it begins; what it keeps no longer it gives back.
 import type { Clock } from '../../foundation/time/index.ts';
-import { BytesInUse, isLarge, type Owner } from './bytes-in-use.ts';
+import { AnswerBudget, type AnswerHolder, type AnswerTake } from './answer-budget.ts';
 import { createCollections } from './collections.ts';
-import { createUnreadAnswers, standingMinMs, type UnreadAnswers } from './unread-answers.ts';
-import { createWaitingLine, type Space, type WaitingLine } from './waiting-line.ts';
+import {
+  openHolder,
+  RequestBudget,
+  type RequestHolder,
+  type RequestTake,
+  smallBodyMaxBytes,
+} from './request-budget.ts';
 
 /** Default of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
 const bytesInUseDefaultMax = 192 * 1024 * 1024;
 
-/** Within the two seconds after which a call is admitted or refused. */
-const waitMaxMs = 1_500;
-/** Number of waiting calls of either kind: as many as may arrive at once. */
-const waitingMax = 1_024;
-
 export interface MemoryBudget {
   /** Opens the memory of one call, or of another request. */
   open(): CallMemory;
+  /** Opens memory for copies that no call waits for: they are kept as far as there is memory at once. */
+  openCopies(): Copies;
   /** Bytes that are kept now. */
   bytesInUse(): number;
 }
 
-/** Memory of one call, which reserves bytes before it keeps them, and releases those that it drops. */
+/** Memory of one call. */
 export interface CallMemory {
-  /** Names the key of the call: the large calls of a key take at most half of the bytes for large calls. */
-  nameKey(keyId: string): void;
-  /**
-   * Returns undefined where the bytes fit at once, as they usually do; else a promise that resolves when they do.
-   * Rejects with RATE_LIMITER_UNAVAILABLE after a second and a half, or where too many wait.
-   */
-  reserve(bytes: number): Promise<void> | undefined;
-  release(bytes: number): void;
-  /** Releases all but so many bytes. */
-  keepOnly(bytes: number): void;
-  /** Opens a part for bytes that come and go while the call keeps others. */
-  openPart(): MemoryPart;
+  openRequest(): RequestAllocation;
+  openAnswer(): AnswerAllocation;
   /**
    * Called when the client stops reading, with the unread bytes of the answer, which are counted where the call keeps
    * fewer. `end` is called where they are needed, for the answer that was unread longest first.
@@ -45,15 +35,33 @@ export interface CallMemory {
   standStill(bytes: number, end: () => void): void;
   /** The client reads on, or is gone. */
   moveOn(): void;
-  /** Releases the rest, except unread bytes. Later bytes of the call are not counted. */
+  /** Gives back all memory. Later bytes of the call are not counted. */
   end(): void;
 }
 
-/** A separately counted part of a call's memory. */
-interface MemoryPart {
-  /** As `reserve` of the call. Refused bytes are not counted. */
-  reserve(bytes: number): Promise<void> | undefined;
+/** Memory of a request. */
+export interface RequestAllocation {
+  /**
+   * Raises it to at least so many bytes. Returns undefined where it fits at once; else a promise that resolves when it does.
+   * Rejects with RATE_LIMITER_UNAVAILABLE where it has not within two seconds, or too many wait.
+   */
+  take(take: RequestTake): Promise<void> | undefined;
+  /** Gives back all but so many bytes. */
   keepOnly(bytes: number): void;
+}
+
+/** Memory of an answer, or of a part of it. */
+export interface AnswerAllocation {
+  /** Raises it to at least so many bytes. Rejects with RATE_LIMITER_UNAVAILABLE where the wait for them was ended. */
+  take(bytes: number, take: AnswerTake): Promise<void> | undefined;
+  /** Gives back all but so many bytes. */
+  keepOnly(bytes: number): void;
+}
+
+export interface Copies {
+  /** False where there is no memory for so many bytes more. */
+  take(bytes: number): boolean;
+  end(): void;
 }
 
 interface MemoryBudgetOptions {
@@ -66,140 +74,111 @@ export function createMemoryBudget(
   clock: Clock,
   { maxBytes = bytesInUseDefaultMax, collect = () => {} }: MemoryBudgetOptions = {},
 ): MemoryBudget {
-  const collections = createCollections(clock, collect);
-  const bytesInUse = new BytesInUse(maxBytes);
-  const unread = createUnreadAnswers<Owner>(clock, Math.floor(maxBytes / 3));
-
-  function count(owner: Owner): void {
-    const addedBytes = bytesInUse.count(owner);
-    if (addedBytes >= 0) return;
-    if (isLarge(owner.bytes - addedBytes)) collections.released(-addedBytes);
-    line.serve();
-  }
-
-  const line = createWaitingLine<Owner>(clock, {
-    ...{ waitMaxMs, waitingMax, refusal: noSpaceLeft },
-    space: (owner, addedBytes) => bytesInUse.space(owner, addedBytes),
-    count(owner, addedBytes) {
-      owner.bytesInUse += addedBytes;
-      count(owner);
-    },
+  const requests = new RequestBudget(clock, {
+    maxBytes: Math.floor((maxBytes * 2) / 3),
+    copiesMaxBytes: Math.floor(maxBytes / 4),
   });
-
-  /** Ends unread answers until the bytes fit, or no further end would help. */
-  function endUnreadFor(owner: Owner, addedBytes: number): void {
-    const ended = new Set<Owner>();
-    unread.endLongest((one) => {
-      const found = bytesInUse.space(owner, addedBytes, ended);
-      if (found === 'free') return 'enough';
-      const isOfUse = found === 'none_for_key' ? one.keyId === owner.keyId : one !== owner;
-      if (!isOfUse || (isLarge(owner.bytes + addedBytes) && !isLarge(one.bytes))) return 'not_this';
-      ended.add(one);
-      return 'yes';
-    });
-  }
-
-  function reserve(owner: Owner, bytes: number): Promise<void> | undefined {
-    const waits = line.enter(owner, bytes, isLarge(owner.bytes + bytes) ? 'large' : 'small');
-    if (waits === undefined) return undefined;
-    endUnreadFor(owner, bytes);
-    // Every answer that is unread now has then been unread for long enough.
-    const cancel = clock.after(standingMinMs, () => endUnreadFor(owner, bytes));
-    waits.then(cancel, cancel);
-    return waits;
-  }
-
-  const budget: Budget = { reserve, count, bytesInUse, line, unread };
-  return { bytesInUse: () => bytesInUse.bytes, open: () => new CallBytes(budget) };
+  const answers = new AnswerBudget(clock, Math.floor(maxBytes / 3));
+  const { released } = createCollections(clock, collect);
+  const budget: Budget = {
+    requests,
+    answers,
+    released(bytes) {
+      if (bytes > smallBodyMaxBytes) released(bytes);
+    },
+  };
+  return {
+    bytesInUse: () => requests.bytes + answers.bytes,
+    open: () => new MemoryOfCall(budget),
+    openCopies() {
+      let bytesInUse = 0;
+      return {
+        take(bytes) {
+          if (!requests.takeCopies(bytes)) return false;
+          bytesInUse += bytes;
+          return true;
+        },
+        end() {
+          requests.dropCopies(bytesInUse);
+          bytesInUse = 0;
+        },
+      };
+    },
+  };
 }
 
 interface Budget {
-  reserve(owner: Owner, bytes: number): Promise<void> | undefined;
-  /** Called after a change of kept or unread bytes. */
-  count(owner: Owner): void;
-  readonly bytesInUse: BytesInUse;
-  readonly line: WaitingLine<Owner>;
-  readonly unread: UnreadAnswers<Owner>;
+  readonly requests: RequestBudget;
+  readonly answers: AnswerBudget;
+  /** Called when a call has given so many bytes back. */
+  readonly released: (bytes: number) => void;
 }
 
-class CallBytes implements CallMemory, Owner {
-  keyId: string | undefined;
-  bytesInUse = 0;
-  unreadBytes = 0;
-  bytes = 0;
+class MemoryOfCall implements CallMemory {
   readonly #budget: Budget;
+  readonly #requests: RequestHolder[] = [];
+  readonly #answer: AnswerHolder = { allocatedBytes: 0, unreadBytes: 0, bytes: 0, isEnding: false };
   #hasEnded = false;
 
   constructor(budget: Budget) {
     this.#budget = budget;
   }
 
-  nameKey(keyId: string): void {
-    if (this.keyId === undefined) this.#budget.bytesInUse.nameKey(this, keyId);
+  openRequest(): RequestAllocation {
+    const { requests, released } = this.#budget;
+    const holder = openHolder();
+    this.#requests.push(holder);
+    return {
+      take: (take) => (this.#hasEnded ? undefined : requests.take(holder, take)),
+      keepOnly(bytes) {
+        const formerBytes = holder.bytes;
+        requests.keepOnly(holder, bytes);
+        released(formerBytes - holder.bytes);
+      },
+    };
   }
 
-  reserve(bytes: number): Promise<void> | undefined {
-    return this.#hasEnded ? undefined : this.#budget.reserve(this, bytes);
-  }
-
-  release(bytes: number): void {
-    this.bytesInUse = Math.max(0, this.bytesInUse - bytes);
-    this.#budget.count(this);
-  }
-
-  keepOnly(bytes: number): void {
-    this.release(Math.max(0, this.bytesInUse - bytes));
-  }
-
-  openPart(): MemoryPart {
-    return new CountedPart(this);
+  openAnswer(): AnswerAllocation {
+    const { answers, released } = this.#budget;
+    let bytesInUse = 0;
+    return {
+      take: (bytes, take) => {
+        // One that is heavier than all of it counts as all of it.
+        const addedBytes = Math.min(bytes, answers.maxBytes) - bytesInUse;
+        if (this.#hasEnded || addedBytes <= 0) return undefined;
+        const waits = answers.take(this.#answer, addedBytes, take);
+        if (waits === undefined) bytesInUse += addedBytes;
+        return waits?.then(() => {
+          bytesInUse += addedBytes;
+        });
+      },
+      keepOnly: (bytes) => {
+        const givenBack = Math.max(0, bytesInUse - bytes);
+        if (this.#hasEnded || givenBack === 0) return;
+        bytesInUse -= givenBack;
+        answers.giveBack(this.#answer, givenBack);
+        released(givenBack);
+      },
+    };
   }
 
   standStill(bytes: number, end: () => void): void {
-    this.unreadBytes = bytes;
-    this.#budget.count(this);
-    this.#budget.unread.standStill(this, this.bytes, end);
+    this.#budget.answers.standStill(this.#answer, bytes, end);
   }
 
   moveOn(): void {
-    this.#budget.unread.moveOn(this);
-    this.unreadBytes = 0;
-    this.#budget.count(this);
+    this.#budget.answers.moveOn(this.#answer);
   }
 
   end(): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#budget.line.leave(this);
-    this.release(this.bytesInUse);
+    const { requests, answers, released } = this.#budget;
+    for (const holder of this.#requests) {
+      released(holder.bytes);
+      requests.end(holder);
+    }
+    released(this.#answer.allocatedBytes);
+    answers.end(this.#answer);
   }
 }
-
-class CountedPart implements MemoryPart {
-  readonly #call: CallMemory;
-  #bytesInUse = 0;
-
-  constructor(call: CallMemory) {
-    this.#call = call;
-  }
-
-  reserve(bytes: number): Promise<void> | undefined {
-    const waits = this.#call.reserve(bytes);
-    if (waits === undefined) this.#bytesInUse += bytes;
-    return waits?.then(() => {
-      this.#bytesInUse += bytes;
-    });
-  }
-
-  keepOnly(bytes: number): void {
-    const released = Math.max(0, this.#bytesInUse - bytes);
-    this.#bytesInUse -= released;
-    this.#call.release(released);
-  }
-}
-
-/** A key that has its share already says nothing of the stage. */
-const noSpaceLeft = (space: Space): GatewayError =>
-  fail('RATE_LIMITER_UNAVAILABLE', {
-    message: 'The requests and answers of running calls fill the memory set aside for them.',
-    ...(space === 'none_for_key' ? {} : { exhausted: 'process_memory' }),
-  });

@@ -24,7 +24,9 @@ export function adaptedSend({ drops, renames }: Adapting): AdaptedSend {
     body() {
       const changes = { members: drops?.members ?? [], renames: renames ?? {} };
       const body = request.body();
-      return typeof body === 'string' ? adaptedBody(body, changes, dropped) : adaptedMultipart(body, changes, dropped);
+      if (typeof body === 'string') return adaptedBody(body, changes, dropped);
+      if ('parts' in body) return adaptedMultipart(body, changes, dropped);
+      return { ...body, text: adaptedBody(body.text, changes, dropped) };
     },
   });
   return { adapt: (send) => (request) => send(adapt(request)), dropped: () => [...dropped] };

@@ -7,7 +7,12 @@ import {
   type EventPiece,
   withoutSpelling,
 } from '../../protocol/interfaces/index.ts';
-import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import {
+  type AnswerAllocation,
+  answerWeights,
+  type CallMemory,
+  smallAnswerMaxBytes,
+} from '../../protocol/memory-budget/index.ts';
 import type { AnswerEvent } from '../../protocol/wire/index.ts';
 import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
 import type { CheckedText, CheckedTexts } from './check-texts.ts';
@@ -42,8 +47,6 @@ interface HeldEvent {
   readonly texts: readonly EventPiece[];
 }
 
-/** Its text, its JSON, the pieces and the texts that are sent. */
-const formsOfEvent = 4;
 /** A finding that reaches the end of a text may go on in the next events. It is waited for as long as so many windows. */
 const openWindowsMax = 4;
 /** Parts of a window after which one that is waited for is checked again. */
@@ -62,7 +65,7 @@ export type Stopped = Exclude<CheckedTexts, { readonly kind: 'passed' }> | NotHe
 /** Events that wait for their check. */
 export class EventWindow {
   readonly #options: EventWindowOptions;
-  readonly #part: ReturnType<CallMemory['openPart']>;
+  readonly #allocation: AnswerAllocation;
   readonly #channels = new Map<string, Channel>();
   /** Whole texts that were checked, and what they are now. */
   readonly #known = new Map<string, string>();
@@ -79,7 +82,7 @@ export class EventWindow {
 
   constructor(options: EventWindowOptions) {
     this.#options = options;
-    this.#part = options.memory.openPart();
+    this.#allocation = options.memory.openAnswer();
   }
 
   /** An event without a text waits for those before it, and at the start for the first check. */
@@ -94,7 +97,10 @@ export class EventWindow {
     const { json } = event;
     const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
     try {
-      await this.#part.reserve(formsOfEvent * event.text.length);
+      const bytes = this.#heldBytes + event.text.length;
+      await this.#allocation.take(answerWeights.event * bytes + 2 * this.#bytesInUse, {
+        mayWait: bytes > smallAnswerMaxBytes,
+      });
     } catch (error) {
       return { kind: 'not_held', error };
     }
@@ -116,7 +122,7 @@ export class EventWindow {
 
   /** The start of a stream has no text to keep back. */
   drop(): { readonly start: AnswerEvent[]; readonly dropped: AnswerEvent[] } {
-    this.#part.keepOnly(0);
+    this.#allocation.keepOnly(0);
     const { end } = this.#options;
     const first = this.#held.findIndex(({ texts }) => texts.length > 0);
     const dropped = this.#held.splice(Math.max(0, first)).map(({ event }) => event);
@@ -197,7 +203,7 @@ export class EventWindow {
     this.#hasLeft = true;
     // One event cannot repeat more.
     if (this.#bytesInUse > upstreamEventMaxBytes) this.#forget();
-    this.#part.keepOnly(2 * this.#bytesInUse);
+    this.#allocation.keepOnly(2 * this.#bytesInUse);
     return events;
   }
 

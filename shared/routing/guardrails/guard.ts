@@ -3,7 +3,7 @@
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { type Deadline, nextTurn } from '../../foundation/time/index.ts';
 import { type FoundText, type InterfaceGrammar, rescanned, withTexts } from '../../protocol/interfaces/index.ts';
-import type { CallMemory } from '../../protocol/memory-budget/index.ts';
+import { answerWeights, type CallMemory, smallAnswerMaxBytes } from '../../protocol/memory-budget/index.ts';
 import { type JsonText, rewriteMembers } from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
 import {
@@ -41,9 +41,8 @@ export type GuardedRequest =
 
 export interface Guard {
   readonly ids: readonly string[];
-  /** Rejects where there is no memory for the texts. */
   checkRequest(json: JsonText): Promise<GuardedRequest>;
-  /** Rejects as the other. */
+  /** Rejects where there is no memory for the texts. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
   /** The same stream where nothing is checked. `reader`: of its interface, at its start. */
   checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
@@ -70,16 +69,10 @@ export async function openGuard({
     const first = guardrails.find(({ on }) => on.includes('input'));
     if (first === undefined) return { kind: 'passed', masked: await withoutThinking(json, grammar, undefined) };
     if (grammar.hasTokens(json)) return { kind: 'tokens', guardrail: first.id };
-    const part = memory.openPart();
-    await part.reserve(formsOfTexts * json.text.length);
-    try {
-      const found = await gather(grammar.textsOfRequest(json));
-      const checked = await checkTexts(checks, 'input', found);
-      if (checked.kind !== 'passed') return checked;
-      return { kind: 'passed', masked: await withoutThinking(json, grammar, withTexts(json, found, checked.texts)) };
-    } finally {
-      part.keepOnly(0);
-    }
+    const found = await gather(grammar.textsOfRequest(json));
+    const checked = await checkTexts(checks, 'input', found);
+    if (checked.kind !== 'passed') return checked;
+    return { kind: 'passed', masked: await withoutThinking(json, grammar, withTexts(json, found, checked.texts)) };
   }
 
   const outputChecks: TextChecks = { ...checks, deadline: outputDeadline };
@@ -88,8 +81,10 @@ export async function openGuard({
 
   async function checkAnswer(json: JsonText): Promise<GuardedAnswer> {
     if (writing.length === 0 || answers === undefined) return { kind: 'passed', masked: undefined, isBlocked: false };
-    const part = memory.openPart();
-    await part.reserve(formsOfTexts * json.text.length);
+    const allocation = memory.openAnswer();
+    await allocation.take(answerWeights.guarded * json.text.length, {
+      mayWait: json.text.length > smallAnswerMaxBytes,
+    });
     try {
       const found = await gather(answers.ofAnswer(json));
       const checked = await checkTexts(outputChecks, 'output', found);
@@ -100,7 +95,7 @@ export async function openGuard({
       }
       return { kind: 'passed', masked: { text: answers.blocked(json, checked.message), dropped: [] }, isBlocked: true };
     } finally {
-      part.keepOnly(0);
+      allocation.keepOnly(0);
     }
   }
 
@@ -115,9 +110,6 @@ export async function openGuard({
 
   return { ids: guardrails.map(({ id }) => id), checkRequest, checkAnswer, checkStream };
 }
-
-/** The texts, what is sent, its bytes, and what comes back. */
-const formsOfTexts = 4;
 
 async function opened(
   document: GuardrailDocument,

@@ -1,7 +1,7 @@
 // Outcome of a call of one candidate, in the form of the client's interface.
 
 import type { ProviderApi } from '../../foundation/constants/index.ts';
-import type { MultipartBody } from '../../protocol/forms/index.ts';
+import type { MultipartBody, TextWithFiles } from '../../protocol/forms/index.ts';
 import type { JsonAnswer } from '../../protocol/wire/index.ts';
 import type { AttemptFailure } from './classify.ts';
 import type { EventBatch, StreamSource } from './stream-reader.ts';
@@ -38,7 +38,7 @@ export interface CandidateRequest {
   /** Headers beside those of `send`; never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Made by `send`: a fault in it is the gateway's, not the provider's. */
-  readonly body: () => string | MultipartBody;
+  readonly body: () => string | MultipartBody | TextWithFiles;
 }
 
 /** A success, as far as its status says. */

@@ -5,12 +5,13 @@ import {
   type SecretReference,
   secretReferenceOf,
 } from '../../configuration/catalogue/index.ts';
+import type { OutgoingBody } from '../../foundation/outgoing/index.ts';
 
 /** A call as it will be sent. */
 interface SignableCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: OutgoingBody;
   readonly method?: string | undefined;
 }
 

@@ -1,13 +1,15 @@
 // Signs requests that no client of the SDK sends (AWS Signature Version 4).
+import { createHash } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { Clock } from '../../foundation/time/index.ts';
+import { encodedPieces, type OutgoingBody } from '../../foundation/outgoing/index.ts';
+import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 import type { AwsCredentialProvider } from './aws-access.ts';
 
 interface SignableRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: OutgoingBody;
   /** Default: POST. */
   readonly method?: string | undefined;
 }
@@ -31,12 +33,26 @@ export function requestSigner({ service, region, credentials, clock }: RequestSi
       hostname: url.hostname,
       path: url.pathname,
       query: queryOf(url),
-      headers: { ...headers, host: url.host },
-      body,
+      // The signer hashes nothing that has its hash already.
+      headers: { ...headers, host: url.host, 'x-amz-content-sha256': await sha256Of(body) },
     };
     const signed = await signer.sign(request, { signingDate: new Date(clock.nowMs()) });
     return signed.headers;
   };
+}
+
+/** Hashed within a few milliseconds. */
+const hashedAtOncePieces = 32;
+
+async function sha256Of(body: OutgoingBody): Promise<string> {
+  const hashing = createHash('sha256');
+  let count = 0;
+  for (const piece of encodedPieces(body)) {
+    hashing.update(piece);
+    count += 1;
+    if (count % hashedAtOncePieces === 0) await nextTurn();
+  }
+  return hashing.digest('hex');
 }
 
 const queryOf = ({ searchParams }: URL): Record<string, string[]> =>

@@ -1,9 +1,9 @@
-// Images that a form brings to a provider whose form is JSON: long ones are written in turns, and no package reads or copies them.
+// Images that a form brings to a provider whose form is JSON: they are encoded as they are sent, and no package reads or copies them.
 import { describe, expect, it } from '#jest';
-import { FormBody } from '../../../shared/protocol/forms/index.ts';
+import { encodedPieces } from '../../../shared/foundation/outgoing/index.ts';
+import { FormBody, piecesOf, type TextWithFiles } from '../../../shared/protocol/forms/index.ts';
 import { imagesInParts } from '../../../shared/routing/formats/hub/images-in-parts.ts';
 import type { PackageTask } from '../../../shared/routing/formats/hub/package-part.ts';
-import { inTurns } from '../../support/in-turns.ts';
 import { candidateOf } from './fake-send.ts';
 
 const answer = JSON.stringify({
@@ -17,10 +17,10 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
     'digest',
     0,
   );
-  const sent: string[] = [];
+  const sent: TextWithFiles[] = [];
   const openPart = () => ({
-    send: async ({ body }: { body: () => string }) => {
-      sent.push(String(body()));
+    send: async ({ body }: { body: () => TextWithFiles }) => {
+      sent.push(body());
       return {
         kind: 'answer',
         contentType: 'application/json',
@@ -33,11 +33,13 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
   });
   const readAnswer = async (text: string) => ({ kind: 'answer', answer: { text } });
   const task = { api: 'generate-content', body: { prompt }, size: { choices: 1 }, form, createdSeconds: 1, readAnswer };
-  const { turns, read: outcome } = await inTurns(() =>
-    imagesInParts(task as unknown as PackageTask, candidateOf('generate-content'), openPart as never),
+  const outcome = await imagesInParts(
+    task as unknown as PackageTask,
+    candidateOf('generate-content'),
+    openPart as never,
   );
   expect(outcome).toMatchObject({ kind: 'json' });
-  return { turns, sent: sent.map((text) => JSON.parse(text)) };
+  return sent.map((body) => ({ body, json: JSON.parse([...encodedPieces(piecesOf(body))].join('')) }));
 }
 
 /** The longest text that JSON.stringify made meanwhile. */
@@ -59,7 +61,7 @@ const imagesOf = (body: { contents: { parts: { inlineData?: { data: string; mime
   body.contents.flatMap(({ parts }) => parts.flatMap(({ inlineData }) => inlineData ?? []));
 
 describe('images of a form', () => {
-  it('are encoded in turns, and put into the request of the package when it is written', async () => {
+  it('are sent from the bytes of the form: no text is made of a whole one', async () => {
     const images = [10_000_001, 1, 3 * 1024 * 1024].map((length) => Buffer.alloc(length, 'image'));
     let edited: Awaited<ReturnType<typeof edit>> | undefined;
     const longest = await longestWritten(async () => {
@@ -69,21 +71,23 @@ describe('images of a form', () => {
       );
     });
     expect(longest).toBeLessThan(10_000);
-    expect(edited?.turns).toBeGreaterThanOrEqual(3);
-    expect(imagesOf(edited?.sent[0])).toEqual(
+    const [sent] = edited ?? [];
+    expect(sent?.body.text.length).toBeLessThan(10_000);
+    for (const [at, bytes] of [...(sent?.body.files.values() ?? [])].entries()) expect(bytes).toBe(images[at]);
+    expect(imagesOf(sent?.json)).toEqual(
       images.map((bytes) => ({ mimeType: 'image/png', data: bytes.toString('base64') })),
     );
   });
 
   it('stay images, and a prompt stays a prompt, whatever it says and whatever type they name', async () => {
     const bytes = Buffer.from('89504e470d0a1a0a00', 'hex');
-    const { sent } = await edit('a $& "b" \\ 000', [
+    const [sent] = await edit('a $& "b" \\ 000', [
       { bytes, mediaType: 'image/webp' },
       { bytes, mediaType: 'image/*' },
     ]);
-    expect(JSON.stringify(sent[0])).toContain(JSON.stringify('a $& "b" \\ 000'));
+    expect(JSON.stringify(sent?.json)).toContain(JSON.stringify('a $& "b" \\ 000'));
     const data = bytes.toString('base64');
-    expect(imagesOf(sent[0])).toEqual([
+    expect(imagesOf(sent?.json)).toEqual([
       { mimeType: 'image/webp', data },
       { mimeType: 'image/png', data },
     ]);

@@ -11,11 +11,12 @@ import {
   readCorrelation,
   toGatewayRequest,
 } from '../../../shared/protocol/http/index.ts';
+import { readPlainBody } from '../../../shared/protocol/http/plain-body.ts';
 import { unreadSink } from '../../../shared/protocol/http/unread-sink.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { anyText } from '../../support/any-text.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';
-import { adapterDependencies, answering, callMemory, chatEvent, correlationId, gate } from './fixtures.ts';
+import { adapterDependencies, answering, chatEvent, correlationId, gate } from './fixtures.ts';
 
 describe('correlation', () => {
   const names = [
@@ -53,7 +54,7 @@ describe('correlation', () => {
 });
 
 const read = (event: unknown) => toGatewayRequest(event, manualClock());
-const bodyOf = async (event: unknown) => (await read(event).readBody(callMemory())).toString();
+const bodyOf = async (event: unknown) => (await read(event).readBody()).toString();
 const hardSize = 4 * 1024 * 1024;
 
 describe('a function URL event', () => {
@@ -104,10 +105,9 @@ describe('a function URL event', () => {
       message: 'The request body is too large: at most 4 MiB on Lambda.',
     });
     const budget = createMemoryBudget(manualClock());
-    const memory = budget.open();
     const event = chatEvent({ body: Buffer.alloc(100_000, 0xff).toString('base64'), isBase64Encoded: true });
-    await read(event).readBody(memory);
-    expect(budget.bytesInUse()).toBe(100_000);
+    await readPlainBody(read(event), { allocation: budget.open().openRequest(), workspace: 'a', weight: 3 });
+    expect(budget.bytesInUse()).toBe(300_000);
   });
 
   it.each([

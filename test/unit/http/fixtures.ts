@@ -4,7 +4,6 @@ import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, BodyPart, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/write-answer.ts';
-import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';
 
 export const correlationId = '00000000-0000-4000-8000-000000000001';
@@ -21,9 +20,6 @@ export function adapterDependencies(streamBudgetSeconds?: number) {
   const events = () => lines.map((line) => JSON.parse(line).event as string);
   return { dependencies, clock, lines, events };
 }
-
-/** Of one call, with all the room that a process has. */
-export const callMemory = (clock = manualClock()) => createMemoryBudget(clock).open();
 
 /** What a server of connections needs of HTTP/2 where none of its clients speaks it. */
 export const withoutHttp2 = (clock = manualClock()) => ({

@@ -34,7 +34,7 @@ import {
   resetFrame,
   settingsFrame,
 } from '../../support/raw-http2.ts';
-import { adapterDependencies, answering, callMemory, eventStream, gate } from './fixtures.ts';
+import { adapterDependencies, answering, eventStream, gate } from './fixtures.ts';
 
 const host = '127.0.0.1';
 const servers: NodeServer[] = [];
@@ -72,7 +72,7 @@ function recorder() {
     if (refused !== undefined) return refusal(refused);
     requests.push(request);
     try {
-      return { status: 200, headers: {}, body: String(await request.readBody(callMemory())) };
+      return { status: 200, headers: {}, body: String(await request.readBody()) };
     } catch (error) {
       return refusal(error as GatewayError);
     }
@@ -340,7 +340,7 @@ describe('a body over HTTP/2', () => {
     const ended = gate();
     const { port } = await serve(async ({ readBody }) => {
       try {
-        read.push(String(await readBody(callMemory())));
+        read.push(String(await readBody()));
       } catch (error) {
         read.push((error as GatewayError).code);
       }

@@ -13,10 +13,11 @@ import {
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
 import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
+import { readPlainBody } from '../../../shared/protocol/http/plain-body.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';
 import { call, connected, exchangeBytes, open } from '../../support/raw-http.ts';
-import { adapterDependencies, answering, callMemory, eventStream, gate, partsOf, withoutHttp2 } from './fixtures.ts';
+import { adapterDependencies, answering, eventStream, gate, partsOf, withoutHttp2 } from './fixtures.ts';
 
 const hardSize = 4 * 1024 * 1024;
 const host = '127.0.0.1';
@@ -44,7 +45,7 @@ function recorder() {
     }
     requests.push(request);
     try {
-      bodies.push(await request.readBody(callMemory()));
+      bodies.push(await request.readBody());
       return { status: 200, headers: {}, body: '{}' };
     } catch (error) {
       bodies.push((error as GatewayError).code);
@@ -122,14 +123,15 @@ describe('a request', () => {
     refused.destroy();
   });
 
-  it('whose body finds no room waits for it with its client, and is refused where none comes in time', async () => {
+  it('whose body finds no memory waits for it with its client, and is refused where none comes in time', async () => {
     const clock = manualClock();
     const budget = createMemoryBudget(clock, { maxBytes: 6 * 1024 * 1024 });
-    const other = budget.open();
-    const { port } = await serve(async ({ readBody }) => {
+    const other = budget.open().openRequest();
+    const { port } = await serve(async (request) => {
       const memory = budget.open();
       try {
-        return { status: 200, headers: {}, body: String((await readBody(memory)).length) };
+        const taking = { allocation: memory.openRequest(), workspace: 'a', weight: 1 };
+        return { status: 200, headers: {}, body: String((await readPlainBody(request, taking)).length) };
       } catch (error) {
         const { code, exhausted } = error as GatewayError;
         return { status: 503, headers: {}, body: `${code} ${exhausted}` };
@@ -138,28 +140,68 @@ describe('a request', () => {
       }
     });
     const send = (length: number) => call(port, { method: 'POST', body: Buffer.alloc(length) });
-    const full = async () => {
-      while (budget.bytesInUse() < 3.9 * 1024 * 1024) await nextTurn();
-    };
-    await other.reserve(2 * 1024 * 1024);
+    const held = { workspace: 'b', bytes: 2 * 1024 * 1024, isLarge: true };
+    await other.take(held);
     const waits = send(hardSize);
-    await full();
-    // A small one does not wait for it.
+    // A small one does not wait for it, and what waits holds nothing.
     expect((await send(1_000)).body).toBe('1000');
-    other.release(2 * 1024 * 1024);
+    expect(budget.bytesInUse()).toBe(held.bytes);
+    other.keepOnly(0);
     expect((await waits).body).toBe(String(hardSize));
-    await other.reserve(2 * 1024 * 1024);
+    await other.take(held);
     let isAnswered = false;
     const refused = send(hardSize).finally(() => {
       isAnswered = true;
     });
-    // The body may still be on its way when it is nearly full, and waits from the moment at which it is.
     while (!isAnswered) {
-      clock.advance(1_500);
+      clock.advance(1_800);
       await nextTurn();
     }
     expect(await refused).toMatchObject({ status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' });
-    expect(budget.bytesInUse()).toBe(2 * 1024 * 1024);
+    expect(budget.bytesInUse()).toBe(held.bytes);
+  });
+
+  it.each([
+    ['of a length', { 'content-length': String(hardSize) }],
+    ['in chunks', { 'transfer-encoding': 'chunked' }],
+  ])('%s that is slow gives way to one that waits: it is refused, and its connection ends', async (_name, length) => {
+    const clock = manualClock();
+    const budget = createMemoryBudget(clock, { maxBytes: 6 * 1024 * 1024 });
+    const { port } = await serve(async (request) => {
+      const memory = budget.open();
+      const taking = { allocation: memory.openRequest(), workspace: request.path, weight: 1 };
+      const answer = await readPlainBody(request, taking).then(
+        (body) => ({ status: 200, headers: {}, body: String(body.length) }),
+        (error: GatewayError) => refuse(error),
+      );
+      memory.end();
+      return answer;
+    });
+    const slow = await connected(port);
+    const [[name = '', value = '']] = Object.entries(length) as [[string, string]];
+    slow.write(`POST /slow HTTP/1.1\r\n${name}: ${value}\r\n\r\n${name === 'content-length' ? '' : '11170\r\n'}`);
+    slow.write('a'.repeat(70_000));
+    while (budget.bytesInUse() < 2 * 1024 * 1024) await nextTurn();
+    const ended = once(slow.resume(), 'close');
+    let text = '';
+    slow.on('data', (part) => {
+      text += part;
+    });
+    clock.advance(10_000);
+    let isAnswered = false;
+    const fast = call(port, { method: 'POST', path: '/fast', body: Buffer.alloc(hardSize) }).finally(() => {
+      isAnswered = true;
+    });
+    while (!isAnswered) {
+      await nextTurn();
+      clock.advance(100);
+    }
+    expect((await fast).body).toBe(String(hardSize));
+    // The rest is read for a while, so that its client reads the answer.
+    while (slow.readyState === 'open' && text === '') await nextTurn();
+    clock.advance(5_000);
+    await ended;
+    expect(text).toMatch(/^HTTP\/1\.1 503 [\s\S]*connection: close/i);
   });
 
   it.each([
@@ -254,7 +296,7 @@ describe('a request', () => {
       if (path === '/first') await opened;
       const error =
         refusal ??
-        (await readBody(callMemory()).then(
+        (await readBody().then(
           () => undefined,
           (fault: GatewayError) => fault,
         ));
@@ -403,14 +445,14 @@ describe('a request', () => {
     'whose answer is not read ends it for a call that waits (%s), and not before',
     async (kind) => {
       const clock = manualClock();
-      const budget = createMemoryBudget(clock, { maxBytes: 96 * 1024 * 1024 });
+      const budget = createMemoryBudget(clock, { maxBytes: 144 * 1024 * 1024 });
       // More than the buffers of both sides hold.
       const length = 48 * 1024 * 1024;
       let hasEnded = false;
       const { port } = await serve(async ({ path }) => {
         const memory = budget.open();
         if (path !== '/large') return { status: 200, headers: {}, body: '{}', memory };
-        if (kind === 'with a key') await memory.reserve(length);
+        if (kind === 'with a key') await memory.openAnswer().take(length, { mayWait: true });
         const finish = async () => {
           memory.end();
           hasEnded = true;
@@ -427,7 +469,10 @@ describe('a request', () => {
       // Until it has filled those buffers it moves, which says that it is read.
       while (!hasEnded) {
         const waiting = budget.open();
-        const waits = waiting.reserve(50 * 1024 * 1024)?.catch(() => {});
+        const waits = waiting
+          .openAnswer()
+          .take(25 * 1024 * 1024, { mayWait: true })
+          ?.catch(() => {});
         clock.advance(1_500);
         await waits;
         waiting.end();

@@ -1,31 +1,41 @@
 import { expect, it } from '#jest';
 import { type ClientRequest, openBodyMemory } from '../../../shared/protocol/interfaces/index.ts';
-import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { createMemoryBudget, openBodyAllocation, sizeOfRequest } from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-const requestWith = (characters: number) => {
+function kept(characters: number) {
   const raw = {
     messages: [{ content: [{ text: 'Look.' }, { image_url: { url: 'A'.repeat(characters) } }] }],
     model: 'm',
   };
-  return { raw, text: () => ({ text: JSON.stringify(raw) }) } as unknown as ClientRequest;
-};
+  const body = { text: JSON.stringify(raw), tableBytes: 200, letGo: () => {} };
+  const request = { raw, text: () => body, letGoValues: () => {} } as unknown as ClientRequest;
+  const budget = createMemoryBudget(manualClock());
+  const size = sizeOfRequest(body);
+  const allocation = openBodyAllocation(budget.open().openRequest(), { workspace: 'a' }, () => size);
+  return { request, budget, size, body: openBodyMemory(request, allocation) };
+}
 
-it('media of a long body are counted until they are measured, and then neither counted nor kept', () => {
-  const memory = createMemoryBudget(manualClock());
-  const call = memory.open();
-  const request = requestWith(100_000);
-  const { mediaBytes, letGoMedia } = openBodyMemory(call, request, 0);
-  expect(mediaBytes).toBe(100_000);
-  void call.reserve(150_000);
-  letGoMedia();
-  expect(memory.bytesInUse()).toBe(50_000);
-  expect(JSON.stringify(request.raw)).not.toContain('AAAA');
+it('media of a long body are kept until they are measured, and those of a short one stay', () => {
+  const [long, short] = [kept(100_000), kept(20_000)];
+  for (const { body } of [long, short]) body.letGoMedia();
+  expect([long, short].map(({ request }) => JSON.stringify(request.raw).includes('AAAA'))).toEqual([false, true]);
 });
 
-it('those of a short one are in its share, and stay', () => {
-  const request = requestWith(20_000);
-  const { mediaBytes, letGoMedia } = openBodyMemory(createMemoryBudget(manualClock()).open(), request, 0);
-  letGoMedia();
-  expect([mediaBytes, JSON.stringify(request.raw).includes('AAAA')]).toEqual([0, true]);
+it('a long body gives all its memory back when it is let go, but for what others keep of it; a short one stays as its text', async () => {
+  for (const [characters, path, expected] of [
+    [100_000, undefined, () => 0],
+    [100_000, 'translatedStream', (size: number) => size + 400],
+    [20_000, undefined, (size: number) => size + 200],
+  ] as const) {
+    const { body, budget, size } = kept(characters);
+    await body.allocation.take('read', 'relayed', 'translated');
+    expect(budget.bytesInUse()).toBeGreaterThan(8 * size.textBytes);
+    body.allocation.keep('relayedSent');
+    expect(budget.bytesInUse()).toBe(size.textBytes + 200);
+    // As another attempt takes it again.
+    await body.allocation.take('translated');
+    body.letGo(path);
+    expect(budget.bytesInUse()).toBe(expected(size.textBytes));
+  }
 });

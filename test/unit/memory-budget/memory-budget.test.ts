@@ -1,157 +1,321 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { type InterfaceId, interfaceIds, servingApis } from '../../../shared/foundation/constants/index.ts';
+import {
+  createMemoryBudget,
+  headWeight,
+  type RequestPath,
+  requestBytes,
+} from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const kib = 1024;
 const maxBytes = 1_200 * kib;
-/** Of large calls: two thirds, and half of that for a key. */
-const largeMaxBytes = 800 * kib;
+/** Of requests, and of the large ones among them. */
+const requestMaxBytes = 800 * kib;
+const largeMaxBytes = 600 * kib;
 
-function openBudget() {
+function openBudget(options = {}) {
   const clock = manualClock();
-  const budget = createMemoryBudget(clock, { maxBytes });
-  /** Outcome of a reservation: at once, later, or the code of its refusal. */
-  const reserve = (memory: ReturnType<typeof budget.open>, bytes: number) => {
-    const waits = memory.reserve(bytes);
-    const outcome = { value: waits === undefined ? 'at once' : 'waits' };
+  const budget = createMemoryBudget(clock, { maxBytes, ...options });
+  const order: string[] = [];
+  /** Takes memory at once, later, or never. */
+  const enter = (workspace: string, bytes: number, more: object = {}, memory = budget.open()) => {
+    const allocation = memory.openRequest();
+    const waits = allocation.take({ workspace, bytes, isLarge: bytes > 64 * kib, ...more });
+    const call = { memory, allocation, value: waits === undefined ? 'at once' : 'waits', error: undefined as unknown };
+    if (waits === undefined) order.push(workspace);
     void waits?.then(
-      () => (outcome.value = 'later'),
-      (error: GatewayError) => (outcome.value = error.code),
+      () => {
+        call.value = 'later';
+        order.push(workspace);
+      },
+      (error: GatewayError) => {
+        [call.value, call.error] = [error.code, error];
+      },
     );
-    return outcome;
+    return call;
   };
-  const callOf = (keyId: string) => {
-    const memory = budget.open();
-    memory.nameKey(keyId);
-    return memory;
-  };
-  return { clock, budget, reserve, callOf };
+  return { clock, budget, enter, order };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('what a call keeps', () => {
-  it('is counted until it is released, and no longer than the call', () => {
-    const { budget } = openBudget();
-    const memory = budget.open();
-    expect(memory.reserve(100)).toBe(undefined);
-    memory.release(30);
+describe('the memory of a request', () => {
+  it('is counted until it is given back, and no longer than the call', () => {
+    const { budget, enter } = openBudget();
+    const { memory, allocation } = enter('a', 100);
+    allocation.keepOnly(70);
     expect(budget.bytesInUse()).toBe(70);
-    memory.release(1_000);
-    expect(budget.bytesInUse()).toBe(0);
-    void memory.reserve(100);
+    allocation.keepOnly(90);
+    expect(budget.bytesInUse()).toBe(70);
     memory.end();
-    void memory.reserve(50);
-    memory.release(10);
+    expect(allocation.take({ workspace: 'a', bytes: 50, isLarge: false })).toBeUndefined();
     expect(budget.bytesInUse()).toBe(0);
   });
 
-  it('that does not fit waits for what others release, in its turn', async () => {
-    const { reserve, callOf } = openBudget();
-    const first = callOf('a');
-    reserve(first, 400 * kib);
-    reserve(callOf('b'), 300 * kib);
-    const large = reserve(callOf('c'), 300 * kib);
-    // It would fit, but waits behind an earlier one.
-    const behind = reserve(callOf('d'), 100 * kib);
-    expect([large.value, behind.value]).toEqual(['waits', 'waits']);
-    first.release(390 * kib);
+  it('that is not there is waited for in turn, and holds nothing meanwhile', async () => {
+    const { budget, enter } = openBudget();
+    const [first] = [enter('a', 300 * kib), enter('b', 200 * kib)];
+    const large = enter('c', 200 * kib);
+    // It would fit, but is behind an earlier one.
+    const behind = enter('d', 100 * kib);
+    expect([large.value, behind.value, budget.bytesInUse()]).toEqual(['waits', 'waits', 500 * kib]);
+    first.memory.end();
     await settled();
-    expect([large.value, behind.value]).toEqual(['later', 'later']);
+    expect([large.value, behind.value, budget.bytesInUse()]).toEqual(['later', 'later', 500 * kib]);
   });
 
-  it('is refused after a second and a half without room, and waits for nothing more', async () => {
-    const { clock, budget, reserve, callOf } = openBudget();
-    const first = callOf('a');
-    reserve(first, 700 * kib);
-    const refused = reserve(callOf('b'), 200 * kib);
-    clock.advance(1_499);
+  it('is passed by others after half a second where they fit and it does not', async () => {
+    const { clock, enter } = openBudget();
+    enter('a', 500 * kib);
+    const [large, behind] = [enter('c', 200 * kib), enter('d', 100 * kib)];
+    clock.advance(499);
     await settled();
-    expect(refused.value).toBe('waits');
+    expect([large.value, behind.value]).toEqual(['waits', 'waits']);
     clock.advance(1);
     await settled();
-    expect(refused.value).toBe('RATE_LIMITER_UNAVAILABLE');
-    first.end();
+    expect([large.value, behind.value]).toEqual(['waits', 'later']);
+  });
+
+  it('is refused within two seconds, with a time that is as long as what waits takes, and the call then waits for nothing', async () => {
+    const { clock, budget, enter } = openBudget();
+    const first = enter('a', 600 * kib);
+    const refused = enter('b', 300 * kib);
+    clock.advance(1_700);
+    await settled();
+    expect(refused.value).toBe('waits');
+    clock.advance(200);
+    await settled();
+    // Nothing went on: as long as the slowest upload may take.
+    expect(refused.error).toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 30 });
+    expect(refused.error).toMatchObject({ exhausted: 'process_memory' });
+    const [second, third] = [enter('b', 300 * kib), enter('c', 600 * kib)];
+    first.allocation.keepOnly(300 * kib);
+    await settled();
+    clock.advance(1_900);
+    await settled();
+    expect([second.value, third.error]).toEqual(['later', expect.objectContaining({ retryAfterSeconds: 8 })]);
+    for (const { memory } of [first, second]) memory.end();
     expect(budget.bytesInUse()).toBe(0);
   });
 
-  it('waits in a bounded line', async () => {
-    const { reserve, callOf } = openBudget();
-    reserve(callOf('a'), largeMaxBytes);
-    const waiting = Array.from({ length: 1_025 }, () => reserve(callOf('b'), 65 * kib));
+  it('ends its wait with its client, and with its call', async () => {
+    const { budget, enter } = openBudget();
+    const first = enter('a', 600 * kib);
+    const gone = new AbortController();
+    const [left, ended] = [enter('b', 100 * kib, { gone: gone.signal }), enter('c', 100 * kib)];
+    gone.abort();
+    ended.memory.end();
+    first.memory.end();
+    await settled();
+    expect([left.value, ended.value, budget.bytesInUse()]).toEqual(['invalid_request', 'invalid_request', 0]);
+  });
+
+  it('waits in a line that is bounded for each workspace', async () => {
+    const { enter } = openBudget();
+    enter('a', largeMaxBytes);
+    const waiting = Array.from({ length: 1_025 }, () => enter('b', 65 * kib));
+    const other = enter('c', 65 * kib);
     await settled();
     expect(waiting.map(({ value }) => value)).toEqual([...new Array(1_024).fill('waits'), 'RATE_LIMITER_UNAVAILABLE']);
-  });
-
-  it('stands in no small call’s way, however much large ones keep or want', () => {
-    const { reserve, callOf } = openBudget();
-    for (let call = 0; call < 100; call += 1) reserve(callOf(`key ${call}`), 300 * kib);
-    const small = Array.from({ length: 6 }, () => reserve(callOf('key 1'), 64 * kib));
-    expect(small.map(({ value }) => value)).toEqual(new Array(6).fill('at once'));
-  });
-
-  it('by the large calls of one key is half of what large calls may: others are served beside it', () => {
-    const { reserve, callOf } = openBudget();
-    const own = [200, 200, 100].map((size) => reserve(callOf('a'), size * kib).value);
-    expect(own).toEqual(['at once', 'at once', 'waits']);
-    expect([reserve(callOf('b'), 200 * kib).value, reserve(callOf('c'), 200 * kib).value]).toEqual([
-      'at once',
-      'at once',
-    ]);
-  });
-
-  it('may be larger than its share where nothing else large is kept', async () => {
-    const { reserve, callOf } = openBudget();
-    const first = callOf('a');
-    expect(reserve(first, 5_000 * kib).value).toBe('at once');
-    const other = reserve(callOf('b'), 100 * kib);
     expect(other.value).toBe('waits');
-    first.end();
-    await settled();
-    expect(other.value).toBe('later');
   });
 
-  it('counts to nothing in the end, whatever was reserved, released and refused', async () => {
-    const step = fc.record({
-      call: fc.nat({ max: 9 }),
-      kind: fc.constantFrom(
-        'reserve' as const,
-        'reserve' as const,
-        'release' as const,
-        'end' as const,
-        'pass' as const,
-      ),
-      bytes: fc.oneof(fc.nat({ max: 60 * kib }), fc.nat({ max: 500 * kib })),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const { clock, budget, reserve, callOf } = openBudget();
-        const calls = Array.from({ length: 10 }, (_none, at) => callOf(`key ${at % 3}`));
-        const outcomes: { value: string }[] = [];
-        for (const { call, kind, bytes } of steps) {
-          const memory = calls[call];
-          if (memory === undefined) continue;
-          if (kind === 'reserve') outcomes.push(reserve(memory, bytes));
-          else if (kind === 'release') memory.release(bytes);
-          else if (kind === 'end') memory.end();
-          else clock.advance(bytes / 100);
-          await settled();
-          expect(budget.bytesInUse()).toBeGreaterThanOrEqual(0);
-          expect(budget.bytesInUse()).toBeLessThanOrEqual(maxBytes);
-        }
-        clock.advance(2_000);
-        await settled();
-        expect(outcomes.filter(({ value }) => value === 'waits')).toEqual([]);
-        for (const memory of calls) memory.end();
-        expect(budget.bytesInUse()).toBe(0);
-        // All of it is free again.
-        expect(reserve(callOf('key 1'), largeMaxBytes).value).toBe('at once');
-      }),
-      { numRuns: 50 },
-    );
+  it('of a small call stands behind no large one, however many are there or wait', () => {
+    const { enter } = openBudget();
+    for (let call = 0; call < 100; call += 1) enter(`workspace ${call}`, 300 * kib);
+    const small = Array.from({ length: 3 }, () => enter('workspace 1', 64 * kib));
+    expect(small.map(({ value }) => value)).toEqual(new Array(3).fill('at once'));
   });
+
+  it('that is more than all of it counts as all of it: it is served alone', async () => {
+    const { budget, enter } = openBudget();
+    const first = enter('a', 5_000 * kib);
+    const other = enter('b', 100 * kib);
+    expect([first.value, other.value, budget.bytesInUse()]).toEqual(['at once', 'waits', largeMaxBytes]);
+    first.memory.end();
+    await settled();
+    expect([other.value, budget.bytesInUse()]).toEqual(['later', 100 * kib]);
+    const heavy = enter('c', 5_000 * kib);
+    expect(heavy.value).toBe('waits');
+    other.memory.end();
+    await settled();
+    expect(heavy.value).toBe('later');
+  });
+
+  it('that grows beyond a small one waits for the difference, and gives its small memory back', async () => {
+    const { budget, enter } = openBudget();
+    const first = enter('a', 580 * kib);
+    const growing = enter('b', 50 * kib);
+    const waits = growing.allocation.take({ workspace: 'b', bytes: 100 * kib, isLarge: true });
+    expect([waits === undefined, budget.bytesInUse()]).toEqual([false, 630 * kib]);
+    first.memory.end();
+    await waits;
+    expect(budget.bytesInUse()).toBe(100 * kib);
+  });
+});
+
+describe('workspaces that wait', () => {
+  it('take turns, the one that was let in longest ago first, its oldest call first', async () => {
+    const { enter, order } = openBudget();
+    const holders = [enter('a', 600 * kib)];
+    for (const workspace of ['a', 'a', 'a', 'b', 'b', 'c']) holders.push(enter(workspace, 600 * kib));
+    for (let ended = 0; ended < holders.length; ended += 1) {
+      const holder = holders.find(({ value }) => value === 'at once' || value === 'later');
+      if (holder === undefined) break;
+      holder.value = 'ended';
+      holder.memory.end();
+      await settled();
+    }
+    expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
+  });
+
+  it('let a newcomer in before those that were there just now', async () => {
+    const { enter, order } = openBudget();
+    const holders = [enter('a', 600 * kib), enter('b', 600 * kib), enter('a', 600 * kib)];
+    holders[0]?.memory.end();
+    await settled();
+    const waiting = enter('b', 600 * kib);
+    enter('new', 600 * kib);
+    holders[1]?.memory.end();
+    await settled();
+    expect(order).toEqual(['a', 'b', 'new']);
+    expect(waiting.value).toBe('waits');
+  });
+
+  it('are served before one that has half; alone it may have all', async () => {
+    const { enter } = openBudget();
+    const own = [enter('a', 200 * kib), enter('a', 100 * kib), enter('a', 150 * kib), enter('b', 150 * kib)];
+    expect(own.map(({ value }) => value)).toEqual(new Array(4).fill('at once'));
+    const [more, others] = [enter('a', 150 * kib), [enter('b', 100 * kib), enter('c', 100 * kib)]];
+    own[2]?.memory.end();
+    await settled();
+    expect([more.value, others.map(({ value }) => value)]).toEqual(['waits', ['waits', 'later']]);
+  });
+
+  it('that have nothing take one call of any weight in their turn', async () => {
+    const { enter } = openBudget();
+    const first = enter('a', 200 * kib);
+    enter('b', 200 * kib);
+    const [heavy] = [enter('c', 400 * kib), enter('b', 200 * kib)];
+    first.memory.end();
+    await settled();
+    expect(heavy.value).toBe('later');
+  });
+});
+
+describe('an upload', () => {
+  function openUploads() {
+    const opened = openBudget();
+    const uploads: { readonly name: string; came: number; ended: unknown }[] = [];
+    const upload = (name: string, lengthBytes: number, bytes = 300 * kib) => {
+      const one = { name, came: 0, ended: undefined as unknown };
+      uploads.push(one);
+      const giveUp = (error: unknown) => {
+        one.ended = error;
+      };
+      const entered = opened.enter(name, bytes, { upload: { lengthBytes, cameBytes: () => one.came, giveUp } });
+      return { ...entered, one };
+    };
+    const pass = async (bytesEach: number, seconds = 1) => {
+      for (let second = 0; second < seconds; second += 1) {
+        for (const one of uploads) one.came += bytesEach;
+        opened.clock.advance(1_000);
+        await settled();
+      }
+    };
+    return { ...opened, upload, pass };
+  }
+
+  it('that is slow gives its memory up once others wait, and one of the length in 30 seconds does not', async () => {
+    const { enter, upload, pass } = openUploads();
+    const [slow, steady] = [upload('a', 3_000), upload('b', 2_999)];
+    await pass(99, 20);
+    expect([slow.one.ended, steady.one.ended]).toEqual([undefined, undefined]);
+    // A body that was fast before is judged by each second of now.
+    steady.one.came += 1;
+    const waiting = enter('c', 100 * kib);
+    slow.one.came -= 1;
+    steady.one.came += 1;
+    await pass(99);
+    expect(slow.one.ended).toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 1 });
+    expect([waiting.value, steady.one.ended]).toEqual(['later', undefined]);
+  });
+
+  it('that has come whole is judged no more, nor one that has just begun, nor while nobody waits', async () => {
+    const { enter, upload, pass } = openUploads();
+    const whole = upload('a', 3_000);
+    whole.allocation.keepOnly(299 * kib);
+    await pass(0);
+    enter('b', 400 * kib);
+    const begun = upload('c', 3_000, 65 * kib);
+    await pass(0);
+    expect([whole.one.ended, begun.one.ended]).toEqual([undefined, undefined]);
+  });
+
+  it('of two workspaces, again and again, keeps no third one out', async () => {
+    const { enter, upload, pass } = openUploads();
+    for (let call = 0; call < 5; call += 1) for (const name of ['a', 'b']) upload(name, 21_000_000, largeMaxBytes);
+    await pass(10);
+    const third = enter('c', 100 * kib);
+    await pass(10);
+    expect(third.value).toBe('later');
+  });
+});
+
+it('is all given back in the end and never exceeded, and each wait has an end, whatever calls do', async () => {
+  const step = fc.record({
+    call: fc.nat({ max: 9 }),
+    kind: fc.constantFrom('take' as const, 'take' as const, 'keep' as const, 'end' as const, 'pass' as const),
+    bytes: fc.oneof(fc.nat({ max: 60 * kib }), fc.nat({ max: 700 * kib })),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { clock, budget, enter } = openBudget();
+      const calls: ReturnType<typeof enter>[] = [];
+      for (const { call, kind, bytes } of steps) {
+        const chosen = calls[calls.length - 1 - call];
+        if (kind === 'take') calls.push(enter(`workspace ${call % 4}`, bytes));
+        else if (kind === 'keep') chosen?.allocation.keepOnly(bytes);
+        else if (kind === 'end') chosen?.memory.end();
+        else clock.advance(bytes / 100);
+        await settled();
+        expect(budget.bytesInUse()).toBeGreaterThanOrEqual(0);
+        expect(budget.bytesInUse()).toBeLessThanOrEqual(requestMaxBytes);
+      }
+      clock.advance(2_000);
+      await settled();
+      expect(calls.filter(({ value }) => value === 'waits')).toEqual([]);
+      for (const { memory } of calls) memory.end();
+      expect(budget.bytesInUse()).toBe(0);
+      expect(enter('another', requestMaxBytes, { isLarge: false }).value).toBe('at once');
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('lets every workspace in that waits, whatever the others send', async () => {
+  const sizes = fc.array(fc.integer({ min: 65, max: 700 }), { minLength: 5, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(sizes, async (all) => {
+      const { enter } = openBudget();
+      const holders = all.map((size) => enter('many', size * kib));
+      const few = enter('few', 300 * kib);
+      // As those of the one workspace end, each lets in at most one of its own before the other has had its turn.
+      for (let ended = 0; few.value === 'waits'; ended += 1) {
+        const holder = holders.find(({ value }) => value === 'at once' || value === 'later');
+        expect(ended).toBeLessThan(15);
+        if (holder === undefined) break;
+        holder.value = 'ended';
+        holder.memory.end();
+        await settled();
+      }
+      expect(few.value).not.toBe('waits');
+    }),
+    { numRuns: 30 },
+  );
 });
 
 describe('what large calls let go', () => {
@@ -162,7 +326,7 @@ describe('what large calls let go', () => {
     const budget = createMemoryBudget(clock, { collect: () => (collections += 1) });
     const use = async (bytes: number) => {
       const memory = budget.open();
-      await memory.reserve(bytes);
+      await memory.openRequest().take({ workspace: 'a', bytes, isLarge: bytes > 64 * kib });
       memory.end();
     };
     for (let calls = 0; calls < 2_000; calls += 1) await use(60 * kib);
@@ -179,114 +343,35 @@ describe('what large calls let go', () => {
   });
 });
 
-describe('an answer that stands unread', () => {
-  function openUnread() {
-    const opened = openBudget();
-    const ended: string[] = [];
-    const stand = (name: string, bytes: number, memory = opened.budget.open()) => {
-      memory.standStill(bytes, () => ended.push(name));
-      return memory;
-    };
-    return { ...opened, ended, stand };
-  }
+it('copies that nobody waits for are kept where there is memory, in a quarter', () => {
+  const { budget, enter } = openBudget();
+  const copies = budget.openCopies();
+  expect([copies.take(200 * kib), copies.take(101 * kib), copies.take(100 * kib)]).toEqual([true, false, true]);
+  enter('a', 500 * kib);
+  expect(budget.openCopies().take(1)).toBe(false);
+  copies.end();
+  copies.end();
+  expect(budget.bytesInUse()).toBe(500 * kib);
+  expect(budget.openCopies().take(301 * kib)).toBe(false);
+});
 
-  it('is counted where its call keeps less, once, and until it is read, also behind the end of its call', () => {
-    const { budget, callOf, stand } = openUnread();
-    const memory = callOf('a');
-    void memory.reserve(40 * kib);
-    stand('a', 30 * kib, memory);
-    expect(budget.bytesInUse()).toBe(40 * kib);
-    memory.keepOnly(10 * kib);
-    expect(budget.bytesInUse()).toBe(30 * kib);
-    memory.end();
-    expect(budget.bytesInUse()).toBe(30 * kib);
-    memory.moveOn();
-    expect(budget.bytesInUse()).toBe(0);
+describe('the table of weights', () => {
+  const isTranslated = (id: InterfaceId) => servingApis[id].throughHub.length > 0 || 'ofKinds' in servingApis[id];
+  const text = { textBytes: 1_000_000, tableBytes: 250_000, formBytes: 0 };
+  const form = { textBytes: 20_000, tableBytes: 0, formBytes: 1_000_000 };
+
+  it.each(interfaceIds)('takes for %s at its head what any of its paths keeps, and no more than the dearest', (id) => {
+    const paths: RequestPath[] = ['read', 'relayed', 'guarded', ...(isTranslated(id) ? (['translated'] as const) : [])];
+    expect(Math.round(headWeight(id, false) * 1_000_000)).toBe(requestBytes(paths, text));
+    expect(Math.round(headWeight(id, true) * 1_000_000)).toBe(requestBytes(paths, form));
   });
 
-  it('ends where all that stand are more than a third, the one that stood longest; one that is read does not, nor one alone', () => {
-    const { ended, stand } = openUnread();
-    const first = stand('first', 150 * kib);
-    stand('second', 150 * kib);
-    first.moveOn();
-    stand('first', 150 * kib, first);
-    expect(ended).toEqual([]);
-    const third = stand('third', 150 * kib);
-    expect(ended).toEqual(['second']);
-    first.moveOn();
-    third.moveOn();
-    stand('alone', 900 * kib);
-    expect(ended).toEqual(['second']);
-  });
-
-  it('ends once it has stood for half a second where a call waits for its bytes, and no more than that call needs', async () => {
-    const { clock, ended, stand, callOf, reserve } = openUnread();
-    const [first, second] = [stand('first', 130 * kib), stand('second', 130 * kib)];
-    void callOf('a').reserve(390 * kib);
-    const waiting = reserve(callOf('b'), 250 * kib);
-    const small = reserve(callOf('c'), 60 * kib);
-    clock.advance(499);
-    expect([ended, waiting.value, small.value]).toEqual([[], 'waits', 'at once']);
-    clock.advance(1);
-    expect(ended).toEqual(['first']);
-    first.moveOn();
-    await settled();
-    expect(waiting.value).toBe('later');
-    clock.advance(5_000);
-    expect(ended).toEqual(['first']);
-    second.moveOn();
-  });
-
-  it('ends at once where it has stood so long already, and its client, its call, or one that is of no use does not', () => {
-    const { clock, ended, stand, callOf, reserve } = openUnread();
-    stand('small', 20 * kib);
-    stand('old', 150 * kib);
-    const reading = stand('reading', 150 * kib);
-    clock.advance(500);
-    reading.moveOn();
-    stand('reading', 150 * kib, reading);
-    void callOf('a').reserve(390 * kib);
-    expect(ended).toEqual([]);
-    expect(reserve(callOf('b'), 250 * kib).value).toBe('waits');
-    expect(ended).toEqual(['old']);
-  });
-
-  it('of another key does not end where only the share of a key is taken', () => {
-    const { clock, ended, stand, callOf, reserve } = openUnread();
-    stand('other', 100 * kib, callOf('b'));
-    stand('own', 300 * kib, callOf('a'));
-    clock.advance(500);
-    expect(reserve(callOf('a'), 150 * kib).value).toBe('waits');
-    expect(ended).toEqual(['own']);
-  });
-
-  it('is counted exactly, whatever its call and its client do', () => {
-    const steps = fc.array(fc.tuple(fc.constantFrom('reserve', 'release', 'stand', 'move', 'end'), fc.nat(90 * kib)));
-    fc.assert(
-      fc.property(steps, (all) => {
-        const { budget, stand } = openUnread();
-        const memory = budget.open();
-        let [kept, unread, hasEnded] = [0, 0, false];
-        for (const [step, bytes] of all) {
-          if (step === 'reserve') {
-            void memory.reserve(bytes);
-            if (!hasEnded) kept += bytes;
-          } else if (step === 'release') {
-            memory.release(bytes);
-            kept = Math.max(0, kept - bytes);
-          } else if (step === 'stand') {
-            stand('it', bytes, memory);
-            unread = bytes;
-          } else if (step === 'move') {
-            memory.moveOn();
-            unread = 0;
-          } else {
-            memory.end();
-            [kept, hasEnded] = [0, true];
-          }
-          expect(budget.bytesInUse()).toBe(Math.max(kept, unread));
-        }
-      }),
-    );
+  it('keeps less of a request once it is sent, and of a form no copy', () => {
+    for (const size of [text, form]) {
+      expect(requestBytes(['relayedSent'], size)).toBeLessThan(requestBytes(['relayed'], size));
+      expect(requestBytes(['translatedSent'], size)).toBeLessThan(requestBytes(['translated'], size));
+    }
+    expect(headWeight('image-edits', true)).toBeLessThan(2);
+    expect(headWeight('transcriptions', true)).toBeLessThan(2);
   });
 });

@@ -18,8 +18,11 @@ describe('a long body', () => {
     const calls = createOutgoingCalls({ clock: systemClock, socketsMax: 1, idleSocketMs: 1_000 });
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const texts = ['a', 'aa'].map((start) => `${start}${'😀'.repeat(700_000)}é`);
+    const file = Buffer.alloc(1_000_001, 'file');
+    const bodies = [...texts, ['{"a":"', { base64Of: file }, '","b":"é"}'], [{ base64Of: file.subarray(0, 1) }]];
+    const expected = [...texts, `{"a":"${file.toString('base64')}","b":"é"}`, file.toString('base64', 0, 1)];
     let sent = 0;
-    for (const body of texts) {
+    for (const body of bodies) {
       const signal = new AbortController().signal;
       const onSent = () => (sent += 1);
       const answer = await calls.send({
@@ -33,8 +36,8 @@ describe('a long body', () => {
       });
       expect(await readText(answer.body, 100)).toBe('{}');
     }
-    expect(received.map((bytes, at) => bytes.equals(Buffer.from(texts[at] ?? '')))).toEqual([true, true]);
-    expect(sent).toBe(2);
+    expect(received.map((bytes, at) => bytes.equals(Buffer.from(expected[at] ?? '')))).toEqual(bodies.map(() => true));
+    expect(sent).toBe(bodies.length);
     calls.close();
     server.close();
   });

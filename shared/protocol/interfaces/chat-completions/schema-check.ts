@@ -66,7 +66,6 @@ interface Choice {
 function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaCheck {
   const choices = new Map<number, Choice>();
   let length = 0;
-  let isDropped = false;
 
   function addChoice(choice: JsonObject): void {
     const index = typeof choice.index === 'number' ? choice.index : 0;
@@ -75,7 +74,7 @@ function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaC
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
     if (typeof delta.content === 'string') {
       length += delta.content.length;
-      if (!isDropped && length <= collectedStreamMaxBytes) known.text += delta.content;
+      if (length <= collectedStreamMaxBytes) known.text += delta.content;
     }
     known.finishReason = choice.finish_reason ?? known.finishReason;
     known.isOtherKind ||= isFilled(delta.tool_calls) || isJsonObject(delta.function_call) || isFilled(delta.refusal);
@@ -93,13 +92,8 @@ function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaC
       const list = readChoices(json).choices;
       for (const choice of Array.isArray(list) ? list : []) if (isJsonObject(choice)) addChoice(choice);
     },
-    drop() {
-      isDropped = true;
-      for (const choice of choices.values()) choice.text = '';
-    },
     async mismatch() {
       const checked = [...choices.values()].filter((one) => one.finishReason === 'stop' && !one.isOtherKind);
-      if (checked.length > 0 && isDropped) return '/: could not be checked, for want of memory';
       if (checked.length > 0 && length > collectedStreamMaxBytes) return '/: is too long to be checked';
       const mismatches = await Promise.all(checked.map(({ text }) => mismatchOf(text)));
       return mismatches.find((mismatch) => mismatch !== undefined);

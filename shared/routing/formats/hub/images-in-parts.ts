@@ -1,11 +1,10 @@
 // Images through a package: in as many calls as it makes of them at once, and one answer in the client's form.
 import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
-import type { FormPart } from '../../../protocol/forms/index.ts';
+import type { FormPart, TextWithFiles } from '../../../protocol/forms/index.ts';
 import { imageOptions } from '../../../protocol/interfaces/images/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
-import { type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
+import { imageTypeOf, type JsonObject, toCount, type UsageReport } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
 import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import { runParts } from './run-parts.ts';
@@ -20,14 +19,14 @@ interface ImageCall {
   readonly body: JsonObject;
   readonly files: readonly ImageFile[];
   /** The package's request with the images in their places. */
-  readonly withImages: (text: string) => string;
+  readonly withImages: (text: string) => string | TextWithFiles;
   readonly openPart: OpenPart;
 }
 
 interface ImageFile {
   readonly type: 'file';
   readonly mediaType: string;
-  readonly data: string | Uint8Array;
+  readonly data: string;
 }
 
 interface ImagesPart {
@@ -50,7 +49,7 @@ export async function imagesInParts(
   if (imaging === undefined) throw new Error(`the package of ${task.api} makes no images`);
   const model = candidate.entry.upstream_model;
   const names = modelNames(candidate);
-  const { files, withImages } = await readFiles(form?.filesOf('image') ?? [], body.prompt as string);
+  const { files, withImages } = readFiles(form?.filesOf('image') ?? [], body.prompt as string);
   const call = { imaging, target, model, names, body, files, withImages, openPart };
   const counts = countsOf(size.choices, imaging.imagesMax);
   const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart, task.pause);
@@ -135,44 +134,27 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
   }
 }
 
-/** A multiple of three, so that pieces of base64 make a whole one. */
-const encodedAtOnceBytes = 3 * 1024 * 1024;
 /** Above the number of parts of a form. */
 const placeDigits = 3;
 /** A package would look into the bytes of any other type. */
 const fullType = /^[\w.+-]+\/[\w.+-]+$/;
+const typeMaxBytes = 12;
 
-/**
- * Images as base64, encoded in turns. A package gets a word in the place of each, because it would read and copy a long
- * one several times in one turn.
- */
-async function readFiles(parts: readonly FormPart[], prompt: string): Promise<Pick<ImageCall, 'files' | 'withImages'>> {
+/** A package gets a word in the place of each image, because it would read and copy a long one several times. */
+function readFiles(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 'files' | 'withImages'> {
   // No prompt contains its own digest.
   const digest = sha256Hex(prompt);
-  const wordOf = (at: number) => `${digest}${String(at).padStart(placeDigits, '0')}`;
-  const images: string[] = [];
-  const files: ImageFile[] = [];
-  for (const { bytes, mediaType = 'image/png' } of parts) {
-    if (!fullType.test(mediaType)) {
-      files.push({ type: 'file', mediaType, data: bytes });
-      continue;
-    }
-    files.push({ type: 'file', mediaType, data: wordOf(images.length) });
-    images.push(await base64InTurns(bytes));
-  }
-  const withImages = (text: string) => images.reduce((body, image, at) => body.replace(wordOf(at), () => image), text);
-  return { files, withImages };
+  const bytesOf = new Map<string, Uint8Array>();
+  const files = parts.map(({ bytes, mediaType = 'image/png' }, at): ImageFile => {
+    const word = `${digest}${String(at).padStart(placeDigits, '0')}`;
+    bytesOf.set(word, bytes);
+    return { type: 'file', mediaType: fullType.test(mediaType) ? mediaType : typeOf(bytes), data: word };
+  });
+  return { files, withImages: (text) => (bytesOf.size === 0 ? text : { text, files: bytesOf }) };
 }
 
-async function base64InTurns(bytes: Uint8Array): Promise<string> {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += encodedAtOnceBytes) {
-    if (at > 0) await nextTurn();
-    const piece = bytes.subarray(at, at + encodedAtOnceBytes);
-    text += Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('base64');
-  }
-  return text;
-}
+const typeOf = (bytes: Uint8Array): string =>
+  imageTypeOf(Buffer.from(bytes.subarray(0, typeMaxBytes)).toString('base64')) ?? 'image/png';
 
 /** The package of Bedrock throws where the provider has answered well, and says why it made no image. */
 const isModerated = (error: unknown): boolean =>

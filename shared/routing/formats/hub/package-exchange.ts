@@ -2,6 +2,7 @@
 // sockets and the classification of failures stay the gateway's. The package's own errors for a failed request are
 // ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import type { TextWithFiles } from '../../../protocol/forms/index.ts';
 import { jsonResponse } from '../../../protocol/hub/index.ts';
 import type { AttemptFailure, ReceivedAnswer, ReceivingSend } from '../../providers/index.ts';
 import { errorIn } from './failure.ts';
@@ -36,7 +37,7 @@ interface ExchangeOptions {
    * Changes the package's body before it is sent. Of its headers none is sent: a preview that they announce has no
    * effect.
    */
-  readonly body: (text: string) => Promise<string>;
+  readonly body: (text: string) => Promise<string | TextWithFiles>;
   /** Replaces texts in an answer, or in an event of a stream. */
   readonly takeOut: (text: string) => string;
   /** The answer, where `send` returns none because it is too large. */

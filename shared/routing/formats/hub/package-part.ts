@@ -3,7 +3,7 @@
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
-import type { FormBody } from '../../../protocol/forms/index.ts';
+import type { FormBody, TextWithFiles } from '../../../protocol/forms/index.ts';
 import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
 import type { CandidateRequest, NoAnswer, OpenPart, Pause } from '../../providers/index.ts';
@@ -45,7 +45,7 @@ interface PartOptions {
   /** Completes the answer for the package. */
   readonly readable?: ((text: string) => string) | undefined;
   /** Completes the package's request. */
-  readonly body?: ((text: string) => string) | undefined;
+  readonly body?: ((text: string) => string | TextWithFiles) | undefined;
   /** Beside what a request of the package says. */
   readonly sentTo?: Pick<CandidateRequest, 'hostname'> | undefined;
 }

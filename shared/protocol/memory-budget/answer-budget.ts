@@ -1,0 +1,182 @@
+// The memory of answers: a third of the budget, which no request takes. A short answer never waits. A longer one waits in line, as long
+// as its call may; the first in line may go beyond the third, one at a time, so that answers which all wait for their next step
+// come to an end. Answers that their clients do not read are ended for those that wait, the one unread for longest first.
+import { fail } from '../../errors/index.ts';
+import { requestBudgetMs } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+
+/** An answer that is no longer never waits. */
+export const smallAnswerMaxBytes = 64 * 1024;
+
+/** A reader that is slow takes something within that time. */
+const unreadMinMs = 500;
+/** How long the first in line waits for the others. */
+const beyondAfterMs = 1_000;
+/** As long as a call has. Its own end comes first, as a rule. */
+const waitMaxMs = requestBudgetMs;
+
+export interface AnswerTake {
+  /** Whether it waits where there is no memory. */
+  readonly mayWait: boolean;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The answers of one call. */
+export interface AnswerHolder {
+  /** Of all its memory. */
+  allocatedBytes: number;
+  /** Bytes of the answer that its client has not read, usually a part of them. */
+  unreadBytes: number;
+  /** The more of the two, as it is counted. */
+  bytes: number;
+  /** Set once it was ended for others: its bytes are about to be free. */
+  isEnding: boolean;
+}
+
+interface Waiting {
+  readonly holder: AnswerHolder;
+  readonly addedBytes: number;
+  readonly letIn: () => void;
+  /** Ends the wait. */
+  readonly leave: () => void;
+  /** Whether it is the first in line, and has been for long enough. */
+  turn: 'none' | 'begun' | 'over';
+}
+
+interface Unread {
+  readonly sinceMs: number;
+  readonly end: () => void;
+}
+
+export class AnswerBudget {
+  bytes = 0;
+  readonly maxBytes: number;
+  readonly #clock: Clock;
+  readonly #line = new Set<Waiting>();
+  readonly #unread = new Map<AnswerHolder, Unread>();
+  #endingBytes = 0;
+  /** The one that may go beyond the third. */
+  #beyond: AnswerHolder | undefined;
+
+  constructor(clock: Clock, maxBytes: number) {
+    this.#clock = clock;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Returns undefined where there is memory at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait ends without. */
+  take(holder: AnswerHolder, addedBytes: number, { mayWait, signal }: AnswerTake): Promise<void> | undefined {
+    const isFirst = this.#line.size === 0;
+    if (mayWait && !(isFirst && this.#fits(addedBytes)) && this.#beyond !== holder) {
+      return this.#wait(holder, addedBytes, signal);
+    }
+    this.#add(holder, addedBytes);
+    if (this.bytes > this.maxBytes) this.#endUnread(0, holder);
+    return undefined;
+  }
+
+  giveBack(holder: AnswerHolder, bytes: number): void {
+    this.#add(holder, -bytes);
+    if (this.#beyond === holder && (holder.bytes === 0 || this.bytes <= this.maxBytes)) this.#beyond = undefined;
+    this.#serve();
+  }
+
+  /** Gives everything back but unread bytes, and waits for nothing. */
+  end(holder: AnswerHolder): void {
+    for (const waiting of [...this.#line]) if (waiting.holder === holder) waiting.leave();
+    this.giveBack(holder, holder.allocatedBytes);
+  }
+
+  /** Called when the client stops reading, with the unread bytes. `end`: ends the answer. */
+  standStill(holder: AnswerHolder, unreadBytes: number, end: () => void): void {
+    holder.unreadBytes = unreadBytes;
+    this.#add(holder, 0);
+    this.#unread.delete(holder);
+    this.#unread.set(holder, { sinceMs: this.#clock.nowMs(), end });
+    // A single one may be longer than all of it.
+    if (this.bytes > this.maxBytes) this.#endUnread(0, holder);
+  }
+
+  /** The client reads on, or is gone. */
+  moveOn(holder: AnswerHolder): void {
+    this.#unread.delete(holder);
+    holder.unreadBytes = 0;
+    this.giveBack(holder, 0);
+  }
+
+  #fits(addedBytes: number): boolean {
+    return this.bytes + addedBytes <= this.maxBytes;
+  }
+
+  #add(holder: AnswerHolder, addedBytes: number): void {
+    const formerBytes = holder.bytes;
+    holder.allocatedBytes += addedBytes;
+    holder.bytes = Math.max(holder.allocatedBytes, holder.unreadBytes);
+    this.bytes += holder.bytes - formerBytes;
+    if (holder.isEnding) this.#endingBytes += holder.bytes - formerBytes;
+  }
+
+  #wait(holder: AnswerHolder, addedBytes: number, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = () => {
+      if (!this.#line.delete(waiting)) return;
+      reject(fail('RATE_LIMITER_UNAVAILABLE', { message: full, exhausted: 'process_memory' }));
+      this.#serve();
+    };
+    const waiting: Waiting = { holder, addedBytes, letIn: resolve, leave, turn: 'none' };
+    this.#line.add(waiting);
+    const cancel = this.#clock.after(waitMaxMs, leave);
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted === true) leave();
+    this.#endUnread(unreadMinMs);
+    // Every answer that is unread now has then been unread for long enough.
+    const cancelEnd = this.#clock.after(unreadMinMs, () => this.#endUnread(unreadMinMs));
+    this.#serve();
+    return promise.finally(() => {
+      cancel();
+      cancelEnd();
+      signal?.removeEventListener('abort', leave);
+    });
+  }
+
+  #serve(): void {
+    for (const waiting of this.#line) {
+      if (!this.#mayTake(waiting)) return;
+      this.#line.delete(waiting);
+      this.#add(waiting.holder, waiting.addedBytes);
+      waiting.letIn();
+    }
+  }
+
+  /** Of the first in line. */
+  #mayTake(waiting: Waiting): boolean {
+    if (this.#fits(waiting.addedBytes)) return true;
+    if (this.#beyond !== undefined) return false;
+    if (waiting.turn === 'none') {
+      waiting.turn = 'begun';
+      this.#clock.after(beyondAfterMs, () => {
+        waiting.turn = 'over';
+        this.#serve();
+      });
+    }
+    if (waiting.turn === 'begun') return false;
+    this.#beyond = waiting.holder;
+    return true;
+  }
+
+  /** Ends answers that were unread for so long, the longest first, until all fit. `but`: it is spared. */
+  #endUnread(unreadForMs: number, but?: AnswerHolder): void {
+    const waitingBytes = [...this.#line][0]?.addedBytes ?? 0;
+    for (const [holder, { sinceMs, end }] of this.#unread) {
+      if (this.bytes - this.#endingBytes + waitingBytes <= this.maxBytes) return;
+      if (this.#clock.nowMs() - sinceMs < unreadForMs) return;
+      if (holder === but) continue;
+      this.#unread.delete(holder);
+      holder.isEnding = true;
+      this.#endingBytes += holder.bytes;
+      end();
+    }
+  }
+}
+
+const full = 'The requests and answers of running calls fill the memory set aside for them.';

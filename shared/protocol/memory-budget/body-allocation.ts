@@ -1,0 +1,51 @@
+// The memory of one call's body on its way: taken before it is read, by the path that needs most; from then on what the call keeps
+// of it at each step.
+import type { RequestAllocation } from './memory-budget.ts';
+import { type RequestTake, smallBodyMaxBytes } from './request-budget.ts';
+import { type RequestPath, type RequestSize, requestBytes } from './weights.ts';
+
+export interface BodyAllocation {
+  /**
+   * Raises it to what these paths need. Rejects where they need more than the head of the request let expect, and there is no
+   * memory for it.
+   */
+  take(...paths: readonly RequestPath[]): Promise<void> | undefined;
+  /** Gives back what is not kept on this path. */
+  keep(path: RequestPath): void;
+  /** Gives back everything. */
+  end(): void;
+  /** The same memory for the request in another text. */
+  resized(size: RequestSize): BodyAllocation;
+}
+
+export function openBodyAllocation(
+  allocation: RequestAllocation,
+  taking: Pick<RequestTake, 'workspace' | 'gone'>,
+  sizeOf: () => RequestSize,
+): BodyAllocation {
+  return {
+    take(...paths) {
+      const size = sizeOf();
+      const isLarge = size.textBytes + size.formBytes > smallBodyMaxBytes;
+      const bytes = requestBytes(paths, size);
+      const waits = allocation.take({ ...taking, bytes, isLarge });
+      if (waits === undefined) allocation.keepOnly(bytes);
+      return waits;
+    },
+    keep: (path) => allocation.keepOnly(requestBytes([path], sizeOf())),
+    end: () => allocation.keepOnly(0),
+    resized: (size) => openBodyAllocation(allocation, taking, () => size),
+  };
+}
+
+export const noRequest: RequestSize = { textBytes: 0, tableBytes: 0, formBytes: 0 };
+
+/** `formBytes`: of the form around the text. */
+export function sizeOfRequest(
+  { text, tableBytes }: { readonly text: string; readonly tableBytes: number },
+  formBytes = 0,
+): RequestSize {
+  // Beyond Latin-1 each character of a text takes two bytes; beyond ASCII it is counted so too.
+  const textBytes = Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
+  return { textBytes, tableBytes, formBytes };
+}

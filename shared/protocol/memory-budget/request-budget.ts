@@ -1,0 +1,374 @@
+// The memory of requests: two thirds of the budget, of which large ones leave a quarter to small ones. A request takes its memory before
+// its body is read. One that finds none waits in line and holds nothing: workspaces take turns, the one that was let in longest ago
+// first. While others wait, a workspace that has half lets them pass, and an upload that is slow gives its memory up.
+import { fail, type GatewayError } from '../../errors/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+
+/** A call is small until its body passes this. */
+export const smallBodyMaxBytes = 64 * 1024;
+
+/** Within the two seconds after which a call is admitted or refused. */
+const waitMaxMs = 1_800;
+/** Waiting calls of one workspace: as many as may arrive at once. */
+const waitingMax = 1_024;
+/** How long a call whose turn it is may keep others waiting for as much memory as it needs. They pass it from then on. */
+const turnMaxMs = 500;
+/** An upload has this long for its whole length, judged by each second of it. */
+const uploadMaxMs = 30_000;
+const judgedEveryMs = 1_000;
+
+export interface RequestTake {
+  readonly workspace: string;
+  readonly bytes: number;
+  /** Whether the body is longer than a small one. */
+  readonly isLarge: boolean;
+  /** The body that is about to be read. Until the first give-back it is judged by its speed. */
+  readonly upload?: Upload | undefined;
+  /** Aborts when the client has left. */
+  readonly gone?: AbortSignal | undefined;
+}
+
+interface Upload {
+  /** Declared length of what is sent, else its bound. */
+  readonly lengthBytes: number;
+  /** Bytes that came so far. */
+  readonly cameBytes: () => number;
+  /** Called when it has lost its memory. */
+  readonly giveUp: (refusal: GatewayError) => void;
+}
+
+export interface RequestHolder {
+  workspace: string;
+  bytes: number;
+  size: Size;
+  upload: JudgedUpload | undefined;
+  /** Ends its wait. */
+  leave: (() => void) | undefined;
+}
+
+export const openHolder = (): RequestHolder => ({
+  ...{ workspace: '', bytes: 0, size: 'small', upload: undefined, leave: undefined },
+});
+
+interface JudgedUpload extends Upload {
+  readonly bytesPerSecond: number;
+  /** Bytes at the last judgement; undefined: it was not there yet. */
+  seenBytes: number | undefined;
+}
+
+type Size = 'small' | 'large';
+
+interface Waiting {
+  readonly holder: RequestHolder;
+  readonly bytes: number;
+  readonly take: RequestTake;
+  readonly letIn: () => void;
+  /** Others pass it once its turn is over. */
+  turn: 'none' | 'begun' | 'over';
+  isLetIn: boolean;
+}
+
+export class RequestBudget {
+  bytes = 0;
+  readonly #clock: Clock;
+  readonly #maxBytes: number;
+  readonly #lines: Readonly<Record<Size, Line>>;
+  #copiesBytes = 0;
+  readonly #copiesMaxBytes: number;
+  readonly #uploads = new Set<RequestHolder>();
+  #isJudging = false;
+
+  /** `copiesMaxBytes`: of copies that no call waits for, as a part of it. */
+  constructor(
+    clock: Clock,
+    { maxBytes, copiesMaxBytes }: { readonly maxBytes: number; readonly copiesMaxBytes: number },
+  ) {
+    this.#clock = clock;
+    this.#maxBytes = maxBytes;
+    this.#copiesMaxBytes = copiesMaxBytes;
+    this.#lines = { small: new Line(maxBytes), large: new Line(Math.floor((maxBytes * 3) / 4)) };
+  }
+
+  /** Raises the memory of a request to at least so many bytes. Returns undefined where it has it at once. */
+  take(holder: RequestHolder, take: RequestTake): Promise<void> | undefined {
+    const size = take.isLarge ? 'large' : holder.size;
+    const line = this.#lines[size];
+    // A call that is heavier than all of it counts as all of it, and is served alone.
+    const bytes = Math.min(Math.ceil(take.bytes), line.maxBytes);
+    if (holder.bytes === 0) holder.workspace = take.workspace;
+    if (bytes <= holder.bytes && size === holder.size) return undefined;
+    // One that is let in already passes those that wait: what it has is free once it goes on.
+    const isIn = holder.bytes > 0 && holder.size === size;
+    if ((isIn || line.isEmpty()) && this.#fits(line, holder, bytes)) {
+      this.#letIn(line, holder, bytes, take);
+      return undefined;
+    }
+    return this.#wait(line, holder, bytes, take);
+  }
+
+  /** Gives back everything, and waits for nothing. */
+  end(holder: RequestHolder): void {
+    holder.leave?.();
+    this.keepOnly(holder, 0);
+  }
+
+  /** Gives back all but so many bytes. */
+  keepOnly(holder: RequestHolder, maxBytes: number): void {
+    const bytes = Math.ceil(maxBytes);
+    holder.upload = undefined;
+    this.#uploads.delete(holder);
+    if (bytes >= holder.bytes) return;
+    this.#count(this.#lines[holder.size], holder, bytes);
+    this.serve();
+  }
+
+  /** Takes memory for copies that no call waits for; false where there is none at once. */
+  takeCopies(bytes: number): boolean {
+    if (this.#copiesBytes + bytes > this.#copiesMaxBytes || this.bytes + bytes > this.#maxBytes) return false;
+    this.#copiesBytes += bytes;
+    this.bytes += bytes;
+    return true;
+  }
+
+  dropCopies(bytes: number): void {
+    this.#copiesBytes -= bytes;
+    this.bytes -= bytes;
+    this.serve();
+  }
+
+  /** Lets in those for which there is memory now. */
+  serve(): void {
+    for (const size of sizes) this.#serveLine(this.#lines[size]);
+  }
+
+  #serveLine(line: Line): void {
+    for (;;) {
+      const next = line.next((waiting) => this.#mayEnter(line, waiting));
+      if (next === undefined) return;
+      line.remove(next);
+      next.isLetIn = true;
+      this.#letIn(line, next.holder, next.bytes, next.take);
+      next.letIn();
+    }
+  }
+
+  /** A call whose turn it is waits for its memory, and others behind it, but not for long. */
+  #mayEnter(line: Line, waiting: Waiting): 'enters' | 'waits' | 'passed' {
+    if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
+    if (waiting.turn === 'none') {
+      waiting.turn = 'begun';
+      this.#clock.after(turnMaxMs, () => {
+        waiting.turn = 'over';
+        this.#serveLine(line);
+      });
+    }
+    return waiting.turn === 'begun' ? 'waits' : 'passed';
+  }
+
+  #fits(line: Line, holder: RequestHolder, bytes: number): boolean {
+    const ofLine = this.#lines[holder.size] === line ? holder.bytes : 0;
+    return line.bytes - ofLine + bytes <= line.maxBytes && this.bytes - holder.bytes + bytes <= this.#maxBytes;
+  }
+
+  #letIn(line: Line, holder: RequestHolder, bytes: number, { upload }: RequestTake): void {
+    if (line === this.#lines.large && holder.size === 'small') {
+      this.#count(this.#lines.small, holder, 0);
+      holder.size = 'large';
+    }
+    line.letInBytes += bytes - holder.bytes;
+    this.#count(line, holder, bytes);
+    line.wasLetIn(holder.workspace);
+    if (upload === undefined) return;
+    holder.upload = {
+      ...upload,
+      bytesPerSecond: (upload.lengthBytes * judgedEveryMs) / uploadMaxMs,
+      seenBytes: undefined,
+    };
+    this.#uploads.add(holder);
+  }
+
+  #count(line: Line, holder: RequestHolder, bytes: number): void {
+    const added = bytes - holder.bytes;
+    holder.bytes = bytes;
+    this.bytes += added;
+    line.count(holder.workspace, added);
+  }
+
+  #wait(line: Line, holder: RequestHolder, bytes: number, take: RequestTake): Promise<void> | undefined {
+    // A body that waits does not come, and is not judged.
+    this.#uploads.delete(holder);
+    if (line.waitingOf(take.workspace) >= waitingMax)
+      return Promise.reject(this.#refusal(line, bytes, 0, take.workspace));
+    const letInBefore = line.letInBytes;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting: Waiting = { holder, bytes, take, letIn: resolve, turn: 'none', isLetIn: false };
+    line.add(waiting);
+    this.#serveLine(line);
+    if (waiting.isLetIn) return undefined;
+    this.#judgeUploads();
+    const leave = (error: GatewayError) => {
+      line.remove(waiting);
+      this.#serveLine(line);
+      reject(error);
+    };
+    const cancel = this.#clock.after(waitMaxMs, () =>
+      leave(this.#refusal(line, bytes, line.letInBytes - letInBefore, take.workspace)),
+    );
+    const cancelWait = () => leave(fail('invalid_request', { message: 'The call ended before its request was read.' }));
+    holder.leave = cancelWait;
+    take.gone?.addEventListener('abort', cancelWait, { once: true });
+    return promise.finally(() => {
+      cancel();
+      holder.leave = undefined;
+      take.gone?.removeEventListener('abort', cancelWait);
+    });
+  }
+
+  /** `letInBytes`: of others, while it waited. */
+  #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
+    const waits = line.waitingBytes() + bytes;
+    const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
+    // A workspace that has its share already says nothing of the stage.
+    const hasHalf = line.hasHalf(workspace, 0);
+    return fail('RATE_LIMITER_UNAVAILABLE', {
+      message: full,
+      retryAfterSeconds: Math.min(retryMaxSeconds, Math.max(1, seconds)),
+      ...(hasHalf ? {} : { exhausted: 'process_memory' }),
+    });
+  }
+
+  /** Judges the uploads each second while calls wait. */
+  #judgeUploads(): void {
+    if (this.#isJudging) return;
+    this.#isJudging = true;
+    for (const { upload } of this.#uploads) if (upload !== undefined) upload.seenBytes = upload.cameBytes();
+    this.#clock.after(judgedEveryMs, () => {
+      this.#isJudging = false;
+      if (sizes.every((size) => this.#lines[size].isEmpty())) return;
+      for (const holder of [...this.#uploads]) this.#judge(holder);
+      if (!sizes.every((size) => this.#lines[size].isEmpty())) this.#judgeUploads();
+    });
+  }
+
+  #judge(holder: RequestHolder): void {
+    const { upload } = holder;
+    if (upload?.seenBytes === undefined) return;
+    // Small ones stand in no large one's way.
+    if (holder.size === 'small' && this.#lines.small.isEmpty()) return;
+    if (upload.cameBytes() - upload.seenBytes >= upload.bytesPerSecond) return;
+    this.keepOnly(holder, 0);
+    upload.giveUp(fail('RATE_LIMITER_UNAVAILABLE', { message: slow, retryAfterSeconds: 1 }));
+  }
+}
+
+const sizes = ['small', 'large'] as const;
+
+/** As long as the slowest upload that others wait for. */
+const retryMaxSeconds = uploadMaxMs / 1_000;
+
+const full = 'The requests and answers of running calls fill the memory set aside for them.';
+const slow =
+  'The body came too slowly while other calls waited for its memory: it must come within 30 seconds, each second its share.';
+
+/** Calls of one size: those that are let in, and those that wait. */
+class Line {
+  readonly maxBytes: number;
+  bytes = 0;
+  /** All bytes that were ever let in. */
+  letInBytes = 0;
+  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #bytesOf = new Map<string, number>();
+  /** When each workspace that holds something or waits was let in last, as a count. */
+  readonly #lastOf = new Map<string, number>();
+  #count = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  waitingOf(workspace: string): number {
+    return this.#waiting.get(workspace)?.size ?? 0;
+  }
+
+  waitingBytes(): number {
+    let bytes = 0;
+    for (const calls of this.#waiting.values()) for (const call of calls) bytes += call.bytes;
+    return bytes;
+  }
+
+  add(waiting: Waiting): void {
+    const { workspace } = waiting.take;
+    const calls = this.#waiting.get(workspace);
+    if (calls === undefined) this.#waiting.set(workspace, new Set([waiting]));
+    else calls.add(waiting);
+  }
+
+  remove(waiting: Waiting): void {
+    const { workspace } = waiting.take;
+    const calls = this.#waiting.get(workspace);
+    calls?.delete(waiting);
+    if (calls?.size === 0) this.#waiting.delete(workspace);
+    this.#forget(workspace);
+  }
+
+  wasLetIn(workspace: string): void {
+    this.#count += 1;
+    this.#lastOf.set(workspace, this.#count);
+  }
+
+  count(workspace: string, added: number): void {
+    this.bytes += added;
+    const bytes = this.#ofWorkspace(workspace) + added;
+    if (bytes > 0) this.#bytesOf.set(workspace, bytes);
+    else this.#bytesOf.delete(workspace);
+    this.#forget(workspace);
+  }
+
+  /** With so many bytes more, unless it has none. */
+  hasHalf(workspace: string, added: number): boolean {
+    const bytes = this.#ofWorkspace(workspace);
+    const half = this.maxBytes / 2;
+    return added === 0 ? bytes >= half : bytes > 0 && bytes + added > half;
+  }
+
+  /** The call that is let in now: the oldest of the workspace whose turn it is. */
+  next(mayEnter: (waiting: Waiting) => 'enters' | 'waits' | 'passed'): Waiting | undefined {
+    const turns = [...this.#waiting.keys()].sort((one, other) => this.#lastLetIn(one) - this.#lastLetIn(other));
+    const oldest = turns.flatMap((workspace) => [...(this.#waiting.get(workspace) ?? [])].slice(0, 1));
+    for (const waiting of [...this.#growing(), ...this.#withinHalf(oldest)]) {
+      const found = mayEnter(waiting);
+      if (found === 'enters') return waiting;
+      if (found === 'waits') return undefined;
+    }
+    return undefined;
+  }
+
+  /** Calls that are let in, and need more. */
+  #growing(): readonly Waiting[] {
+    const all = [...this.#waiting.values()].flatMap((calls) => [...calls]);
+    return all.filter(({ holder }) => holder.bytes > 0 && holder.size === 'large');
+  }
+
+  #withinHalf(oldest: readonly Waiting[]): readonly Waiting[] {
+    if (oldest.length < 2) return oldest;
+    const within = oldest.filter(({ take, bytes }) => !this.hasHalf(take.workspace, bytes));
+    // Where each would have more than half, none that has half now.
+    return within.length > 0 ? within : oldest.filter(({ take }) => !this.hasHalf(take.workspace, 0));
+  }
+
+  #ofWorkspace(workspace: string): number {
+    return this.#bytesOf.get(workspace) ?? 0;
+  }
+
+  #lastLetIn(workspace: string): number {
+    return this.#lastOf.get(workspace) ?? 0;
+  }
+
+  #forget(workspace: string): void {
+    if (!this.#bytesOf.has(workspace) && !this.#waiting.has(workspace)) this.#lastOf.delete(workspace);
+  }
+}

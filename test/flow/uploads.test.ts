@@ -1,0 +1,137 @@
+// Uploads that come at once take turns in the memory of a process: as many are served as fit, none half, and the others are told when
+// to come again.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, it } from '#jest';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
+import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const mib = 1024 * 1024;
+const maxBytes = 24 * mib;
+/** Of large requests. */
+const largeMaxBytes = maxBytes / 2;
+
+const clock = manualClock();
+const budget = createMemoryBudget(clock, { maxBytes });
+/** Answers that their provider keeps back. */
+let held: (() => void)[] | undefined;
+let peakBytes = 0;
+let provider: ScriptedProvider;
+let gateway: Harness;
+
+beforeAll(async () => {
+  provider = await startScriptedProvider((outgoing, call) => {
+    peakBytes = Math.max(peakBytes, budget.bytesInUse());
+    const isForm = provider.bodies[call]?.startsWith('--') === true;
+    const answer = () => sendJson(outgoing, isForm ? '{"text":"Hello."}' : completionOf({ content: 'Yes.' }));
+    if (held === undefined) answer();
+    else held.push(answer);
+  });
+  const entry = (apis: string) => [{ provider: apis, upstream: 'm', more: { apis: [apis] } }];
+  gateway = await startHarness({
+    models: { sound: entry('transcriptions'), chat: entry('chat-completions') },
+    providers: {
+      transcriptions: { base_url: provider.url, apis: ['transcriptions'] },
+      'chat-completions': { base_url: provider.url },
+    },
+    replace: () => ({ memory: budget }),
+  });
+});
+afterEach(async () => {
+  held = undefined;
+  await gateway.settled();
+  expect(budget.bytesInUse()).toBe(0);
+  expect(peakBytes).toBeLessThanOrEqual((maxBytes * 2) / 3);
+});
+afterAll(async () => {
+  await expectBalancedBooks(gateway);
+  await gateway.stop();
+  await provider.stop();
+});
+
+const transcribe = () => {
+  const form = new FormData();
+  form.set('model', 'sound');
+  form.set('file', new Blob([Buffer.alloc(4 * mib, 7)]), 'a.mp3');
+  return fetch(`${gateway.url}/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: form,
+  });
+};
+const atOnce = 12;
+
+it('all are served in turn while their turns are short', async () => {
+  const seen = provider.bodies.length;
+  const answers = await Promise.all(Array.from({ length: atOnce }, transcribe));
+  expect(answers.map(({ status }) => status)).toEqual(new Array(atOnce).fill(200));
+  expect(provider.bodies.length - seen).toBe(atOnce);
+});
+
+it('as many are served as fit, the others get 503 and a time, and small calls pass by', async () => {
+  held = [];
+  const outcomes: Response[] = [];
+  const asked = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
+  const fitting = Math.floor(largeMaxBytes / (4.8 * mib));
+  while (held.length < fitting) await nextTurn();
+  const [seen, calls] = [provider.bodies.length, held];
+  held = undefined;
+  expect((await gateway.post(hello('chat'))).status).toBe(200);
+  // Those that were served keep their bodies, for another provider.
+  while (outcomes.length < atOnce - fitting) {
+    clock.advance(100);
+    await nextTurn();
+  }
+  for (const response of outcomes) {
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+  }
+  expect(provider.bodies.length - seen).toBe(1);
+  for (const answer of calls) answer();
+  await Promise.all(asked);
+  expect(outcomes.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(fitting);
+});
+
+it('slow ones give way to a call that waits: 503, their connections end, and no provider sees them', async () => {
+  const seen = provider.bodies.length;
+  const { hostname, port } = new URL(gateway.url);
+  const slow = [0, 1].map(() => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (bytes) => {
+      text += bytes;
+    });
+    socket.write(
+      `POST /v1/audio/transcriptions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${gateway.key}\r\n` +
+        `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: ${4 * mib}\r\n\r\n--x\r\n`,
+    );
+    return { closed: once(socket, 'close'), text: () => text };
+  });
+  while (budget.bytesInUse() < 10 * mib) await nextTurn();
+  clock.advance(20_000);
+  // Nobody waits for them.
+  expect(budget.bytesInUse()).toBeGreaterThan(10 * mib);
+  let isAnswered = false;
+  const asked = gateway
+    .post({ ...hello('chat'), messages: [{ role: 'user', content: 'word '.repeat(mib / 10) }] })
+    .finally(() => {
+      isAnswered = true;
+    });
+  while (!isAnswered) {
+    await nextTurn();
+    clock.advance(50);
+  }
+  expect((await asked).status).toBe(200);
+  for (const { closed, text } of slow) {
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(text()).toContain('RATE_LIMITER_UNAVAILABLE');
+    expect(text()).toMatch(/connection: close/i);
+  }
+  expect(provider.bodies.length - seen).toBe(1);
+});
