@@ -1,5 +1,6 @@
 // A row of LiteLLM's list: whose model it is, and amounts in the form of the gateway file.
 import type { ListedModel, ProviderKind } from '../../shared/configuration/model-list/index.ts';
+import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { usdText } from './usd-text.ts';
 
 export type LitellmModel = Readonly<Record<string, unknown>>;
@@ -9,6 +10,8 @@ interface Origin {
   readonly kind: ProviderKind;
   /** Prefix of some or all of its names. */
   readonly prefix: string;
+  /** Of its models of text, where it is not that of others of the kind. */
+  readonly api?: ProviderApi;
 }
 
 /** Origins by their `litellm_provider`. */
@@ -19,9 +22,11 @@ const origins: Readonly<Record<string, Origin>> = {
   gemini: { kind: 'google', prefix: 'gemini/' },
   'vertex_ai-language-models': { kind: 'vertex', prefix: 'vertex_ai/' },
   'vertex_ai-embedding-models': { kind: 'vertex', prefix: 'vertex_ai/' },
+  'vertex_ai-anthropic_models': { kind: 'vertex', prefix: 'vertex_ai/', api: 'messages' },
   bedrock: { kind: 'bedrock', prefix: 'bedrock/' },
   bedrock_converse: { kind: 'bedrock', prefix: 'bedrock/' },
   cohere: { kind: 'cohere', prefix: 'cohere/' },
+  cohere_chat: { kind: 'cohere', prefix: 'cohere_chat/' },
   groq: { kind: 'groq', prefix: 'groq/' },
   mistral: { kind: 'mistral', prefix: 'mistral/' },
   deepseek: { kind: 'deepseek', prefix: 'deepseek/' },
@@ -38,7 +43,7 @@ const nameForms: Partial<Record<ProviderKind, RegExp>> = {
   azure: /^[^/]+$/,
   openai: /^[^/]+$/,
   // Some names begin with a region, where prices differ by it.
-  bedrock: /^([a-z]{2}(-[a-z]+)+-\d\/)?[a-z0-9-]+\.[^/]+$/,
+  bedrock: /^([a-z]{2}(-[a-z]+)+-\d\/)?[a-z0-9-]+\.[^/@]+$/,
   fireworks: /^accounts\/fireworks\/models\//,
 };
 
@@ -47,15 +52,16 @@ export interface NamedRow {
   readonly name: string;
   /** In the form that its provider documents. */
   readonly isName: boolean;
+  readonly api: ProviderApi | undefined;
 }
 
 /** Undefined for a provider of no kind. */
 export function nameOf(listName: string, { litellm_provider: provider }: LitellmModel): NamedRow | undefined {
   const origin = origins[String(provider)];
   if (origin === undefined) return undefined;
-  const { kind, prefix } = origin;
+  const { kind, prefix, api } = origin;
   const name = listName.startsWith(prefix) ? listName.slice(prefix.length) : listName;
-  return { kind, name, isName: nameForms[kind]?.test(name) !== false };
+  return { kind, name, isName: nameForms[kind]?.test(name) !== false, api };
 }
 
 export const positive = (value: unknown): number | undefined =>

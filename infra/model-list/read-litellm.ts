@@ -259,7 +259,7 @@ function readImagePrices(list: LitellmList): ReadonlyMap<string, SizedImages> {
     const key = `${row.kind} ${name}`;
     const former = found.get(key)?.prices;
     found.set(key, {
-      named: { kind: row.kind, name, isName: true },
+      named: { kind: row.kind, name, isName: true, api: undefined },
       prices: { ...former, [`${width}x${height}/${quality}`]: exactUsdText(cost) },
       endsOn: model.deprecation_date,
     });

@@ -12,12 +12,15 @@ import {
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { cachePrice, costOf, endOf, type LitellmModel, nameOf, perMillion, positive } from './litellm-row.ts';
 
-/** Names priced by something else than tokens of text, audio and images, or not callable as a model. */
+/**
+ * Names priced by something else than tokens of text, audio and images, not callable as a model, or at a wrong price: Cohere's light
+ * multilingual vectors cost a thousand times their sisters there.
+ */
 const leftOutNames =
-  /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|multimodalembedding|-cloud$|^ft:|container|safeguard|guard|@|\*|commitment|^together-ai-|router/;
+  /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|multimodalembedding|-cloud$|^ft:|container|safeguard|guard|@(?!\d{8}$)|\*|commitment|^together-ai-|router|^embed-multilingual-light/;
 
 export function readTextModel(listName: string, model: LitellmModel): ListedModel | undefined {
-  const { kind, name, isName } = nameOf(listName, model) ?? { name: listName };
+  const { kind, name, isName, api } = nameOf(listName, model) ?? { name: listName };
   const mode = String(model.mode);
   if (kind === undefined || isName !== true) return undefined;
   if (!['chat', 'responses', 'embedding'].includes(mode) || leftOutNames.test(name)) return undefined;
@@ -37,7 +40,7 @@ export function readTextModel(listName: string, model: LitellmModel): ListedMode
     maxOutputTokens: isEmbedding ? 1 : (positive(model.max_output_tokens) ?? contextLength),
     features: isEmbedding ? [] : readFeatures(kind, name, model),
     modalities: ['text', ...(isEmbedding ? [] : readModalities(model))],
-    apis: isEmbedding ? ['embeddings'] : readApis(kind, model),
+    apis: isEmbedding ? ['embeddings'] : api === undefined ? readApis(kind, model) : [api],
     media: isEmbedding ? {} : readMediaPrices(model),
     tiers: readTiers(model).filter(({ abovePromptTokens }) => abovePromptTokens < contextLength),
     ...endOf(model),
