@@ -61,7 +61,10 @@ export function expandListedModels(
   const idOf = (name: string) => (as === undefined ? `${from}/${name}` : name);
   const stored = (former?.models ?? []).flatMap((model) => storedName(model, from, idOf));
   if (offered.length === 0 && stored.length === 0) {
-    report([...path, 'from'], `the model list has no models of kind ${kind} for ${apis.join(', ')}: write each model by itself`);
+    report(
+      [...path, 'from'],
+      `the model list has no models of kind ${kind} for ${apis.join(', ')}: write each model by itself`,
+    );
     return [];
   }
   const names = new Set<string>();

@@ -13,9 +13,9 @@ import {
   loadModelList,
   openModelList,
   providerKindNames,
-  providerKinds,
 } from '../../../shared/configuration/model-list/index.ts';
 import { parsePricePerMillion, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { servedApis } from '../../support/kind-answers.ts';
 
 const folder = new URL('../../../shared/configuration/model-list/', import.meta.url);
 const readText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
@@ -52,7 +52,7 @@ describe('the shipped model list', () => {
           bounds.every((bound) => bound < contextLength) &&
           apis.length > 0 &&
           // Vectors are listed too where a provider of the kind makes them in a form of its own.
-          apis.every((api) => api === 'embeddings' || providerKinds[kind].apis.includes(api)) &&
+          apis.every((api) => api === 'embeddings' || servedApis(kind).includes(api)) &&
           features.every((feature) => listedFeatures.includes(feature)) &&
           modalities[0] === 'text' &&
           modalities.every((modality) => listedModalities.includes(modality)) &&
@@ -228,12 +228,30 @@ describe('a list that others keep', () => {
   });
 
   it.each([
+    ['vertex_ai/claude-9', 'vertex_ai-anthropic_models', 'vertex', 'messages'],
+    ['vertex_ai/gemini-9', 'vertex_ai-language-models', 'vertex', 'generate-content'],
+    ['command-9', 'cohere_chat', 'cohere', 'chat-completions'],
+  ])('lists %s of %s where its provider speaks', (listed, litellm_provider, kind, api) => {
+    expect(only(listed, { litellm_provider })).toMatchObject({ kind, apis: [api] });
+  });
+
+  it.each([
+    ['vertex_ai/claude-9@default', { litellm_provider: 'vertex_ai-anthropic_models' }],
+    ['anthropic.claude-9@20270101', { litellm_provider: 'bedrock' }],
+    ['embed-multilingual-light-v3.0', { litellm_provider: 'cohere', mode: 'embedding' }],
+  ])('leaves out %s, which its provider calls otherwise or at another price', (listed, model) => {
+    expect(only(listed, model)).toBeUndefined();
+  });
+
+  it.each([
     ['vertex_ai/gemini-9', 'vertex_ai-language-models', 'gemini-9'],
     ['gemini-9', 'vertex_ai-language-models', 'gemini-9'],
     ['gemini/gemini-9', 'gemini', 'gemini-9'],
     ['azure/gpt-9', 'azure', 'gpt-9'],
     ['bedrock/eu-west-1/acme.large-v1:0', 'bedrock', 'eu-west-1/acme.large-v1:0'],
     ['eu.acme.large-v1:0', 'bedrock_converse', 'eu.acme.large-v1:0'],
+    ['vertex_ai/claude-9@20270101', 'vertex_ai-anthropic_models', 'claude-9@20270101'],
+    ['command-9', 'cohere_chat', 'command-9'],
   ])('names %s as its provider does', (listed, litellm_provider, name) => {
     expect(only(listed, { litellm_provider })?.name).toBe(name);
   });
