@@ -49,7 +49,7 @@ interface Entry {
 }
 interface GatewayFile {
   readonly service?: object;
-  readonly providers: readonly { readonly id: string }[];
+  readonly providers: readonly { readonly id: string; readonly base_url?: string; readonly apis?: readonly string[] }[];
   readonly models: readonly { readonly id?: string; readonly from?: string; readonly providers: readonly Entry[] }[];
   readonly guardrails?: readonly object[];
   readonly workspaces: readonly [{ readonly guardrails?: readonly string[]; readonly keys: readonly object[] }];
@@ -129,6 +129,16 @@ describe('gw import litellm', () => {
     const orders = await imported('orders.yaml');
     expect(modelIn(orders, 'chat')).toMatchObject([{ provider: 'openai', weight: 1 }, { provider: 'anthropic' }]);
     expect(modelIn(orders, 'chat')?.[1]?.weight).toBeUndefined();
+  });
+
+  it('calls Claude on Vertex AI on Messages, below the address of every publisher there, and Gemini as usual', async () => {
+    const { providers } = await imported('vertex.yaml');
+    const address = expect.stringMatching(/\/publishers\/google$/);
+    expect(providers.map(({ base_url, apis }) => [base_url, apis])).toEqual([
+      [address, ['messages']],
+      [address, undefined],
+      [address, undefined],
+    ]);
   });
 
   it('takes weights, limits of deployments and aliases over', async () => {

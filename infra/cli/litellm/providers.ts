@@ -21,7 +21,7 @@ export interface ImportedProvider {
   readonly apis?: string[];
 }
 
-type Unnamed = Omit<ImportedProvider, 'id' | 'apis'>;
+type Unnamed = Omit<ImportedProvider, 'id'>;
 
 /** Where a deployment says what: in its parameters, or in the credential that they name. */
 export type ParameterPath = (name: string) => Path;
@@ -54,7 +54,7 @@ export class ImportedProviders {
     const apis = written.kind === undefined ? [api] : undefined;
     const known = this.#providers.get(key);
     if (known !== undefined) {
-      if (known.apis !== undefined && !known.apis.includes(api)) known.apis.push(api);
+      if (apis !== undefined && known.apis?.includes(api) === false) known.apis.push(api);
       return known;
     }
     const provider = { id: this.#freeId(preferredId ?? named.prefix), ...written, ...(apis && { apis }) };
@@ -183,7 +183,7 @@ export class ImportedProviders {
     return { kind: 'bedrock', region: written ?? named ?? regionDefault };
   }
 
-  /** Models of Anthropic have an address of their own there. */
+  /** Models of Anthropic speak an interface of their own there. */
   #vertex(at: ParameterPath, name: string): Unnamed {
     const source = this.#source;
     const project = source.text(at('vertex_project'));
@@ -192,14 +192,14 @@ export class ImportedProviders {
     }
     const location = source.text(at('vertex_location')) ?? vertexLocationDefault;
     const host = location === 'global' ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
-    const publisher = name.startsWith('claude') ? 'anthropic' : 'google';
     const variable = source.variableOf(at('vertex_credentials'));
     if (source.use(at('vertex_credentials')) === undefined || variable === undefined) {
       source.note(at('vertex_credentials'), 'the variable VERTEX_SERVICE_ACCOUNT takes the JSON of a service account');
     }
     return {
       kind: 'vertex',
-      base_url: `https://${host}/v1/projects/${project ?? 'PROJECT'}/locations/${location}/publishers/${publisher}`,
+      base_url: `https://${host}/v1/projects/${project ?? 'PROJECT'}/locations/${location}/publishers/google`,
+      ...(name.startsWith('claude') && { apis: ['messages'] }),
       auth: { gcp: { env: variable ?? 'VERTEX_SERVICE_ACCOUNT' } },
     };
   }
