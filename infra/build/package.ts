@@ -13,7 +13,7 @@ import { noticesFile, noticesOf } from './notices.ts';
 import { writePage } from './page.ts';
 
 /** Bound of all files together, unpacked. */
-export const packageMaxBytes = 8 * 1024 * 1024;
+const packageMaxBytes = 8 * 1024 * 1024;
 
 /** Started by name, beside the code that starts them. */
 const entries = {

@@ -17,7 +17,7 @@ const messagesMaxLength = 2_000;
 /** One thread: its store takes one call at a time, and each hand-over between threads costs as much as a tenth of a call. */
 const env = { TOKIO_WORKER_THREADS: '1' };
 
-export interface DynamoEngine {
+interface DynamoEngine {
   readonly endpoint: string;
   stop(): Promise<void>;
 }

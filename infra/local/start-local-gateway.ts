@@ -24,7 +24,7 @@ import { readTlsFiles } from './tls-files.ts';
 
 export type { StartOptions };
 
-export interface LocalGateway {
+interface LocalGateway {
   readonly url: string;
   readonly log: Log;
   stop(): Promise<void>;

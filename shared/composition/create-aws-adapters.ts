@@ -18,7 +18,7 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { CompositionOptions } from './create-gateway-composition.ts';
 import { stageBlobs } from './stage-blobs.ts';
 
-export interface AwsAdapters {
+interface AwsAdapters {
   readonly wrapper: KeyWrapper;
   readonly blobs: BlobStore;
   readonly credentials: CredentialSource;

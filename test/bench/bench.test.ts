@@ -6,15 +6,15 @@ import { type BenchFigures, compare, summaryOf, targetsOf } from '../../infra/be
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { runAgainst } from '../../infra/bench/against/run-against.ts';
 import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
-import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
-import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts';
+import { scaleReport } from '../../infra/bench/sections/scale.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startPeers } from '../../infra/bench/test-bed/peer.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
+import { writeUnitsPerCall } from '../support/costs.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -257,6 +257,7 @@ describeOnDynamo('the proxy before the store', () => {
 
 describe('the scale model', () => {
   const item = { writes: 2, bytes: 500, bytesPerCallInFlight: 0 };
+  type Measured = Parameters<typeof scaleReport>[0];
   const flat: Measured = { keys: item, ledger: item, limits: item, records: item, statistics: item };
   const carried = (measured: Measured) => scaleReport(measured).tables[1]?.rows.map((row) => row.slice(1));
   const verdicts = (measured: Measured) => scaleReport(measured).targets.map(([, ...judged]) => judged);

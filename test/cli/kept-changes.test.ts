@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createAdministration, createOperator } from '../../shared/configuration/administration/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { keySettings, type SettingRows, workspaceSettings } from '../../shared/configuration/settings/index.ts';
@@ -22,7 +22,7 @@ type File = any;
 let folder: string;
 let data: string;
 let tables: TestStore;
-const running: LocalGateway[] = [];
+const running: Awaited<ReturnType<typeof startLocalGateway>>[] = [];
 
 beforeEach(async () => {
   folder = temporaryFolder();

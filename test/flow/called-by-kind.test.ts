@@ -1,9 +1,10 @@
 // Each kind of provider as its own documentation has it: path, headers and body, at a fake that refuses what its format has not.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import type { LoggedRequest } from '../../infra/local/simulator/index.ts';
 import { type ProviderKind, providerKindNames, providerKinds } from '../../shared/configuration/model-list/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts';
+
+type CallOfProvider = Harness['simulator']['calls'][number];
 
 type Json = Record<string, unknown>;
 interface Documented {
@@ -136,7 +137,7 @@ describe('a provider that says its kind alone', () => {
     await endpoint.stop();
   });
 
-  async function received(path: string, body: Json): Promise<LoggedRequest | undefined> {
+  async function received(path: string, body: Json): Promise<CallOfProvider | undefined> {
     harness.simulator.clear();
     const answer = await harness.postTo(path, body);
     expect(answer.status).toBe(200);
@@ -145,9 +146,9 @@ describe('a provider that says its kind alone', () => {
     return harness.simulator.calls[0];
   }
   const chat = (kind: ChatKind, more: Json = {}) => received('/chat/completions', hello(`m-${kind}`, more));
-  const keyOf = ({ headers = {} }: Partial<LoggedRequest> = {}) =>
+  const keyOf = ({ headers = {} }: Partial<CallOfProvider> = {}) =>
     Object.entries(headers).filter(([name]) => keyHeaders.includes(name));
-  const expectKeyOf = (kind: ChatKind, call: LoggedRequest | undefined) => {
+  const expectKeyOf = (kind: ChatKind, call: CallOfProvider | undefined) => {
     const { key } = documented[kind];
     expect(keyOf(call)).toEqual(key === undefined ? [] : [key]);
   };

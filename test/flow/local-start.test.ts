@@ -10,11 +10,11 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { type DynamoEngine, startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
+import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
 import { isDemoCatalogue } from '../../infra/local/demo/demo-file.ts';
 import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traffic.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createKeyStore, createOperatorStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
 import { canonicalJson, sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -38,7 +38,7 @@ let folder: string;
 let data: string;
 let store: Store;
 let closeStore: () => Promise<void>;
-const running: LocalGateway[] = [];
+const running: Awaited<ReturnType<typeof startLocalGateway>>[] = [];
 const knownVariables = [
   ...[realKeyName, 'GROQ_API_KEY', 'MISTRAL_API_KEY', 'DEEPSEEK_API_KEY'],
   ...['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'],
@@ -535,7 +535,7 @@ describe('the address', () => {
 });
 
 describeOnDynamo('gateways on one --dynamodb, started in different folders', () => {
-  let dynamo: DynamoEngine;
+  let dynamo: Awaited<ReturnType<typeof startDynamoEngine>>;
   beforeEach(async () => {
     dynamo = await startDynamoEngine();
   });

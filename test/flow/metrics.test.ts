@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { readOptions } from '../../infra/local/start-options.ts';
 import { createCallMetrics, createMetricsText, type MetricValues } from '../../infra/metrics/index.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
@@ -79,7 +79,7 @@ async function call(url: string, model: string, more: object = {}, authorization
 }
 
 describe('the metrics of a process', () => {
-  let gateway: LocalGateway;
+  let gateway: Awaited<ReturnType<typeof startLocalGateway>>;
   let ownPort = '';
   let operators: Record<'all' | 'one', string>;
 

@@ -1,7 +1,7 @@
 // The operator's log of a call: its path through providers, a wrong key, the provider's own words. None of these words
 // reach a client, and no line contains a credential, a prompt or an answer.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { logLineBytes, streamBytesPerToken } from '../../infra/bench/costs.ts';
+import { logLineBytes, streamBytesPerToken } from '../support/costs.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 

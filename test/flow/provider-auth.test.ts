@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import type { LoggedRequest } from '../../infra/local/simulator/index.ts';
 import { localCredentials } from '../../shared/composition/index.ts';
 import type { ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -10,6 +9,8 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { startTokenEndpoint, type TokenEndpoint, tokenAnswer } from '../support/token-endpoint.ts';
 import { eventually } from '../support/watched-clock.ts';
+
+type CallOfProvider = Harness['simulator']['calls'][number];
 
 const identity = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'canary-secret-of-the-role', sessionToken: 'token-1' };
 const sigv4 = (service: string, region = 'eu-west-1') => ({ auth: { sigv4: { service, region } } });
@@ -107,7 +108,7 @@ function signatureOf(url: URL, headers: Readonly<Record<string, string>>, body: 
 }
 
 /** Over the very bytes that arrived. */
-function expectSigned(call: LoggedRequest | undefined, scope: string): void {
+function expectSigned(call: CallOfProvider | undefined, scope: string): void {
   if (call === undefined) throw new Error('no call arrived');
   const { authorization = '', ...sent } = call.headers;
   const [, day = '', names = '', signature] =

@@ -1,7 +1,6 @@
 // Write units of calls through the uploaded bundle, under the variables of the template, by DynamoDB's count.
 import { dirname } from 'node:path';
 import { expect, it } from '#jest';
-import { writeUnitsPerCall, writeUnitsWithoutLimits } from '../../infra/bench/costs.ts';
 import { jsonBody } from '../../infra/bench/measuring-client.ts';
 import { gatewayFileText, limitedCall, models, newKeys } from '../../infra/bench/test-bed/bench-file.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
@@ -10,6 +9,7 @@ import { type StoreRequest, startStoreProxy } from '../../infra/bench/test-bed/s
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
 import { builtBundle } from '../support/built-bundles.ts';
 import { startBundledFunction } from '../support/bundled-function.ts';
+import { writeUnitsPerCall, writeUnitsWithoutLimits } from '../support/costs.ts';
 import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { startGatewayBackends } from '../support/gateway-backends.ts';
 import { applyGatewayText } from '../support/gateway-file.ts';

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { projectRoot } from '../../infra/verify/verify-step.ts';
+import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundation/constants/index.ts';
 import {
   breakEven,
   callCosts,
@@ -20,7 +23,7 @@ import {
   usualCall,
   writeUnitsPerCall,
   writeUnitsWithoutLimits,
-} from '../../infra/bench/costs.ts';
+} from '../support/costs.ts';
 import {
   liteLlmMonth,
   liteLlmSetups,
@@ -28,10 +31,7 @@ import {
   wholeMonth,
   writesOnDemandMonth,
   writesProvisionedMonth,
-} from '../../infra/bench/month-costs.ts';
-import { stageSettings } from '../../infra/cdk/stage-settings.ts';
-import { projectRoot } from '../../infra/verify/verify-step.ts';
-import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundation/constants/index.ts';
+} from './month-costs.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');

@@ -8,7 +8,6 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { beforeEach, describe, expect, it } from '#jest';
 import { planOriginChange } from '../../infra/cdk/deployment/accepted-origins.ts';
 import { planComputeChange } from '../../infra/cdk/deployment/check-before-deployment.ts';
-import type { RouteAnswer } from '../../infra/cdk/deployment/check-routes.ts';
 import { readCommit } from '../../infra/cdk/deployment/commit.ts';
 import { cdkRuns, readDeployOptions, stagesLine } from '../../infra/cdk/deployment/deploy-options.ts';
 import { deployStage } from '../../infra/cdk/deployment/deploy-stage.ts';
@@ -379,7 +378,10 @@ describe('the whole command', () => {
       readonly builder?: () => string;
       readonly secondsPerAnswer?: number;
       /** Of the deployed stage. Rejects where nothing answers. */
-      readonly answer?: (url: string, headers: Readonly<Record<string, string>>) => RouteAnswer;
+      readonly answer?: (
+        url: string,
+        headers: Readonly<Record<string, string>>,
+      ) => { readonly status: number; readonly text: string };
     } = {},
   ): Promise<Run> {
     const events: string[] = [];

@@ -11,7 +11,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import type { DeployedStage, SmokeOptions } from '../../infra/verify/smoke/checks.ts';
 import { openDeployedStage } from '../../infra/verify/smoke/deployed-stage.ts';
 import { describeArrival } from '../../infra/verify/smoke/smoke-client.ts';
@@ -23,7 +23,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 describe('the smoke test', () => {
   let simulator: Simulator;
-  let gateway: LocalGateway;
+  let gateway: Awaited<ReturnType<typeof startLocalGateway>>;
   let options: SmokeOptions;
   beforeAll(async () => {
     // A stream of fifty parts takes a fifth of a second: twice the least that distinguishes it from one that was held back.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
-import { type CallSearch, findCall, findCalls } from '../../shared/accounting/reports/index.ts';
+import { findCall, findCalls } from '../../shared/accounting/reports/index.ts';
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { callRecord } from '../support/call-record.ts';
@@ -174,7 +174,7 @@ async function write(workspace: string, minutes: number, more: Partial<CallRecor
   await records.write(callRecord({ workspace, arrivedAtMs, executionId: idOf(minutes, workspace), ...more }));
 }
 
-const search = (more: Partial<CallSearch> = {}) => {
+const search = (more: Partial<Parameters<typeof findCalls>[0]> = {}) => {
   queries = 0;
   const everything = { sinceMs: nowMs - 200 * hourMs, beforeMs: nowMs, limit: 100, matches: () => true };
   return findCalls({ records, workspaces: ['team'], ...everything, ...more });

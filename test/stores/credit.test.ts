@@ -5,7 +5,6 @@ import {
   type CreditHold,
   type CreditLedger,
   type CreditSummary,
-  type CreditTake,
   createCreditLedger,
 } from '../../shared/accounting/credit/index.ts';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
@@ -27,7 +26,7 @@ onEachStore((start) => {
   const holdLifeMs = 70_000;
   const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + holdLifeMs });
 
-  function holdOf(take: CreditTake): CreditHold {
+  function holdOf(take: Awaited<ReturnType<CreditLedger['take']>>): CreditHold {
     if (take.kind !== 'taken') throw new Error(`not taken: ${take.kind}`);
     return take.hold;
   }

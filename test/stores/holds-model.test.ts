@@ -14,7 +14,6 @@ import {
   type Hold,
   readAmount,
   readHeld,
-  settlementRetryMs,
 } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import {
@@ -27,6 +26,9 @@ import {
 import { manualClock } from '../support/manual-clock.ts';
 import type { TestStore } from '../support/test-store.ts';
 import { onEachStore } from './each-store.ts';
+
+/** Time for which an unanswered settlement is sent again. */
+const settlementRetryMs = 30_000;
 
 onEachStore((start) => {
   let test: TestStore;

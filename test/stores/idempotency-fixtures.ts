@@ -1,8 +1,4 @@
-import {
-  type Completion,
-  createIdempotencyStore,
-  type StoredResult,
-} from '../../shared/accounting/idempotency/index.ts';
+import { createIdempotencyStore, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
@@ -44,7 +40,7 @@ export function keyScenario(
         nowMs: clock.nowMs(),
         leaseUntilMs: clock.nowMs() + holdLifeMs,
       }),
-    complete: (owner: string, result: Completion['result']) =>
+    complete: (owner: string, result: Parameters<typeof records.complete>[0]['result']) =>
       records.complete({ workspace, key, owner, result, nowMs: clock.nowMs() }),
     release: (owner: string) => records.release({ workspace, key, owner }),
   };

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import {
-  createSpanStore,
-  recordLifeSeconds,
-  type SpanClaim,
-  type StoredResult,
-} from '../../shared/accounting/idempotency/index.ts';
+import { createSpanStore, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
@@ -16,6 +11,8 @@ import { manualClock } from '../support/manual-clock.ts';
 import type { TestStore } from '../support/test-store.ts';
 import { onEachStore } from './each-store.ts';
 import { incompressible, keyScenario, resultOf, sendingTwice } from './idempotency-fixtures.ts';
+
+const recordLifeSeconds = 24 * 60 * 60;
 
 onEachStore((start) => {
   let database: TestStore;
@@ -379,7 +376,7 @@ onEachStore((start) => {
         claim: async ({
           fingerprint: inputs,
           ...more
-        }: Partial<Omit<SpanClaim, 'fingerprint'>> & { fingerprint?: string } = {}) => {
+        }: Partial<Omit<Parameters<typeof spans.claim>[0], 'fingerprint'>> & { fingerprint?: string } = {}) => {
           owners += 1;
           const owner = `owner-${owners}`;
           const claim = {

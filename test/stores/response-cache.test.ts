@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type CachedAnswer,
   type CacheKey,
-  type CacheKeyParts,
   createResponseCache,
   openCacheKeys,
 } from '../../shared/accounting/response-cache/index.ts';
@@ -130,7 +129,7 @@ describe('keys', () => {
     stream_options: { include_usage: true },
     some_unknown_member: { deep: [1, { deeper: null }] },
   };
-  type KeyParts = CacheKeyParts & { readonly model: string };
+  type KeyParts = Parameters<typeof openCacheKeys>[0] & { readonly model: string };
   const parts: KeyParts = {
     interfaceId: 'chat-completions',
     workspace: 'team-a',
@@ -173,7 +172,7 @@ describe('keys', () => {
       },
     );
 
-    it.each<[string, CacheKeyParts['policy'], CacheKeyParts['policy']]>([
+    it.each<[string, KeyParts['policy'], KeyParts['policy']]>([
       ['zdr that is not asked for', { zdr: false }, {}],
       ['collection that is allowed', { data_collection: 'allow' }, {}],
       ['regions in another order', { data_residency: ['eu', 'de'] }, { data_residency: ['de', 'eu', 'de'] }],

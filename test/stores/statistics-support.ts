@@ -4,7 +4,7 @@
 import {
   createStatisticsReader,
   createStatisticsRecorder,
-  type ObservedCall,
+  type StatisticsRecorder,
 } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
@@ -24,6 +24,8 @@ export const recorderOf = ({ store, clock }: Instance) =>
   createStatisticsRecorder({ store, clock, randomness: systemRandomness });
 
 export const readerOf = ({ store, clock }: Instance) => createStatisticsReader({ store, clock });
+
+export type ObservedCall = Parameters<StatisticsRecorder['record']>[0];
 
 export async function recordAll(instance: Instance, calls: readonly ObservedCall[]): Promise<void> {
   const recorder = recorderOf(instance);

@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import type { ObservedCall } from '../../shared/accounting/provider-health/index.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';
-import { readerOf, recordAll, watchedStore, windowMs, windowStartMs, withRealTimers } from './statistics-support.ts';
+import {
+  type ObservedCall,
+  readerOf,
+  recordAll,
+  watchedStore,
+  windowMs,
+  windowStartMs,
+  withRealTimers,
+} from './statistics-support.ts';
 
 let tables: TestStore;
 let clock: ManualClock;

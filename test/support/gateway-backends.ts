@@ -3,7 +3,7 @@ import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
-import { createLog, type LogLevel } from '../../shared/foundation/log/index.ts';
+import { createLog } from '../../shared/foundation/log/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import type { TestStore } from './test-store.ts';
@@ -19,10 +19,12 @@ export interface BackendOptions {
   /** Default: off. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** Default: `info`. */
-  readonly logLevel?: LogLevel;
+  readonly logLevel?: LogOptions['level'];
   /** Default: true. */
   readonly joinsWrites?: boolean | undefined;
 }
+
+type LogOptions = Parameters<typeof createLog>[0];
 
 export interface GatewayBackends {
   readonly simulator: Simulator;

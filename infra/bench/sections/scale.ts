@@ -16,7 +16,7 @@ interface ItemFigures {
   /** That each call in flight adds. */
   readonly bytesPerCallInFlight: number;
 }
-export type Measured = Readonly<Record<WrittenTable, ItemFigures>>;
+type Measured = Readonly<Record<WrittenTable, ItemFigures>>;
 
 const callsInFlight = 100;
 const countedCalls = 20;

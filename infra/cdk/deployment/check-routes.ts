@@ -11,7 +11,7 @@ import {
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
-export interface RouteAnswer {
+interface RouteAnswer {
   readonly status: number;
   readonly text: string;
 }

@@ -11,7 +11,7 @@ import { createScriptedFaults, type ScriptedFaults } from './scripted-faults.ts'
 import { answerFault, type ServerState, serveLog, serveRequest } from './serve-request.ts';
 import { createStoredResponses } from './stored-responses.ts';
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** 0: any free port. */
   readonly port?: number;
   readonly host?: string;

@@ -10,7 +10,7 @@ export {
   readSlotsInUse,
 } from './counter.ts';
 export { type Counters, createCounters } from './counters.ts';
-export { type ItemWriter, queueWaitMaxMs, type SettlementOptions } from './item-writer.ts';
+export type { ItemWriter, SettlementOptions } from './item-writer.ts';
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
 export { concurrencyOf, hasOwnLimits } from './key-admission.ts';
 export { keyAttributes, keySlots, readKeySpending } from './key-limits.ts';
@@ -23,6 +23,5 @@ export {
   storedSecrets,
 } from './key-secrets.ts';
 export type { SettlementOutcome } from './requests.ts';
-export { settlementRetryMs } from './settle-once.ts';
 export type { UpdateDraft } from './update-draft.ts';
 export { readWindowUse, requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

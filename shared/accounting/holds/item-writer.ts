@@ -11,7 +11,7 @@ import type { AfterCall, Assess, Assessment, ReservationOutcome, SettlementOutco
 import { contended, createSettleOnce } from './settle-once.ts';
 
 /** How long a request may wait in the process for its turn. */
-export const queueWaitMaxMs = 10_000;
+const queueWaitMaxMs = 10_000;
 /** Each after the first follows a write of another process, or a changed configuration. */
 const asksMax = 10;
 /** Items remembered as they were last answered, some 3 KB each. */

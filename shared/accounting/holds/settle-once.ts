@@ -9,7 +9,7 @@ import type { AfterCall, SettlementOutcome } from './requests.ts';
 import { hasMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */
-export const settlementRetryMs = 30_000;
+const settlementRetryMs = 30_000;
 /** Each after the first follows a write of another process. */
 const writesMax = 10;
 /**

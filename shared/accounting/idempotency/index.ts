@@ -1,4 +1,4 @@
-export { recordLifeSeconds, type StoredResult } from './record.ts';
-export { type Completion, createIdempotencyStore, type IdempotencyStore } from './record-store.ts';
-export { type Fingerprint, fingerprint, type SentHeaders } from './request-fingerprint.ts';
-export { createSpanStore, type SpanClaim, type SpanStore } from './spans.ts';
+export type { StoredResult } from './record.ts';
+export { createIdempotencyStore, type IdempotencyStore } from './record-store.ts';
+export { type Fingerprint, fingerprint } from './request-fingerprint.ts';
+export { createSpanStore, type SpanStore } from './spans.ts';

@@ -33,7 +33,7 @@ type ClaimOutcome =
   /** The call is done, and its answer was too long to be stored. */
   | { readonly kind: 'done_unstored' };
 
-export interface Completion extends KeyOwner {
+interface Completion extends KeyOwner {
   /** A complete 2xx answer: nothing else is ever stored. Without a body, or with one that is too long, its call is done. */
   readonly result: Omit<StoredResult, 'body'> & { readonly body: string | undefined };
   readonly nowMs: number;

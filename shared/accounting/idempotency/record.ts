@@ -13,7 +13,7 @@
 import type { Fingerprint } from './request-fingerprint.ts';
 
 /** Counted from the claim while a call runs, from its completion once it is done. */
-export const recordLifeSeconds = 24 * 60 * 60;
+const recordLifeSeconds = 24 * 60 * 60;
 
 /** An answer as it left the gateway. */
 export interface StoredResult {

@@ -8,7 +8,7 @@ import { type CallPath, type PassedOn, passesAnything } from '../../protocol/int
 import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 
 /** Header values as sent, by lower-case name. */
-export type SentHeaders = Readonly<Record<string, readonly string[]>>;
+type SentHeaders = Readonly<Record<string, readonly string[]>>;
 
 interface Inputs {
   readonly interfaceId: InterfaceId;

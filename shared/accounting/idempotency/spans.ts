@@ -32,7 +32,7 @@ const spanLifeSeconds = 30 * 24 * 60 * 60;
  */
 const withdrawnSeconds = 24 * 60 * 60;
 
-export interface SpanClaim {
+interface SpanClaim {
   readonly workspace: string;
   /** As sent. */
   readonly spanId: string;

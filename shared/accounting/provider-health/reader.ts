@@ -134,7 +134,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
 // The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the next ones.
 
 /** Longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this long. */
-export const leaseMs = 10_000;
+const leaseMs = 10_000;
 /** A snapshot is not served after a minute; the rest of its life is for operators who look back. */
 const snapshotLifeSeconds = 60 * 60;
 

@@ -7,7 +7,7 @@ import { type CounterShards, createCounterShards } from './counter-shards.ts';
 import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, windowMs } from './layout.ts';
 import { bucketOf } from './statistics.ts';
 
-export interface ObservedCall {
+interface ObservedCall {
   /** Catalogue ids. */
   readonly model: string;
   readonly provider: string;
@@ -50,7 +50,7 @@ interface StatisticsRecorderOptions {
 }
 
 /** Different counters that wait at a time: about 1 MB, and far more than the calls of one write's duration make. */
-export const waitingCountersMax = 10_000;
+const waitingCountersMax = 10_000;
 /** Counters in one write: the expression stays below 2 KB where 4 KB are allowed. */
 const countersPerWriteMax = 150;
 

@@ -10,7 +10,7 @@ export type Histogram = Map<number, number>;
 
 const growth = 1.12;
 /** The last bucket starts at 1.12^99 = 74.6 seconds, past every deadline, and two digits name it. */
-export const lastBucket = 99;
+const lastBucket = 99;
 
 /**
  * The bucket of a duration: number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also everything

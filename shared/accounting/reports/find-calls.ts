@@ -7,7 +7,7 @@ import { formatTags, type Tags, tagOf } from '../../protocol/wire/index.ts';
 import { type CallRecord, type CallRecords, classOf, errorCodeOf } from '../call-records/index.ts';
 import { type CallRange, keepCalls, readCalls, readNewestFirst } from './newest-first.ts';
 
-export interface CallSearch extends CallRange {
+interface CallSearch extends CallRange {
   readonly limit: number;
   readonly matches: (record: CallRecord) => boolean;
   /** Sort order; the newest first by default. */

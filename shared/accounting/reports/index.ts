@@ -2,7 +2,6 @@ export { type CallPageQuery, isCallPosition, readCallPage } from './call-page.ts
 export {
   type CallFilter,
   type CallOrder,
-  type CallSearch,
   callOrders,
   findCall,
   findCalls,

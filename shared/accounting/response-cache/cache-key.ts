@@ -5,7 +5,7 @@ import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
 import { canonicalText, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
 
-export interface CacheKeyParts {
+interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
   readonly interfaceId: InterfaceId;
   /** What the path asks of the model, where it names one. */

@@ -10,9 +10,9 @@ import { SealBroken } from './aes-gcm.ts';
 import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts';
 
 /** How long a connection may be used after the right to unwrap was removed. */
-export const dataKeyLifeMs = 300_000;
+const dataKeyLifeMs = 300_000;
 /** Connections an instance serves within that time; above it the one used longest ago is unwrapped again. */
-export const dataKeysMax = 1_000;
+const dataKeysMax = 1_000;
 
 interface DataKeys {
   /**

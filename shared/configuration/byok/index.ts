@@ -13,7 +13,7 @@ export {
   connectionsPerWorkspaceMax,
   createConnectionStore,
 } from './connection-store.ts';
-export { closedVault, createKeyVault, type SealedKey } from './key-vault.ts';
+export { closedVault, createKeyVault } from './key-vault.ts';
 export type { KeyWrapper } from './key-wrapper.ts';
 export { kmsKeyWrapper } from './kms-key-wrapper.ts';
 export { localKeyWrapper, masterKeyFile } from './local-key-wrapper.ts';

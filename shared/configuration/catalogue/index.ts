@@ -22,7 +22,7 @@ export {
 } from './catalogue.ts';
 export * from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader, refuseWhilePaused } from './catalogue-reader.ts';
-export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
+export { type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
 export * from './credential-pool.ts';
 export {
   byAnyEffort,

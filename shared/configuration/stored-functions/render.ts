@@ -7,7 +7,7 @@ import type { MessageTemplate } from './function-document.ts';
 import { formatReference, type Reference, readTemplate } from './template.ts';
 
 /** All texts of one provider call together: the largest body that a client itself may send on a plain call. */
-export const renderedMaxBytes = plainBodyMaxBytes;
+const renderedMaxBytes = plainBodyMaxBytes;
 
 export interface StepOutput {
   /** The answer of the step as it came. */

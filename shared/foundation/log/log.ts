@@ -94,7 +94,7 @@ export interface Log {
 }
 
 const logLevels = ['info', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
 interface LogOptions {
   readonly clock: Clock;

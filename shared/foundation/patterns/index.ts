@@ -18,11 +18,11 @@ interface Pattern {
 }
 
 /** The engine sees so much at once: where each match looks far ahead, all of them take the square of it. */
-export const pieceCharacters = 4_096;
+const pieceCharacters = 4_096;
 /** A match that begins a piece and reaches its end is followed so far: it may go on. */
 const followedCharacters = 8 * pieceCharacters;
 /** A match of this length is found wherever the pieces are cut. */
-export const matchMaxCharacters = 1_024;
+const matchMaxCharacters = 1_024;
 
 /** Undefined where it compiles. */
 export function patternFault(source: string): string | undefined {

@@ -40,7 +40,7 @@ export interface NodeConnections {
   endHttp2(): void;
 }
 
-export interface NodeConnectionBounds extends ConnectionBounds {
+interface NodeConnectionBounds extends ConnectionBounds {
   readonly waitingMaxBytes?: number;
   readonly hasTls?: boolean;
 }

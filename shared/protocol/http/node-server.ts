@@ -51,7 +51,7 @@ export interface NodeServer {
   inFlight(): number;
 }
 
-export interface NodeServerOptions {
+interface NodeServerOptions {
   /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
   readonly anyHost?: boolean;
   /** A certificate and its key, in PEM form: the server speaks TLS. */

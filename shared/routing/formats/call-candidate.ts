@@ -153,7 +153,7 @@ const betasIn = ({ passedOn: { headers } }: FormatCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
 /** A call, as far as formats read it. */
-export interface FormatCall {
+interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;

@@ -4,7 +4,7 @@ import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
 
 /** Live statistics of a candidate. */
-export interface CandidateStats {
+interface CandidateStats {
   /** Undefined when nothing succeeded lately. */
   readonly medianLatencyMs: number | undefined;
   readonly throughputRpm: number;

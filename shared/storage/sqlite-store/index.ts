@@ -1,2 +1,2 @@
-export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './open-sqlite-store.ts';
+export { openSqliteStore } from './open-sqlite-store.ts';
 export { hasStoreFile, StoreFileRefused } from './store-file.ts';

@@ -9,7 +9,7 @@ import { createSqliteStore } from './sqlite-store.ts';
 import { damagedText, databasePath, formatVersion, isDamaged, openStoreFile, StoreFileRefused } from './store-file.ts';
 import { createTransactions } from './transactions.ts';
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** In memory if absent. */
   readonly folder?: string | undefined;
   /** Whether acknowledged writes survive a loss of power too. */
@@ -21,7 +21,7 @@ export interface SqliteStoreOptions {
   readonly freezesItems?: boolean;
 }
 
-export interface SqliteStore {
+interface SqliteStore {
   readonly store: Store;
   /** How many items a table has, and the bytes of their texts. Reads all of its rows: for the operator. */
   countItems(table: TableName): { readonly items: number; readonly bytes: number };

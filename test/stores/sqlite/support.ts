@@ -3,20 +3,14 @@ import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  openSqliteStore,
-  type SqliteStore,
-  type SqliteStoreOptions,
-} from '../../../shared/storage/sqlite-store/index.ts';
+import { openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const fileOf = (folder: string): string => join(folder, 'gw.sqlite');
 
-export interface FolderStore extends SqliteStore {
-  readonly folder: string;
-}
+export type FolderStore = Awaited<ReturnType<typeof openSqliteStore>> & { readonly folder: string };
 
-export async function openFolder(options: SqliteStoreOptions = {}): Promise<FolderStore> {
+export async function openFolder(options: Parameters<typeof openSqliteStore>[0] = {}): Promise<FolderStore> {
   const folder = options.folder ?? temporaryFolder();
   return { ...(await openSqliteStore({ ...options, folder, freezesItems: true })), folder };
 }

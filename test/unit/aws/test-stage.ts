@@ -1,5 +1,5 @@
 // Adapters of a deployed stage, put together as the gateway does it.
-import { type AwsAdapters, createAwsAdapters } from '../../../shared/composition/index.ts';
+import { createAwsAdapters } from '../../../shared/composition/index.ts';
 import { readEnvironment } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
@@ -12,9 +12,7 @@ export const awsIdentity = {
   sessionToken: 'exampleSessionToken0123456789',
 } as const;
 
-export interface TestStage extends AwsAdapters {
-  readonly lines: readonly string[];
-}
+export type TestStage = ReturnType<typeof createAwsAdapters> & { readonly lines: readonly string[] };
 
 export interface TestStageOptions {
   readonly clock?: Clock;

@@ -4,13 +4,12 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from '#jest';
 import { commandCallTimeoutMs } from '../../../infra/cli/target/target.ts';
 import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
-import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
+import { createDataKeys } from '../../../shared/configuration/byok/data-keys.ts';
 import {
   type Connection,
   type KeyWrapper,
   localKeyWrapper,
   quoteBudget,
-  type SealedKey,
 } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
@@ -21,6 +20,10 @@ import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { isWiped, place, vaultOn, watchedWrapper } from '../../support/watched-wrapper.ts';
+
+const dataKeysMax = 1_000;
+
+const dataKeyLifeMs = 300_000;
 
 const canary = 'canary-Key-7Q2-provider';
 
@@ -97,7 +100,7 @@ describe('a sealed key', () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...members), fc.nat(), async (member, position) => {
         const bytes = sealed[member];
-        const changed: SealedKey = { ...sealed, [member]: flipped(bytes, position % bytes.byteLength) };
+        const changed = { ...sealed, [member]: flipped(bytes, position % bytes.byteLength) };
         await expect(vault.open(place, changed)).rejects.toMatchObject({ name: 'SealBroken' });
       }),
       { numRuns: 60 },

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import {
   type CatalogueDocument,
-  type CataloguePointer,
   type CatalogueStore,
   createCatalogueReader,
   createCatalogueStore,
@@ -125,10 +124,12 @@ describe('the store', () => {
     (await database.store.get('config', `CATALOGUE#${version}`))?.expires_at_epoch_seconds;
 });
 
+type Pointer = Parameters<CatalogueStore['readDocument']>[0];
+
 describe('the reader', () => {
   const staleMaxMs = 3_600_000;
 
-  const documentOf = ({ version, disabledProviders }: CataloguePointer): CatalogueDocument => ({
+  const documentOf = ({ version, disabledProviders }: Pointer): CatalogueDocument => ({
     service: { function_execution: 'enabled', function_concurrency: null, queue_ms: Number(version) },
     providers: [providerOf('acme', { status: disabledProviders.includes('acme') ? 'disabled' : 'enabled' })],
     models: [],
@@ -147,7 +148,7 @@ describe('the reader', () => {
       if (isDown) throw new StoreUnavailable('down');
       return stored === undefined ? undefined : { version: stored, disabledProviders: disabled };
     },
-    readDocument: async (pointer: CataloguePointer) => {
+    readDocument: async (pointer: Pointer) => {
       calls.push('body');
       if (isDown) throw new StoreUnavailable('down');
       return documentOf(pointer);

@@ -4,7 +4,6 @@ import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/i
 import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { createEnvelopes, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
-import type { FormatCall } from '../../../shared/routing/formats/call-candidate.ts';
 import {
   type CandidateRequest,
   callCandidate,
@@ -137,7 +136,7 @@ export async function ask({
     scope: { correlationId: 'call-1' },
     envelopes,
     policy: {},
-  } as unknown as FormatCall;
+  } as unknown as Parameters<typeof callCandidate>[0];
   const ofOneRequest = () => {
     throw new Error('a call of one request');
   };

@@ -27,13 +27,14 @@ import { responseSettings } from '../../../shared/protocol/interfaces/responses/
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
 import { createEnvelopes, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
-import { partsAtOnceMax } from '../../../shared/routing/formats/hub/targets/answer-pieces.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
 import { ruledMessages, rulesOf } from '../../../shared/routing/formats/target-rules/index.ts';
 import { inTurns } from '../../support/in-turns.ts';
 import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
+
+const partsAtOnceMax = 256;
 
 const count = 1_000;
 /** How often one of the parts is looked at, at most: for its kind, its place, and what it says. */

@@ -8,7 +8,6 @@ import {
   createLineBatches,
   createLog,
   type LogFields,
-  type LogLevel,
   maskKeys,
   maskSecrets,
   redact,
@@ -444,7 +443,7 @@ describe('the credentials of the process', () => {
 
 const clock = { nowMs: () => 1_800_000_000_000, after: () => () => {} };
 
-function logInto(level: LogLevel = 'info') {
+function logInto(level: Parameters<typeof createLog>[0]['level'] = 'info') {
   const lines: string[] = [];
   return { log: createLog({ clock, level, write: (line) => lines.push(line) }), lines };
 }

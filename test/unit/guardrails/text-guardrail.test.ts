@@ -2,10 +2,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { PersonalType } from '../../../shared/configuration/catalogue/index.ts';
-import { compilePattern, matchMaxCharacters, pieceCharacters } from '../../../shared/foundation/patterns/index.ts';
+import { compilePattern } from '../../../shared/foundation/patterns/index.ts';
 import { wordFinder } from '../../../shared/routing/guardrails/find-words.ts';
 import { type TextGuardrail, textGuardrail } from '../../../shared/routing/guardrails/text-guardrail.ts';
 import { newKey } from '../../support/gateway-file.ts';
+
+const matchMaxCharacters = 1_024;
+
+/** A pattern reads a long text in pieces of this length. */
+const pieceCharacters = 4_096;
 
 const rules = { on: ['input', 'output'], on_failure: 'block', timeout_ms: 5_000, window_characters: 1_000 } as const;
 const common = { ...rules, on: [...rules.on] };

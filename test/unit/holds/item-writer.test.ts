@@ -1,6 +1,6 @@
 // How requests for one item gather while a write is under way, on a store that answers when the test says so.
 import { describe, expect, it } from '#jest';
-import { type Counter, createCounters, queueWaitMaxMs } from '../../../shared/accounting/holds/index.ts';
+import { type Counter, createCounters } from '../../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import {
   type ConditionalResult,
@@ -10,6 +10,8 @@ import {
 } from '../../../shared/storage/store/index.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+
+const queueWaitMaxMs = 10_000;
 
 const counter = (limit: bigint, key = 'unit'): Counter => ({
   table: 'ledger',

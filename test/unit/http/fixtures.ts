@@ -3,7 +3,6 @@
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, BodyPart, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/write-answer.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';
 
 export const correlationId = '00000000-0000-4000-8000-000000000001';
@@ -44,7 +43,7 @@ export const partsOf = (texts: AsyncIterable<string | BodyPart>): AsyncIterable<
       async next() {
         const { done = false, value } = await iterator.next();
         if (done || typeof value !== 'string') return { done, value };
-        return { value: { text: value, isEnd: value === doneLine } };
+        return { value: { text: value, isEnd: value === endMarker } };
       },
       async return() {
         await iterator.return?.();
@@ -56,10 +55,13 @@ export const partsOf = (texts: AsyncIterable<string | BodyPart>): AsyncIterable<
 
 export const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };
 
+const endMarker = 'data: [DONE]\n\n';
+const brokenEnd = (code: string) => `data: ${JSON.stringify({ error: { code } })}\n\n${endMarker}`;
+
 /** As the gateway streams a chat completion. */
 export const eventStream: Pick<GatewayResponse, 'headers' | 'closeBroken'> = {
   headers: eventStreamHeaders,
-  closeBroken: (why) => brokenStreamEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded', true),
+  closeBroken: (why) => brokenEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
 };
 
 /** A promise and the function that fulfils it. */

@@ -13,7 +13,6 @@ import {
   type GatewayRequest,
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
-import type { NodeServerOptions } from '../../../shared/protocol/http/node-server.ts';
 import { testCertificate } from '../../support/forward-proxy.ts';
 import { call, connected, exchangeBytes } from '../../support/raw-http.ts';
 import {
@@ -44,7 +43,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-async function serve(gateway: Gateway, options: NodeServerOptions = {}) {
+async function serve(gateway: Gateway, options: Parameters<typeof createNodeServer>[2] = {}) {
   const given = adapterDependencies();
   const server = createNodeServer(gateway, given.dependencies, options);
   servers.push(server);

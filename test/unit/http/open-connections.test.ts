@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import { createNodeConnections, type NodeConnectionBounds } from '../../../shared/protocol/http/node-connections.ts';
+import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
 import { malformed } from '../../../shared/protocol/http/node-refusals.ts';
 import { call, connected } from '../../support/raw-http.ts';
 import { withoutHttp2 } from './fixtures.ts';
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-async function serve(bounds: NodeConnectionBounds) {
+async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
   const server = createServer({ requireHostHeader: false });
   const connections = createNodeConnections(server, withoutHttp2(), bounds);
   const served: Duplex[] = [];

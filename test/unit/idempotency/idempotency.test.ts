@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { recordOf } from '../../../shared/accounting/idempotency/idempotency-item.ts';
-import { fingerprint as fingerprintOf, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
+import { fingerprint as fingerprintOf } from '../../../shared/accounting/idempotency/index.ts';
 import { type Claimant, judge } from '../../../shared/accounting/idempotency/record.ts';
 import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
@@ -9,6 +9,7 @@ import type { Item } from '../../../shared/storage/store/index.ts';
 import { fingerprintNamed } from '../../support/fingerprint.ts';
 
 const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
+type SentHeaders = Parameters<typeof fingerprintOf>[2];
 const headers: SentHeaders = {
   'x-gw-trace-id': ['trace'],
   'x-gw-span-id': ['span'],

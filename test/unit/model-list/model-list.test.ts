@@ -5,7 +5,6 @@ import { describe, expect, it } from '#jest';
 import { readLitellm } from '../../../infra/model-list/read-litellm.ts';
 import { comparisonOf, writeListDocument } from '../../../infra/model-list/write-list.ts';
 import {
-  type ListDocument,
   type ListedModel,
   listColumns,
   listedFeatures,
@@ -19,7 +18,7 @@ import { servedApis } from '../../support/kind-answers.ts';
 
 const folder = new URL('../../../shared/configuration/model-list/', import.meta.url);
 const readText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
-const document = JSON.parse(readText('models.json')) as ListDocument;
+const document: Parameters<typeof openModelList>[0] = JSON.parse(readText('models.json'));
 const list = await loadModelList();
 const nowMs = Date.parse(list.date);
 
@@ -430,7 +429,7 @@ describe('a list that others keep', () => {
     const origin = { source: 'a test', nowMs };
     const written = writeListDocument(rows, origin);
     expect(writeListDocument(rows.toReversed(), origin)).toEqual(written);
-    const opened = openModelList(JSON.parse(written.document) as ListDocument);
+    const opened = openModelList(JSON.parse(written.document));
     for (const row of rows) expect(opened.find(row.kind, row.name)).toEqual(row);
   });
 });

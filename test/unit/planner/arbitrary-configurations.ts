@@ -7,8 +7,10 @@ import type {
   ModelDocument,
   ModelProviderDocument,
 } from '../../../shared/configuration/catalogue/index.ts';
-import type { CandidateStats } from '../../../shared/routing/planner/index.ts';
+import type { PlanInput } from '../../../shared/routing/planner/index.ts';
 import { entryOf, modelOf, providerOf } from '../../support/planning.ts';
+
+type SpeedStats = NonNullable<ReturnType<PlanInput['statsOf']>>;
 
 export interface Configuration {
   readonly document: CatalogueDocument;
@@ -18,7 +20,7 @@ export interface Configuration {
   readonly cooling: readonly string[];
   readonly keys: { readonly connected: readonly string[]; readonly isRequired: boolean };
   /** By `model@provider`. */
-  readonly stats: Readonly<Record<string, CandidateStats | undefined>>;
+  readonly stats: Readonly<Record<string, SpeedStats | undefined>>;
 }
 
 /** The fields of a request that planning reads. */
@@ -97,7 +99,7 @@ const model = (id: string): fc.Arbitrary<ModelDocument> =>
 /** Two that were measured and differ must meet often enough. */
 const mostlyThere = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 6 });
-const speed: fc.Arbitrary<CandidateStats> = fc.record({
+const speed: fc.Arbitrary<SpeedStats> = fc.record({
   medianLatencyMs: mostlyThere(fc.constantFrom(100, 200)),
   throughputRpm: fc.constantFrom(0, 1.5, 60),
 });

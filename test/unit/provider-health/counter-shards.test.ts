@@ -4,7 +4,7 @@ import { describe, expect, it } from '#jest';
 import { createCounterShards } from '../../../shared/accounting/provider-health/counter-shards.ts';
 import { readShards, shardsMax, shardsMin, windowMs } from '../../../shared/accounting/provider-health/layout.ts';
 import { measure } from '../../../shared/accounting/provider-health/reader.ts';
-import { createStatisticsRecorder, type ObservedCall } from '../../../shared/accounting/provider-health/recorder.ts';
+import { createStatisticsRecorder } from '../../../shared/accounting/provider-health/recorder.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { startTestStore } from '../../support/test-store.ts';
@@ -104,7 +104,7 @@ describe('what recorders have spread', () => {
     });
     const recorderOf = () => createStatisticsRecorder({ store, clock, randomness: { fraction: Math.random } });
     const recorders = [recorderOf(), recorderOf()];
-    const call: ObservedCall = { model: 'a/m', provider: 'p', latencyMs: 100, outcome: 'ok' };
+    const call = { model: 'a/m', provider: 'p', latencyMs: 100, outcome: 'ok' } as const;
     const perSecond = 1_000;
     for (let second = 0; second < 12; second += 1) {
       for (let n = 0; n < perSecond; n += 1) {

@@ -16,14 +16,12 @@ import {
   windowMs,
   windowOf,
 } from '../../../shared/accounting/provider-health/layout.ts';
-import { createSnapshotStore, leaseMs } from '../../../shared/accounting/provider-health/reader.ts';
-import { waitingCountersMax } from '../../../shared/accounting/provider-health/recorder.ts';
+import { createSnapshotStore } from '../../../shared/accounting/provider-health/reader.ts';
 import {
   addCount,
   addHistogram,
   bucketOf,
   type Histogram,
-  lastBucket,
   medianOf,
   totalOf,
 } from '../../../shared/accounting/provider-health/statistics.ts';
@@ -32,6 +30,13 @@ import { type Store, StoreUnavailable, type Update } from '../../../shared/stora
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { startTestStore, type TestStore } from '../../support/test-store.ts';
+
+const lastBucket = 99;
+
+/** Time that who rebuilds the snapshot has for it. */
+const leaseMs = 10_000;
+
+const waitingCountersMax = 10_000;
 
 const histogramOf = (durations: readonly number[]): Histogram => {
   const histogram: Histogram = new Map();

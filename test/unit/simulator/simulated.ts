@@ -1,6 +1,6 @@
 // Common parts of the simulator's tests: a raw HTTP client that shows the wire as it is.
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../infra/local/simulator/index.ts';
+import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 
 export interface WireAnswer {
   readonly status: number;
@@ -86,7 +86,10 @@ export const contentOf = (text: string, index = 0): string =>
 export const usageOf = (text: string): Json => chunksOf(text).findLast((chunk) => chunk.usage)?.usage;
 
 /** A simulator for one test; stopped whatever happens. */
-export async function withSimulator(run: (simulator: Simulator) => Promise<void>, options: SimulatorOptions = {}) {
+export async function withSimulator(
+  run: (simulator: Simulator) => Promise<void>,
+  options: Parameters<typeof startSimulator>[0] = {},
+) {
   const simulator = await startSimulator({ paceMs: 0, ...options });
   try {
     await run(simulator);

@@ -11,12 +11,13 @@ import {
 import {
   noSteps,
   type RenderScope,
-  renderedMaxBytes,
   renderMessages,
   renderTemplate,
 } from '../../../shared/configuration/stored-functions/render.ts';
 import { parseJson } from '../../../shared/protocol/wire/index.ts';
 import { message, promptOf, refusalOf } from '../../support/function-revisions.ts';
+
+const renderedMaxBytes = 4 * 1_024 * 1_024;
 
 const model = 'gw/function/f';
 const user = (content: unknown) => ({ role: 'user', content });

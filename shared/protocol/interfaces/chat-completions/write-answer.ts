@@ -18,10 +18,10 @@ import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from '
 // How a stream of chunks ends: with its end marker, or where it broke with an error line.
 
 /** The end marker, the last line of every stream that ends well. */
-export const doneLine = toEventLine(doneText);
+const doneLine = toEventLine(doneText);
 
 /** `endsWithDone`: the end marker follows the error line. Nested, so that SDKs find code and message. */
-export function brokenStreamEnd(
+function brokenStreamEnd(
   code: MidStreamCode,
   endsWithDone: boolean,
   message: string = brokenStreamMessages[code],

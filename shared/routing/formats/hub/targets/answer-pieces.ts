@@ -5,7 +5,7 @@ import type { JsonText } from '../../../../protocol/wire/index.ts';
 import type { ModelOptions } from './hub-target.ts';
 
 /** Parts that a package is given at once: read, checked and written in a few milliseconds. */
-export const partsAtOnceMax = 256;
+const partsAtOnceMax = 256;
 /** A shorter text is read at once, whatever its content. */
 export const longCharacters = 16 * 1024;
 

@@ -1,7 +1,7 @@
 // Costs of a deployed gateway: list prices of AWS of November 2026 (us-east-1, arm64), and the arithmetic on them.
 // Providers' bills, taxes and free tiers are not included. A test compares the tables of the READMEs with them.
 
-import { callsPerTask, scaledAtShare, tasksDefault } from '../cdk/constructs/task-size.ts';
+import { callsPerTask, scaledAtShare, tasksDefault } from '../../infra/cdk/constructs/task-size.ts';
 
 export const usdPrices = {
   perGbSecond: 0.0000133334,

@@ -14,7 +14,7 @@ import {
   usdPrices,
   usualCall,
   writeUnitsPerCall,
-} from './costs.ts';
+} from '../support/costs.ts';
 
 const hoursPerMonth = 730;
 const million = 1_000_000;
