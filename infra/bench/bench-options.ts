@@ -26,7 +26,7 @@ const fullPlan = {
 };
 export type BenchPlan = typeof fullPlan;
 
-export const quickPlan: BenchPlan = {
+const quickPlan: BenchPlan = {
   ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
   ...{ atOnce: [300], further: 10, busy: 320, memory: 2_000 },
   attacks: { restMs: 1_000, afterMs: 5_000 },

@@ -1,105 +1,21 @@
-// That the parts of `npm run bench` work and count right. No time is asserted: figures are for the bench to show.
+// What the bench computes and counts. The bench as a whole is run every week, by the workflow `drift`.
 import { readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from '#jest';
+import { join } from 'node:path';
+import { describe, expect, it } from '#jest';
 import { type BenchFigures, compare, summaryOf, targetsOf } from '../../infra/bench/against/compare.ts';
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
-import { runAgainst } from '../../infra/bench/against/run-against.ts';
-import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
+import { readOptions } from '../../infra/bench/bench-options.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
-import { runBench } from '../../infra/bench/run-bench.ts';
 import { scaleReport } from '../../infra/bench/sections/scale.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startPeers } from '../../infra/bench/test-bed/peer.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
-import { writeUnitsPerCall } from '../support/costs.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/**
- * Enough that each is counted once. The other sections use the same gateway, provider and proxy, and start more of them or
- * wait for seconds: what they compute from is tested below.
- */
-const tinyPlan = {
-  ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
-  ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 }, hostile: { minutes: 0.01, seed: 1 } },
-};
-const tinyOptions = { ...readOptions(['--only', 'scale,memory,hostile,files']), plan: tinyPlan };
-
-describeOnDynamo('a tiny run of the bench', () => {
-  let text = '';
-  let sections: Awaited<ReturnType<typeof runBench>>['sections'];
-  beforeAll(async () => {
-    ({ sections } = await runBench(tinyOptions, temporaryFolder(), (part) => (text += part)));
-  });
-
-  const rowsOf = (section: keyof typeof sections, table = 0) => sections[section]?.tables[table]?.rows ?? [];
-
-  it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
-    expect(text).toMatch(/^Load of the machine/);
-    expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['scale', 'memory', 'hostile', 'files']);
-    expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
-  });
-
-  it('counts the files of source that run for a call: those of the gateway, and more where a call is translated', () => {
-    const counted = rowsOf('files');
-    expect(counted.map(([folder]) => folder)).toEqual(expect.arrayContaining(['functions/gateway', 'shared/routing']));
-    expect(counted.map(([folder]) => folder)).not.toContain('infra/bench');
-    const [[, ofCall = 0, ofStream = 0] = []] = counted.filter(([folder]) => folder === 'shared/routing');
-    expect([Number(ofCall) > 0, Number(ofStream) > Number(ofCall)]).toEqual([true, true]);
-  });
-
-  it('leaves a process among hostile clients and providers alive, its books exact and honest calls served', () => {
-    expect(sections.hostile?.targets.filter(([, , , verdict]) => verdict === 'MISSED')).toEqual([]);
-    expect(Number(rowsOf('hostile')[0]?.[1])).toBeGreaterThan(0);
-  });
-
-  it('counts the items that a call writes and their bytes, and so the write units that costs rest on', () => {
-    const written = rowsOf('scale');
-    expect(written.map(([table]) => table)).toEqual(['keys', 'ledger', 'limits', 'records', 'statistics']);
-    // On a busy machine what a call leaves behind shares each write with the next one: then it is half of them.
-    const units = written.map(([, writes, bytes]) => Number(writes) * Math.ceil(Number(bytes) / 1_024));
-    const unitsOfCall = units.reduce((total, one) => total + one, 0);
-    expect([unitsOfCall > writeUnitsPerCall / 2, unitsOfCall <= writeUnitsPerCall]).toEqual([true, true]);
-    for (const [, writes, bytes] of written) expect([Number(writes) > 0, Number(bytes) > 0]).toEqual([true, true]);
-  });
-});
-
 describe('this tree beside another one', () => {
-  it('calls the gateways of both, each with a store of its own, and gives every figure of both and their ratio', async () => {
-    const root = resolve(import.meta.dirname, '../..');
-    const plan = {
-      turns: 1,
-      flushMs: 20,
-      firstCalls: 40,
-      jsonPerTurn: { 1: 1, 32: 32 },
-      streamsPerTurn: { 1: 1, 32: 2 },
-    };
-    const comparison = {
-      other: { name: 'abc1234', tree: root },
-      peers: { portkey: false, litellm: undefined },
-      isQuick: true,
-    };
-    let text = '';
-    const { tables, targets } = await runAgainst(comparison, temporaryFolder(), (part) => (text += part), plan);
-    expect(text).toMatch(/^Load of the machine/);
-    const rows = tables[0]?.rows ?? [];
-    const figuresOf = (calls: string, connections: number) =>
-      rows.filter((row) => row[0] === calls && row[1] === connections).map(([, , figure]) => figure);
-    const json = ['calls a second', 'CPU of gateway and store, ms', 'added latency, ms'];
-    expect(figuresOf('JSON, the first calls', 32)).toEqual(json);
-    expect(figuresOf('JSON', 32)).toEqual(json);
-    expect(figuresOf('stream', 32)).toContain('added to the first chunk, ms');
-    for (const [calls, connections, figure, that, thisTree, times] of rows) {
-      if (calls !== 'JSON, the first calls' || figure === 'added latency, ms') continue;
-      expect([connections, Number(that) > 0, Number(thisTree) > 0, Number(times) > 0]).toEqual([32, true, true, true]);
-    }
-    expect(targets.some(([what]) => what.includes('first calls'))).toBe(false);
-  });
-
   it('refuses what is no commit, before it fetches anything', async () => {
     const folder = temporaryFolder();
     await expect(fetchTree('no-such-commit', folder)).rejects.toThrow(

@@ -6,7 +6,6 @@ import Sequencer from '@jest/test-sequencer';
 const longSuites = [
   'infra/bundle-units',
   'browser/console',
-  'bench/bench',
   'infra/bundle',
   'flow/processes',
   'browser/console-use',

@@ -75,8 +75,8 @@ export async function runAgainst(
   { other, peers: choice, isQuick }: AgainstOptions,
   folder: string,
   print: (text: string) => void,
-  plan: ComparisonPlan = isQuick ? quickPlan : fullPlan,
 ) {
+  const plan = isQuick ? quickPlan : fullPlan;
   const machine = machineText();
   print(`${machine}${isQuick ? ', a quick run' : ''}\n`);
   const stops: (() => unknown)[] = [];
