@@ -19,7 +19,7 @@ export async function operateProcess(
   line: string,
   { folder, input = '', variables = {} }: { folder: string; input?: string; variables?: Record<string, string> },
 ): Promise<Ended> {
-  const child = startScript('infra/cli/main.ts', line.split(' '), folder, variables);
+  const child = await startScript('infra/cli/main.ts', line.split(' '), folder, variables);
   let [out, error] = ['', ''];
   child.stdout?.on('data', (chunk: Buffer) => {
     out += chunk.toString();

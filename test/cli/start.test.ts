@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { readOptions } from '../../infra/local/start-options.ts';
+import { builtPrograms } from '../support/built-programs.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -19,18 +20,18 @@ const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
 const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
 
 /** The command of `npm start` alone, which needs no npm to be tried. */
-function start(...args: string[]) {
+async function start(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['infra/local/main.ts', ...args], {
     cwd: root,
-    env,
+    env: { ...env, ...(await builtPrograms()) },
     encoding: 'utf8',
   });
   return { status, stdout, lines: stderr.trimEnd().split('\n') };
 }
 
 describe('npm start', () => {
-  it('--help prints every option and ends with 0', () => {
-    const { status, stdout } = start('--help');
+  it('--help prints every option and ends with 0', async () => {
+    const { status, stdout } = await start('--help');
     expect(status).toBe(0);
     const kept = ['--data', '--durable', '--processes', '--dynamodb'];
     for (const name of ['--port', '--host', '--config', ...kept, '--stream-budget', '--log', '--help']) {
@@ -38,11 +39,11 @@ describe('npm start', () => {
     }
   });
 
-  it('with a file that is not valid has one line for each problem and ends with 1', () => {
+  it('with a file that is not valid has one line for each problem and ends with 1', async () => {
     const path = join(folder, 'bad.yaml');
     const unknown = Array.from({ length: 40 }, (_, number) => `x${number}: 1`);
     writeFileSync(path, `providers: []\nmodels: 2\nworkspace: []\nservice: { ${unknown.join(', ')} }`);
-    const { status, stdout, lines } = start('--port', '0', '--config', path);
+    const { status, stdout, lines } = await start('--port', '0', '--config', path);
     expect([status, stdout]).toEqual([1, '']);
     expect(lines).toHaveLength(42);
     expect(lines.slice(0, 2)).toEqual([
@@ -59,13 +60,13 @@ describe('npm start', () => {
     // Behind the page with the schema, which opening reads.
     writeFileSync(path, bytes.fill(0xa5, 4_096));
     const named = `${path} is damaged: stop what uses the folder, and restore a copy of it`;
-    expect(start('--port', '0', '--data', data)).toMatchObject({ status: 1, lines: [`gw: ${named}`] });
+    expect(await start('--port', '0', '--data', data)).toMatchObject({ status: 1, lines: [`gw: ${named}`] });
     const { code, error } = await operate(`keys list --data ${data}`);
     expect([code, error]).toEqual([1, expect.stringContaining(named)]);
   });
 
-  it('with an option that there is not says where the options are', () => {
-    const { status, lines } = start('--hosts', 'x');
+  it('with an option that there is not says where the options are', async () => {
+    const { status, lines } = await start('--hosts', 'x');
     expect(status).toBe(1);
     expect(lines).toEqual([expect.stringMatching(/^gw: .*--hosts.*; npm start -- --help prints the options$/)]);
   });

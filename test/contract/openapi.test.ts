@@ -20,14 +20,16 @@ import {
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { readCorrelation } from '../../shared/protocol/http/index.ts';
 import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { builtPrograms } from '../support/built-programs.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { componentSchema, description, differencesOf, faultsOf, operationOf } from './api-description.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
-const print = (...args: string[]): string =>
+const print = async (...args: string[]): Promise<string> =>
   execFileSync(process.execPath, ['infra/openapi/main.ts', ...args], {
     cwd: projectRoot,
+    env: { ...process.env, ...(await builtPrograms()) },
     encoding: 'utf8',
     maxBuffer: 16 * 1024 * 1024,
   });
@@ -138,15 +140,15 @@ describe('the description of the API', () => {
     expect(paths.toSorted()).toEqual(Object.keys(memberDescriptions).toSorted());
   });
 
-  it('is printed as JSON and as YAML, for the server that is asked for', () => {
-    expect(JSON.parse(print())).toEqual(description);
+  it('is printed as JSON and as YAML, for the server that is asked for', async () => {
+    expect(JSON.parse(await print())).toEqual(description);
     const other = { ...description, servers: [{ url: 'https://gw.example' }] };
-    expect(parse(print('--yaml', '--server', 'https://gw.example'))).toEqual(other);
+    expect(parse(await print('--yaml', '--server', 'https://gw.example'))).toEqual(other);
   });
 
-  it('is printed error by error, by the command that its page names', () => {
+  it('is printed error by error, by the command that its page names', async () => {
     expect(readText('infra/openapi/README.md')).toContain('npm run --silent openapi -- --errors');
-    expect(tableIn(print('--errors'))).toEqual([[...errorColumns], ...errorRows()]);
+    expect(tableIn(await print('--errors'))).toEqual([[...errorColumns], ...errorRows()]);
   });
 
   it('is not contradicted by the pages on bounds: they have the numbers of the constants', () => {

@@ -6,6 +6,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { managementRoutes, type RouteName, routeNames } from '../../shared/configuration/management/index.ts';
+import { builtPrograms } from '../support/built-programs.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -136,11 +137,12 @@ let everything: Promise<OperatorRequests> | undefined;
 const operatorOfAll = () => (everything ??= operatorOf(gateway, 'everything'));
 
 describe('every route of the management interface', () => {
-  it('is printed with its role by the command that the README names', () => {
+  it('is printed with its role by the command that the README names', async () => {
     const page = readFileSync(join(projectRoot, 'functions/operator/README.md'), 'utf8');
     expect(page).toContain('npm run --silent openapi -- --routes');
     const main = join(projectRoot, 'infra/openapi/main.ts');
-    const rows = execFileSync(process.execPath, [main, '--routes'], { encoding: 'utf8' }).trimEnd().split('\n');
+    const env = { ...process.env, ...(await builtPrograms()) };
+    const rows = execFileSync(process.execPath, [main, '--routes'], { env, encoding: 'utf8' }).trimEnd().split('\n');
     const printed = rows.map((row) => row.split(/ {2,}/).slice(0, 2).join(': '));
     expect(printed).toEqual(Object.entries(managementRoutes).map(([name, { role }]) => `${name}: ${role}`));
   });

@@ -61,7 +61,7 @@ const ownFoldersIn = (folder: string): string[] =>
 
 /** `npm run gw -- …` */
 async function operate(line: string) {
-  const child = startScript('infra/cli/main.ts', line.split(' '), temporaryFolder(), {});
+  const child = await startScript('infra/cli/main.ts', line.split(' '), temporaryFolder(), {});
   const ended = once(child, 'exit');
   const [out, error] = await Promise.all([child.stdout, child.stderr].map((stream) => stream && text(stream)));
   const [code] = await ended;

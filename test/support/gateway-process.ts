@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { builtPrograms } from './built-programs.ts';
 
 export const projectRoot = join(import.meta.dirname, '../..');
 
@@ -21,7 +22,7 @@ export async function startGateway(
   folder: string,
   variables: Record<string, string> = {},
 ): Promise<RunningGateway> {
-  const child = startScript(
+  const child = await startScript(
     'infra/local/main.ts',
     ['--port', '0', ...line.split(' ').filter(Boolean)],
     folder,
@@ -64,12 +65,13 @@ export function bareShell(): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
 }
 
-export function startScript(
+/** From its bundle. */
+export async function startScript(
   script: string,
   args: readonly string[],
   cwd: string,
   variables: Record<string, string>,
-): ChildProcess {
-  const env = { ...bareShell(), ...variables };
+): Promise<ChildProcess> {
+  const env = { ...bareShell(), ...(await builtPrograms()), ...variables };
   return spawn(process.execPath, [join(projectRoot, script), ...args], { cwd, env, stdio: 'pipe' });
 }
