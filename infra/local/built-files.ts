@@ -19,7 +19,7 @@ const packagedFiles = (): BuiltFiles => ({
   describeApi: () => readFile(join(import.meta.dirname, rootPaths.openapi), 'utf8'),
 });
 
-export function builtPage(): ConsolePage {
+function builtPage(): ConsolePage {
   const built = once(async () => (await import('../build/page.ts')).buildPage(projectRoot));
   return {
     async read(name) {

@@ -7,7 +7,7 @@ import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { readOptions } from '../../infra/bench/bench-options.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { scaleReport } from '../../infra/bench/sections/scale.ts';
-import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
+import { itemBytes } from '../../infra/bench/test-bed/item-size.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startPeers } from '../../infra/bench/test-bed/peer.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
@@ -138,9 +138,20 @@ describeOnDynamo('the proxy before the store', () => {
   it('counts the units of batches and of refused writes, bytes of both bodies, and the table of each written item', async () => {
     const store = await startDynamoEngine();
     const proxy = await startStoreProxy(store.endpoint);
+    // The engine checks no signature.
+    const signed = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-date': '20260101T000000Z',
+      authorization:
+        'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+    };
     const send = async (operation: string, input: unknown) => {
       const body = JSON.stringify(input);
-      const answer = await fetch(proxy.url, { method: 'POST', headers: storeHeaders(operation), body });
+      const answer = await fetch(proxy.url, {
+        method: 'POST',
+        headers: { ...signed, 'x-amz-target': `DynamoDB_20120810.${operation}` },
+        body,
+      });
       return { status: answer.status, bytes: body.length + (await answer.text()).length };
     };
     const schema = {

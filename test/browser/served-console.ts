@@ -2,7 +2,7 @@
 
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
 import { createWholeGateway } from '../../infra/container/routes.ts';
-import { builtFiles, builtPage } from '../../infra/local/built-files.ts';
+import { builtFiles } from '../../infra/local/built-files.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -100,7 +100,7 @@ export async function serveConsole(): Promise<ServedConsole> {
   const gatewayUrl = new URL(gateway.url).origin;
   const apart = await serveGateway(
     gateway.composition,
-    createOperatorGateway(gateway.composition, { ...builtPage(), gatewayUrl }),
+    createOperatorGateway(gateway.composition, { ...builtFiles().page, gatewayUrl }),
   );
   const bodies = [hello('acme/echo'), hello('both/fallback'), hello('globex/failing'), hello(hostile)];
   for (const body of bodies) {

@@ -8,7 +8,7 @@ import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents';
 import { embedMany, generateImage, generateText, rerank } from 'ai';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { countTokens } from '../../infra/local/simulator/index.ts';
+import { countTokens } from '../../infra/local/simulator/tokens.ts';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
 import {

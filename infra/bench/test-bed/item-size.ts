@@ -21,7 +21,7 @@ function valueBytes({ S: text, N: number, B: base64, L: list, M: map }: Attribut
 }
 
 /** The engine wants authorization in this form and checks no signature. */
-export const storeHeaders = (operation: string) => ({
+const storeHeaders = (operation: string) => ({
   'content-type': 'application/x-amz-json-1.0',
   'x-amz-target': `DynamoDB_20120810.${operation}`,
   'x-amz-date': '20260101T000000Z',

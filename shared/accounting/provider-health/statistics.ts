@@ -6,7 +6,7 @@ import { candidateNameOf, modelNameOf } from './layout.ts';
 // reading it. Each bucket is 12 % wider than the one below, so a median is right to about 6 %.
 
 /** Counts per bucket number; buckets without a count are absent. */
-export type Histogram = Map<number, number>;
+type Histogram = Map<number, number>;
 
 const growth = 1.12;
 /** The last bucket starts at 1.12^99 = 74.6 seconds, past every deadline, and two digits name it. */

@@ -9,7 +9,6 @@ export {
   initialKey,
   type KeySettings,
   readKeySetting,
-  readKeySettings,
   writtenKey,
 } from './key-settings.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';

@@ -18,7 +18,7 @@ export {
   or,
   unchanged,
 } from './condition.ts';
-export { type Item, isEqual } from './item.ts';
+export type { Item } from './item.ts';
 export { type DocumentWrite, documentIn, writeDocument } from './json-document.ts';
 export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
 export { retryWrite, writeOptimistically } from './retry-write.ts';

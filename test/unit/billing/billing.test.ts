@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { formatUsd, parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
-import { costOf, mergeUsage, readUsage, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
+import { readUsage } from '../../../shared/routing/billing/billed-usage.ts';
+import { costOf } from '../../../shared/routing/billing/cost.ts';
+import { mergeUsage, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { entryOf, planFactsOf } from '../../support/planning.ts';
 
 const served = { provider: 'acme', model: 'acme/large', attempts: 1, isByok: false, cacheHit: false };

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '#jest';
-import {
-  type ErrorCode,
-  errorCatalogue,
-  fail,
-  GatewayError,
-  toEnvelope,
-  vendorWords,
-} from '../../../shared/errors/index.ts';
+import { type ErrorCode, errorCatalogue, fail, GatewayError, toEnvelope } from '../../../shared/errors/index.ts';
+import { vendorWords } from '../../../shared/errors/vendor-words.ts';
 
 const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const codes = Object.keys(errorCatalogue) as ErrorCode[];

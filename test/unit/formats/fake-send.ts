@@ -2,7 +2,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
-import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/hub-needs.ts';
 import { createEnvelopes, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import {
   type CandidateRequest,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { UpdateDraft } from '../../../shared/accounting/holds/update-draft.ts';
-import { type Condition, isEqual } from '../../../shared/storage/store/index.ts';
+import type { Condition } from '../../../shared/storage/store/index.ts';
+import { isEqual } from '../../../shared/storage/store/item.ts';
 
 const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({ kind: fc.constantFrom('exists' as const, 'absent' as const), at: fc.constantFrom('a', 'b') }),

@@ -3,7 +3,7 @@
 
 import { type FieldUses, isListedField } from '../../../shared/protocol/hub/index.ts';
 import * as chat from '../../../shared/protocol/interfaces/chat-completions/translation/chat-fields.ts';
-import { blockUse } from '../../../shared/protocol/interfaces/messages/index.ts';
+import { blockUse } from '../../../shared/protocol/interfaces/messages/block-types.ts';
 import * as messages from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
 import { itemUse } from '../../../shared/protocol/interfaces/responses/index.ts';
 import * as responses from '../../../shared/protocol/interfaces/responses/translation/item-fields.ts';

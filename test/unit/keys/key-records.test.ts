@@ -7,10 +7,10 @@ import {
   type KeyRecord,
   parseApiKey,
   readKeyRecord,
-  readKeySettings,
   writtenKey,
 } from '../../../shared/configuration/keys/index.ts';
 import { itemOf } from '../../../shared/configuration/keys/key-record.ts';
+import { readKeySettings } from '../../../shared/configuration/keys/key-settings.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { startTestStore, type TestStore } from '../../support/test-store.ts';
 

@@ -21,7 +21,6 @@ import {
   addCount,
   addHistogram,
   bucketOf,
-  type Histogram,
   medianOf,
   totalOf,
 } from '../../../shared/accounting/provider-health/statistics.ts';
@@ -37,6 +36,8 @@ const lastBucket = 99;
 const leaseMs = 10_000;
 
 const waitingCountersMax = 10_000;
+
+type Histogram = Parameters<typeof addHistogram>[0];
 
 const histogramOf = (durations: readonly number[]): Histogram => {
   const histogram: Histogram = new Map();

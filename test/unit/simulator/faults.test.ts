@@ -1,5 +1,5 @@
 import { describe, expect, it } from '#jest';
-import { schemaInstance } from '../../../infra/local/simulator/index.ts';
+import { schemaInstance } from '../../../infra/local/simulator/schema-instance.ts';
 import { watchedClock } from '../../support/watched-clock.ts';
 import { ask, chunksOf, contentOf, streamed, withSimulator } from './simulated.ts';
 

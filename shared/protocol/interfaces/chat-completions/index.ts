@@ -1,7 +1,6 @@
 export { chatCompletions } from './chat-completions.ts';
 export { type ChatRequest, outputBoundNames } from './chat-request.ts';
 export { gatewayMembers } from './gateway-members.ts';
-export { readHubNeeds } from './hub-needs.ts';
 export { readChoices, withoutReasoning } from './provider-answer.ts';
 export { readChatRequest } from './read-chat-request.ts';
 export { readUsageReport, reasoningBeside, withUsualNames } from './read-usage.ts';

@@ -1,4 +1,3 @@
-export { blockUse } from './block-types.ts';
 export { countTokens, messages } from './messages.ts';
 
 /** Loaded with the first call of a client of Bedrock. */
