@@ -22,7 +22,7 @@ export const shapes = {
   domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
   vpcId: /^vpc-[0-9a-f]{8,17}$/,
   subnetId: /^subnet-[0-9a-f]{8,17}$/,
-  /** Not every address: they read without a key. */
+  /** Excludes ranges of every address: readers of metrics need no key. */
   metricsReader: /^(sg-[0-9a-f]{8,17}|(\d{1,3}\.){3}\d{1,3}\/([89]|[12]\d|3[0-2]))$/,
   zone: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}(-[a-z]+-\d)?[a-z]$/,
   zoneId: /^[a-z]{2,5}\d+-az\d$/,

@@ -16,7 +16,7 @@ export function stageBlobs(aws: Environment['aws'], sharedAccess?: AwsAccess): B
   });
 }
 
-/** Not the memory of one instance: a replay must not depend on the instance that serves it. */
+/** Keeps nothing: in the memory of one instance, a replay would depend on the instance that serves it. */
 const noBlobs: BlobStore = {
   async put() {
     throw new RangeError('there is no bucket: results over the inline limit, and bodies of calls, are not stored');

@@ -57,7 +57,7 @@ describe('a session that the README links to prints what stands there, line by l
   const folder = temporaryFolder();
   const data = join(folder, 'readme');
   let running: RunningGateway;
-  /** That sessions have sent. */
+  /** Counts what sessions have sent. */
   let requests = 0;
   beforeAll(async () => {
     running = await startGateway(`--log json --data ${data}`, folder);

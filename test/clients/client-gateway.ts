@@ -48,7 +48,7 @@ export const providersOfFormats = {
 export const providers = ['acme', ...translatedFormats] as const;
 export type ProviderName = (typeof providers)[number];
 
-/** Those and the others whose models serve clients of Messages. */
+/** All providers whose models serve clients of Messages. */
 const serving = [...providers, 'responses', 'chat-completions'] as const;
 
 /** Models that think where a request asks for it: how they are asked goes by such names. */

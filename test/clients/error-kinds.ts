@@ -51,7 +51,7 @@ export const errorKinds: readonly ErrorKind[] = [
   kind('provider fails (502)', 'acme/failing', 'no_available_provider', 'failed', { isFinal: false }),
 ];
 
-/** Those that come of what a provider does, as one of them meets them: same message, same code. */
+/** Returns the kinds that come of what a provider does, as this one meets them: same message, same code. */
 export const kindsAt = (provider: ProviderName): readonly ErrorKind[] =>
   errorKinds.flatMap((one) => {
     const [, behaviour = ''] = one.model.split('/');

@@ -163,7 +163,7 @@ describe('tags of a call', () => {
       ]);
       await harness.settled();
       expect(harness.simulator.calls).toEqual([]);
-      // Those of its key stay.
+      // The tags of its key stay.
       const line = harness.logLines.find((one) => one.includes(response.headers.get('x-request-id') ?? '?'));
       expect(line).toContain('"tags":"cost.center=4711,team=search"');
     });

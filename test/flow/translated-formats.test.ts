@@ -14,7 +14,7 @@ type Format = (typeof formats)[number];
 const clients = ['chat-completions', 'messages', 'responses'] as const;
 type Client = (typeof clients)[number];
 
-/** Those with a least bound, and those that think with a budget. */
+/** Families of models with a least bound, or that think with a budget. */
 const families: Readonly<Record<Format, string>> = {
   'chat-completions': 'gpt-4.1',
   messages: 'claude-sonnet-4-5',

@@ -173,7 +173,7 @@ onEachStore((start) => {
       standing: Standing;
       /** Every owner that was ever granted the key, with the end of its lease. */
       granted: Map<string, number>;
-      /** Those that neither finished nor died. */
+      /** Owners that neither finished nor died. */
       alive: Set<string>;
     }
 

@@ -55,7 +55,7 @@ export const modelOf = (id: string, more: Partial<ModelDocument> = {}): ModelDoc
   ...more,
 });
 
-/** Both prices of an entry. */
+/** Returns both prices of an entry. */
 export const priced = (input: string | null, output = input): Partial<ModelProviderDocument> => ({
   input_price_per_million: input,
   output_price_per_million: output,

@@ -4,7 +4,7 @@ import type { SettingKind, SettingRows } from '../../shared/configuration/settin
 interface Sample {
   readonly text: string;
   readonly value: unknown;
-  /** Not a value of the kind, on a line and in a file. */
+  /** Is no value of the kind, on a line and in a file. */
   readonly wrong: readonly [text: string, value: unknown];
   /** Removes the setting. */
   readonly none?: string;

@@ -21,7 +21,7 @@ export interface SpokenInterface {
   readonly smallImageTokens: number;
   /** Behaviours of the simulator that its providers do not have. */
   readonly unplayed: readonly string[];
-  /** Those of them that only streams do not have. */
+  /** Features of the list that only streams do not have. */
   readonly unplayedInStreams: readonly string[];
   /** Stands once in a stream of one answer. */
   readonly start: string;

@@ -13,7 +13,7 @@ type WrittenTable = (typeof tables)[number];
 interface ItemFigures {
   readonly writes: number;
   readonly bytes: number;
-  /** That each call in flight adds. */
+  /** Is added by each call in flight. */
   readonly bytesPerCallInFlight: number;
 }
 type Measured = Readonly<Record<WrittenTable, ItemFigures>>;

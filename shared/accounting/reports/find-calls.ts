@@ -90,7 +90,7 @@ export interface CallFilter {
   readonly key?: string | undefined;
   /** The model that was asked for, or that answered. */
   readonly model?: string | undefined;
-  /** That of any attempt. */
+  /** Matches the provider of any attempt. */
   readonly provider?: string | undefined;
   readonly totalMsMin?: number | undefined;
   /** All of these tags. */

@@ -8,7 +8,7 @@ export interface CallRange {
   readonly records: Pick<CallRecords, 'read'>;
   readonly workspaces: readonly string[];
   readonly sinceMs: number;
-  /** Not included. */
+  /** Is not part of the range. */
   readonly beforeMs: number;
 }
 

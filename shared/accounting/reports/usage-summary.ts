@@ -65,7 +65,7 @@ interface UsageGroups {
   summaries(): UsageSummary[];
   /** The dearest, and all others as one. */
   dearest(max: number): { readonly groups: readonly UsageSummary[]; readonly rest: UsageSummary | undefined };
-  /** Also of a group that has no call. */
+  /** Returns a summary for a group without calls, too. */
   summaryOf(group: string | null): UsageSummary;
 }
 

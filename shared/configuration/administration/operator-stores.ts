@@ -32,7 +32,7 @@ export interface AdministrationDependencies extends OperatorStores {
 
 interface AdministrationOptions {
   readonly store: Store;
-  /** Also determines expired call records and reservations. */
+  /** Determines which call records and reservations have expired, too. */
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly cell?: string | undefined;

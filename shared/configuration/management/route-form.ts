@@ -17,9 +17,9 @@ export interface ManagementRoute {
    * which; in all of them; or in the one that the path names first.
    */
   readonly role: Role | `${Role} of all` | `${Role} there`;
-  /** Not read if absent. */
+  /** Is not read if absent. */
   readonly query?: z.ZodMiniObject;
-  /** Not read if absent. */
+  /** Is not read if absent. */
   readonly body?: z.ZodMiniObject | GatewayFileText;
   /** Defaults to the size of most changes. */
   readonly bodyMaxBytes?: number;

@@ -33,7 +33,7 @@ export function describeError(error: unknown): ErrorDescription {
   };
 }
 
-/** Not `instanceof`: errors of another realm count. */
+/** Avoids `instanceof`: errors of another realm count. */
 const isErrorLike = (error: unknown): error is { message: unknown } =>
   typeof error === 'object' && error !== null && 'message' in error;
 

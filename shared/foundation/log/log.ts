@@ -100,7 +100,7 @@ interface LogOptions {
   readonly clock: Clock;
   /** Stands in every line. */
   readonly stage?: string | undefined;
-  /** Likewise. */
+  /** Stands in every line. */
   readonly version?: string | undefined;
   /** The least level that is written. */
   readonly level?: LogLevel;

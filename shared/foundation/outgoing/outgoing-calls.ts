@@ -151,7 +151,7 @@ function addressOf(url: URL, { proxies }: SocketPool): Address {
   return { isEncrypted: protocol === 'https:', isProxied: true, address };
 }
 
-/** Not the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
+/** Replaces the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
 function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause: Error) => void): void {
   const onAbort = () => {
     // Without an error: it would reach the socket, and one that is just returning to the pool has no listener. Node would

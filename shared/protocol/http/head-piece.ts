@@ -3,7 +3,7 @@
 /** Size of pieces where the end is unknown: a part of a head, or a body without a declared length. */
 export const pieceOfUnknownBytes = 1_024;
 const endOfHead = '\r\n\r\n';
-/** Also those that are none in HTTP. */
+/** Includes empty lines that HTTP does not allow. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'];
 
 /** Counts empty lines before a request, which HTTP ignores. */

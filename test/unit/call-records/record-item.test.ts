@@ -212,7 +212,7 @@ describe('the item of a call record', () => {
     expect(item.sk).toBe('2025-11-20T15:46:54.622Z#019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11');
     expect(itemOf({ arrivedAtMs: 1 })).toMatchObject({ pk: item.pk, sk: item.sk });
     expect(itemOf({ outcome: 'internal_error', costPicoUsd: 0n })).toMatchObject({ pk: item.pk, sk: item.sk });
-    // Those of a busy workspace lie in all shards.
+    // Records of a busy workspace lie in all shards.
     const places = Array.from({ length: 100 }, (_one, at) => itemOf({ executionId: `id-${at}` }).pk);
     expect(new Set(places).size).toBe(shardCount);
   });

@@ -113,7 +113,7 @@ describe('requests that want one item', () => {
     await first.result;
     const results = Array.from({ length: 50 }, () => take(5n).result);
     expect(asked).toHaveLength(2);
-    // Those that came after the question was asked are judged by the next one.
+    // Requests that came after the question was asked are judged by the next one.
     asked[1]?.answer(written({ b: -100n }));
     await gatheredWrite();
     asked[2]?.answer(written({ b: -100n }));

@@ -18,7 +18,7 @@ const conditionsOf = (draft: UpdateDraft): readonly Condition[] => {
   return all.kind === 'and' ? all.of : [all];
 };
 
-/** Not a number and the same as a bigint, which the store takes for equal. */
+/** Tells a number from the same bigint, which the store takes for equal. */
 const isSame = (one: Condition, other: Condition): boolean => {
   const typeOf = (each: Condition) => ('value' in each ? typeof each.value : undefined);
   return isEqual(one, other) && typeOf(one) === typeOf(other);

@@ -83,7 +83,7 @@ describe('spans that wait', () => {
     expect(lines).toHaveLength(1);
     clock.advance(58_000);
     await settle();
-    // Those two, the batch that hung, and others that hung since then.
+    // The two spans, the batch that hung, and others that hung since then.
     expect(lines).toHaveLength(2);
     expect(messageOf(lines[1])).toMatch(/^\d{4} spans were dropped: the collector did not answer in time$/);
     expect(sent[1]?.[0]?.name).toBe('s517');

@@ -8,7 +8,7 @@ export interface PlacedPart {
   readonly role: unknown;
 }
 
-/** Also the parts of a function's result. */
+/** Includes the parts of a function's result. */
 export function* partsOf(body: JsonObject): Generator<PlacedPart> {
   for (const { content, path } of contentsOf(body)) yield* partsIn(content.parts, `${path}.parts`, content.role);
 }

@@ -14,7 +14,7 @@ const messageFields: Readonly<Record<string, FieldUses>> = {
     'annotations name reasoning_content',
   ),
   tool: fieldUses(`role content tool_call_id name ${marks}`),
-  // Such a message is refused.
+  // A message with them is refused.
   function: fieldUses('role content name'),
 };
 

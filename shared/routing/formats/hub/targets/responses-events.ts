@@ -190,7 +190,7 @@ function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
 
 const createdAt = ({ created_at: created }: JsonObject): number => (typeof created === 'number' ? created : 0);
 
-/** Both forms of a failed response, in one. */
+/** Returns a failed response in one form, whichever of the two it has. */
 function failure(error: unknown): JsonObject {
   const { type, code, message } = isJsonObject(error) ? (error as JsonObject) : {};
   const errorFields = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
