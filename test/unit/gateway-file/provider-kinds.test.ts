@@ -381,6 +381,11 @@ describe('an interface for which a kind has no address', () => {
   it.each([
     ['kind: cohere, apis: [messages]', 'providers[0].apis[0]', 'cohere has no address for messages'],
     [
+      'kind: cohere, apis: [messages], base_url: "https://cohere.example"',
+      'providers[0].apis[0]',
+      'cohere has no address for messages',
+    ],
+    [
       'kind: vertex, apis: [generate-content, responses], base_url: "https://v.example/publishers/google", auth: none',
       'providers[0].apis[1]',
       'vertex has no address for responses',
