@@ -100,6 +100,17 @@ const tool = {
 describe.each(formats)('at a provider of %s', (format) => {
   const model = (behaviour: string) => `on/${format}/${behaviour}`;
 
+  it('by the handler that the SDK has by default, which speaks HTTP/2, an answer comes whole and as a stream', async () => {
+    const http2 = bedrockOf(gateway, { requestHandler: {} });
+    const { output } = await http2.send(new ConverseCommand(hello(model('echo'))));
+    const { stream } = await http2.send(new ConverseStreamCommand(hello(model('echo')) as ConverseCommandInput));
+    const texts: string[] = [];
+    for await (const { contentBlockDelta } of stream ?? []) texts.push(contentBlockDelta?.delta?.text ?? '');
+    expect(texts.length).toBeGreaterThan(1);
+    expect(texts.join('')).toBe(textOf(output?.message?.content));
+    http2.destroy();
+  });
+
   it('an answer is whole', async () => {
     const { output, stopReason, usage, metrics, $metadata } = await bedrock.send(
       new ConverseCommand(hello(model('echo'))),

@@ -72,6 +72,8 @@ describe('a key', () => {
     const why: readonly [authorization: string | undefined, words: RegExp][] = [
       [undefined, /^No API key was sent\./],
       ['Bearer ', /^No API key was sent\./],
+      [gateway.key, /does not begin with `Bearer `/],
+      [`Basic ${gateway.key}`, /does not begin with `Bearer `/],
       [`Bearer ${gateway.key}x`, /does not have the form of a key of this gateway/],
       ['Bearer sk-ant-api03-abc', /does not have the form of a key of this gateway/],
       [`Bearer ${other}`, /^This gateway has no such API key\.$/],

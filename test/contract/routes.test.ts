@@ -75,6 +75,18 @@ describe('the routes', () => {
   );
 
   it.each([
+    ['/anthropic/v1/messages', 'the address alone, without `/anthropic`'],
+    ['/model/x/converse', 'ends in `/bedrock`'],
+    ['/v1/model/x/converse', 'ends in `/bedrock`'],
+    ['/inference-profiles', 'ends in `/bedrock`'],
+    ['/gemini/v1beta/models/x:generateContent', "Google's clients is the address alone"],
+  ])('tell a client of another vendor below a base URL that is not its own which one is: %s', async (path, words) => {
+    const response = await send('POST', path);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain(words);
+  });
+
+  it.each([
     ['POST', '/bedrock/model/x/nope'],
     ['GET', '/bedrock/nope'],
     ['GET', '/bedrock'],

@@ -109,6 +109,25 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     });
   });
 
+  it.each([
+    ['gemini', { taskType: 'RETRIEVAL_QUERY' }, 'title'],
+    ['vertex-text', { task_type: 'RETRIEVAL_QUERY', title: 'A page' }, null],
+    ['vertex-2', { taskType: 'RETRIEVAL_QUERY', title: 'A page' }, null],
+    ['titan', {}, 'taskType,title'],
+  ])('%s gets the task of a client of Google where its form has words for it', async (model, told, leftOut) => {
+    const content = { parts: [{ text: 'Hello' }] };
+    const response = await fetch(`${new URL(gateway.url).origin}/v1beta/models/${model}:embedContent`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': gateway.key },
+      body: JSON.stringify({ content, task_type: 'RETRIEVAL_QUERY', title: 'A page' }),
+    });
+    expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
+    expect(response.headers.get('x-gw-left-out')).toBe(leftOut);
+    const sent = gateway.simulator.calls[0]?.bodyText ?? '';
+    for (const [name, value] of Object.entries(told)) expect(sent).toContain(`"${name}":"${value}"`);
+    if (!('title' in told)) expect(sent).not.toContain('A page');
+  });
+
   it.each(['vertex-text', 'vertex-gemini'])(
     '%s is asked for the dimensions, and to cut no text in silence; its vectors are of length 1',
     async (model) => {

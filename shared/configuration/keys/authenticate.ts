@@ -37,8 +37,14 @@ export function readCredential(
   const [text, ...others] = new Set(sent.filter((one) => parseApiKey(one) !== undefined));
   if (others.length > 0) throw refuse('different', credentialPlace);
   const key = text === undefined ? undefined : parseApiKey(text);
-  if (key === undefined) throw refuse('malformed', credentialPlace);
+  if (key === undefined) throw refuse(isWithoutScheme(headers) ? 'scheme' : 'malformed', credentialPlace);
   return key;
+}
+
+/** True for one `Authorization` that is a key of this gateway by itself, or has another scheme than `Bearer`. */
+function isWithoutScheme({ [headerNames.authorization]: values = [] }: AuthenticatedRequest['headers']): boolean {
+  const [header = '', ...more] = values;
+  return more.length === 0 && header !== '' && !/^bearer( |$)/i.test(header);
 }
 
 /** SDKs that were given an empty key send the scheme alone. */
@@ -76,6 +82,7 @@ const reasons = {
   missing: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',
   malformed:
     'The API key that was sent does not have the form of a key of this gateway: it is mistyped or cut off, belongs to another service, or was sent twice.',
+  scheme: 'The header that was sent does not begin with `Bearer `. It is `Authorization: Bearer <key>`.',
   different: 'Two different API keys of this gateway were sent.',
   unknown: 'This gateway has no such API key.',
 } as const;

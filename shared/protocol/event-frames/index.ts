@@ -1,5 +1,6 @@
 // Frames of AWS's event streams: bytes cut anywhere become whole events, bounded, and events become frames. Lengths,
 // headers and checksums are the work of the SDK's codec.
+import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import type { EventText } from '../wire/index.ts';
 
@@ -42,8 +43,11 @@ export function eventsOfFrameText(text: string): EventText[] {
   return events;
 }
 
-/** Two lengths and their checksum, and a checksum at the end: no frame is shorter. */
-const frameMinBytes = 16;
+/** Two lengths and their checksum precede the headers of a frame, and its own checksum follows its text. */
+const preludeBytes = 12;
+const checksumBytes = 4;
+/** No frame is shorter. */
+const frameMinBytes = preludeBytes + checksumBytes;
 /** Stands for bytes that are no frame: no JSON, so that its reader breaks the stream there. */
 const brokenFrame: EventText = { text: 'no frame' };
 
@@ -52,33 +56,85 @@ export async function* readFrames(
   body: AsyncIterable<Uint8Array>,
   frameMaxBytes: number,
 ): AsyncGenerator<EventText[], void, undefined> {
+  for await (const { frames, rest } of splitFrames(body, frameMaxBytes)) {
+    const events: EventText[] = [];
+    for (const frame of frames) {
+      const event = eventIn(frame);
+      events.push(event);
+      if (event === brokenFrame) break;
+    }
+    const isBroken = events.at(-1) === brokenFrame;
+    if (rest !== undefined && !isBroken) events.push(brokenFrame);
+    if (events.length > 0) yield events;
+    if (isBroken || rest !== undefined) return;
+  }
+}
+
+interface FrameBatch {
+  readonly frames: readonly Buffer[];
+  /** Bytes that are no frame, and all that came behind them. */
+  readonly rest?: Buffer;
+  /** The beginning of a frame, with which the stream ends. */
+  readonly cut?: Buffer;
+}
+
+/** The frames of a stream, whole, batched as they came. Throws RangeError when a frame is over `frameMaxBytes`. */
+export async function* splitFrames(
+  body: AsyncIterable<Uint8Array>,
+  frameMaxBytes: number,
+): AsyncGenerator<FrameBatch, void, undefined> {
   let pieces: Uint8Array[] = [];
   let heldBytes = 0;
   /** Fewer bytes are no whole frame. */
-  let wantedBytes = frameMinBytes;
+  let wantedBytes = preludeBytes;
+  let isBroken = false;
   for await (const piece of body) {
     pieces.push(piece);
     heldBytes += piece.length;
-    if (heldBytes < wantedBytes) continue;
+    if (heldBytes < wantedBytes && !isBroken) continue;
     let held = Buffer.concat(pieces);
-    const events: EventText[] = [];
-    wantedBytes = frameMinBytes;
-    while (held.length >= wantedBytes) {
-      wantedBytes = Math.max(held.readUInt32BE(0), frameMinBytes);
+    const frames: Buffer[] = [];
+    wantedBytes = preludeBytes;
+    while (held.length >= preludeBytes && !isBroken) {
+      isBroken = !hasWholePrelude(held);
+      if (isBroken) break;
+      wantedBytes = held.readUInt32BE(0);
       if (wantedBytes > frameMaxBytes) throw new RangeError('an event is too large');
       if (held.length < wantedBytes) break;
-      const event = eventIn(held.subarray(0, wantedBytes));
-      events.push(event);
-      if (event === brokenFrame) {
-        yield events;
-        return;
-      }
+      frames.push(held.subarray(0, wantedBytes));
       held = held.subarray(wantedBytes);
-      wantedBytes = frameMinBytes;
+      wantedBytes = preludeBytes;
     }
-    pieces = [held];
-    heldBytes = held.length;
-    if (events.length > 0) yield events;
+    pieces = isBroken ? [] : [held];
+    heldBytes = isBroken ? 0 : held.length;
+    if (isBroken) yield { frames, rest: held };
+    else if (frames.length > 0) yield { frames };
+  }
+  if (heldBytes > 0) yield { frames: [], cut: Buffer.concat(pieces) };
+}
+
+/** The lengths of a frame may be trusted where their checksum is right. */
+function hasWholePrelude(bytes: Buffer): boolean {
+  const headersBytes = bytes.readUInt32BE(4);
+  return (
+    crc32(bytes.subarray(0, 8)) === bytes.readUInt32BE(8) &&
+    preludeBytes + headersBytes + checksumBytes <= bytes.readUInt32BE(0)
+  );
+}
+
+/** Views of a whole frame. */
+export function partsOfFrame(frame: Buffer): { readonly headers: Buffer; readonly text: Buffer } {
+  const textAt = preludeBytes + frame.readUInt32BE(4);
+  return { headers: frame.subarray(preludeBytes, textAt), text: frame.subarray(textAt, -checksumBytes) };
+}
+
+/** The frame with another text. One that is broken stays as it is. */
+export function withFrameText(frame: Buffer, change: (text: string) => string): Uint8Array {
+  try {
+    const { headers, body } = codec.decode(frame);
+    return codec.encode({ headers, body: Buffer.from(change(Buffer.from(body).toString('utf8')), 'utf8') });
+  } catch {
+    return frame;
   }
 }
 

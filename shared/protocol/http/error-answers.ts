@@ -1,5 +1,5 @@
-// The error answer of an adapter to an error that escaped from the core.
-import { fail, toEnvelope } from '../../errors/index.ts';
+// Error answers of an adapter where no endpoint can give one.
+import { fail, type GatewayError, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
@@ -10,7 +10,15 @@ export function internalErrorAnswer(
 ): GatewayResponse {
   const correlationId = randomness.uuid();
   log.error({ event: 'request_failed', correlation_id: correlationId }, cause);
-  const { status, headers, body } = toEnvelope(fail('internal_error', { cause }), correlationId);
+  return answerOf(fail('internal_error', { cause }), correlationId);
+}
+
+/** The answer to a request whose head is not known. */
+export const refusalAnswer = (refusal: GatewayError, { randomness }: Pick<AdapterDependencies, 'randomness'>) =>
+  answerOf(refusal, randomness.uuid());
+
+function answerOf(error: GatewayError, correlationId: string): GatewayResponse {
+  const { status, headers, body } = toEnvelope(error, correlationId);
   // The trace id too: the request's own may not have been read.
   const ids = { [headerNames.requestId]: correlationId, [headerNames.traceId]: correlationId };
   return { status, headers: { ...headers, ...ids }, body };

@@ -42,18 +42,19 @@ export interface NodeConnections {
 
 interface NodeConnectionBounds extends ConnectionBounds {
   readonly waitingMaxBytes?: number;
-  readonly hasTls?: boolean;
+  /** Set for a server of node:https: called with a connection whose client does not speak TLS. */
+  readonly plainHttpCame?: ((connection: Duplex) => void) | undefined;
 }
 
 /**
- * From here on the connections of this server are of this kind: Node's own listener takes any Duplex. `hasTls`: they are
- * those of a server of node:https.
+ * From here on the connections of this server are of this kind: Node's own listener takes any Duplex.
  */
 export function createNodeConnections(
   server: Server | TlsServer,
   http2: Pick<SharedByHttp2, 'clock' | 'times' | 'serve' | 'boundReached'>,
-  { waitingMaxBytes = waitingDefaultMaxBytes, hasTls = false, ...bounds }: NodeConnectionBounds = {},
+  { waitingMaxBytes = waitingDefaultMaxBytes, plainHttpCame, ...bounds }: NodeConnectionBounds = {},
 ): NodeConnections {
+  const hasTls = plainHttpCame !== undefined;
   const http2Connections = new Set<Http2Connection>();
   const shared: SharedByHttp2 = {
     ...http2,
@@ -70,7 +71,7 @@ export function createNodeConnections(
   const spread = spreadOverTurns(refusalsPerTurnMax);
   const event = hasTls ? 'secureConnection' : 'connection';
   const listeners = server.listeners(event);
-  const handshakeEnded = hasTls ? countHandshakes(server, shared.open) : () => {};
+  const handshakeEnded = hasTls ? countHandshakes(server, shared.open, plainHttpCame) : () => {};
   server.removeAllListeners(event).on(event, (socket: Socket) => {
     handshakeEnded(socket);
     const connection = new NodeConnection(socket, shared);
@@ -94,18 +95,29 @@ export function createNodeConnections(
   };
 }
 
+/** Of Node, for a client whose first bytes are a request in clear. */
+const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
+
 /**
  * Counts connections from their first byte: before the handshake has ended they keep as much memory as behind it. The
  * returned function is called at its end.
  */
-function countHandshakes(server: Server | TlsServer, open: OpenConnections): (socket: Socket) => void {
+function countHandshakes(
+  server: Server | TlsServer,
+  open: OpenConnections,
+  plainHttpCame: (connection: Duplex) => void,
+): (socket: Socket) => void {
   /** By the client's address: nothing else tells which connection a handshake was of. */
   const handshakes = new Map<string, Socket>();
   const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
   // Node would take a broken handshake for a broken request.
-  server.removeAllListeners('tlsClientError').on('tlsClientError', (_cause: Error, socket: TLSSocket) => {
-    socket.destroy();
-  });
+  server
+    .removeAllListeners('tlsClientError')
+    .on('tlsClientError', (cause: NodeJS.ErrnoException, socket: TLSSocket) => {
+      const accepted = handshakes.get(addressOf(socket));
+      if (cause.code === plainHttpCode && accepted?.writable === true) plainHttpCame(accepted);
+      else socket.destroy();
+    });
   server.on('connection', (socket: Socket) => {
     const address = addressOf(socket);
     handshakes.set(address, socket);

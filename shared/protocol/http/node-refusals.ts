@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { runFinish } from './delivery.ts';
-import { internalErrorAnswer } from './error-answers.ts';
+import { internalErrorAnswer, refusalAnswer } from './error-answers.ts';
 import {
   type AdapterDependencies,
   canonicalPath,
@@ -48,6 +48,15 @@ export async function refuseHead(
 }
 
 const neverRead = () => Promise.reject(new Error('a body of a request that was refused'));
+
+/**
+ * Tells a client of a TLS port that speaks HTTP in clear. Its head is lost to the handshake, and the connection is closed behind this
+ * turn, so that no endpoint can answer.
+ */
+export function refusePlainHttp(connection: Duplex, dependencies: AdapterDependencies): void {
+  const message = 'This port speaks TLS: its URL begins with https://, not with http://.';
+  writeRawAnswer(connection, refusalAnswer(fail('invalid_request', { message }), dependencies));
+}
 
 /** Writes an answer where there is no response object for it, and closes the connection. */
 function writeRawAnswer(connection: Duplex, { status, headers, body }: GatewayResponse): void {

@@ -12,7 +12,7 @@ import { http2Exchange } from './http2-exchange.ts';
 import { declaredBytes, incomingBody } from './node-body.ts';
 import { createNodeConnections, type NodeConnections } from './node-connections.ts';
 import { type NodeExchange, runExchange } from './node-exchange.ts';
-import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead } from './node-refusals.ts';
+import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead, refusePlainHttp } from './node-refusals.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
@@ -104,7 +104,7 @@ export function createNodeServer(
       serve: (request) => exchange(http2Exchange(request, scheme, cutting.signal)),
       boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
     },
-    { hasTls: tls !== undefined },
+    { plainHttpCame: tls && ((connection) => refusePlainHttp(connection, dependencies)) },
   );
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));

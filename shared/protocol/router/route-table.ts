@@ -165,6 +165,22 @@ function decodePart(part: string): string {
   }
 }
 
+/** Where clients of other vendors end whose base URL is that of another service, or lacks its end. */
+const misplacedBases: readonly { readonly start: RegExp; readonly advice: string }[] = [
+  {
+    start: /^\/anthropic(\/|$)/,
+    advice: "The base URL of Anthropic's clients is the address alone, without `/anthropic`.",
+  },
+  {
+    start: /^\/(v1\/|openai\/v1\/)?(model|inference-profiles)(\/|$)/,
+    advice: 'The base URL of clients of Amazon Bedrock ends in `/bedrock`.',
+  },
+  {
+    start: /^\/(?!v1\/)(.*\/)?models\/.+:\w+$/,
+    advice: "The base URL of Google's clients is the address alone; they add `/v1beta` or `/v1` themselves.",
+  },
+];
+
 /**
  * The message of a 404, in one line: both base URLs, as a client whose base URL is not one of them shows nothing else. A path
  * that clients know from elsewhere is called by its name: its base URL may be right.
@@ -181,6 +197,8 @@ export function describePaths({ api, v1Only, vendor }: RouteTable, path: string)
     const what = elsewhere === below ? elsewhere : `this path below ${elsewhere}`;
     return `This gateway does not offer ${what}, whether below ${basePaths[1]} or ${basePaths[0]}.`;
   }
+  const misplaced = misplacedBases.find(({ start }) => start.test(path));
+  if (misplaced !== undefined) return `There is no such path. ${misplaced.advice}`;
   const known = Object.keys({ ...api, ...v1Only }).filter((one) => !one.includes('*'));
   const meant = nearestOf(below, known);
   const advice = meant === undefined ? '' : ` Did you mean ${basePaths[0]}${meant}?`;

@@ -1,10 +1,9 @@
 // The list of models as clients of Google's interface read it, in pages.
-import { fail } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { GoogleModelObject, GoogleModelPage, ModelListItem } from '../../protocol/wire/index.ts';
+import { pageOf } from './pages.ts';
 
-const pageSizeDefault = 50;
-const pageSizeMax = 1_000;
+const pageSizes = { param: 'pageSize', fallback: 50, max: 1_000, zeroIsNone: true };
 const prefix = 'models/';
 
 /** Operations by the interface that a model is listed with. */
@@ -34,27 +33,16 @@ function operationsOf(model: ModelListItem): string[] {
   return Object.entries(methodsOf).flatMap(([api, methods]) => (apis.includes(api) ? methods : []));
 }
 
-/** Throws invalid_request for a page that there cannot be. A token of a page is the id of its first model. */
+/** Throws invalid_request for a page that there cannot be. */
 export function toGooglePage(models: readonly ModelListItem[], query: string): GoogleModelPage {
   const parameters = new URLSearchParams(query);
-  const size = readSize(parameters.get('pageSize') ?? parameters.get('page_size'));
-  const start = startOf(models, parameters.get('pageToken') ?? parameters.get('page_token'));
-  const next = models[start + size];
+  const sentAs = (param: string, spelling: string) => parameters.get(param) ?? parameters.get(spelling);
+  const page = pageOf(models, {
+    size: { ...pageSizes, sent: sentAs('pageSize', 'page_size') },
+    token: { param: 'pageToken', sent: sentAs('pageToken', 'page_token') },
+  });
   return {
-    models: models.slice(start, start + size).map(toGoogleModel),
-    ...(next === undefined ? {} : { nextPageToken: next.id }),
+    models: page.models.map(toGoogleModel),
+    ...(page.nextToken === undefined ? {} : { nextPageToken: page.nextToken }),
   };
-}
-
-function readSize(written: string | null): number {
-  if (written === null || written === '' || written === '0') return pageSizeDefault;
-  if (/^\d{1,9}$/.test(written)) return Math.min(Number(written), pageSizeMax);
-  throw fail('invalid_request', { message: 'pageSize: must be a whole number.', param: 'pageSize' });
-}
-
-function startOf(models: readonly ModelListItem[], token: string | null): number {
-  if (token === null || token === '') return 0;
-  const start = models.findIndex((model) => model.id === token);
-  if (start < 0) throw fail('invalid_request', { message: 'pageToken: is none of this list.', param: 'pageToken' });
-  return start;
 }

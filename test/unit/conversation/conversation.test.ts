@@ -53,7 +53,26 @@ const requests = {
       { type: 'function_call_output', call_id: 'c1', output: 'A cat' },
     ],
   },
+  'generate-content': {
+    systemInstruction: { parts: [{ text: 'Be brief.' }] },
+    contents: [
+      { role: 'user', parts: [{ text: 'Look' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
+      { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'look', args: { a: 1 } } }] },
+      { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'look', response: { result: 'A cat' } } }] },
+    ],
+  },
 } as const;
+
+it('a request of Gemini reads alike in both spellings', () => {
+  const written = JSON.stringify(requests['generate-content']);
+  const other = written.replaceAll(
+    /"([a-z]+)([A-Z])([a-z]+)":/g,
+    (_match, first, letter, rest) => `"${first}_${letter.toLowerCase()}${rest}":`,
+  );
+  expect(other).toContain('"inline_data":{"mime_type"');
+  const read = (text: string) => readRequestTurns(turnsOf('generate-content'), text);
+  expect(read(other)).toEqual(read(written));
+});
 
 it.each(Object.entries(requests))('a request of %s is read turn by turn, images and tools included', (id, body) => {
   const turns = readRequestTurns(turnsOf(id), JSON.stringify(body));
@@ -64,7 +83,7 @@ it.each(Object.entries(requests))('a request of %s is read turn by turn, images 
       { kind: 'image', url: png },
     ],
     [{ kind: 'tool_call', id: 'c1', name: 'look', text: '{"a":1}' }],
-    [{ kind: 'tool_result', id: 'c1', text: 'A cat' }],
+    [{ kind: 'tool_result', id: 'c1', text: id === 'generate-content' ? '{"result":"A cat"}' : 'A cat' }],
   ]);
   expect(turns?.slice(0, 3).map(({ role }) => role)).toEqual(['system', 'user', 'assistant']);
 });

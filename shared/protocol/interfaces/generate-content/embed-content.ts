@@ -9,6 +9,7 @@ import {
   type JsonText,
   jsonTextOf,
   parseJson,
+  rewriteMembers,
   type WrittenAnswer,
 } from '../../wire/index.ts';
 import { embeddings } from '../embeddings/index.ts';
@@ -21,6 +22,7 @@ import {
   plainLeftOutOfCacheKey,
   type RequestReading,
   refuseDoubles,
+  withoutGatewayMembers,
 } from '../index.ts';
 import { inOneSpelling } from './spelling.ts';
 
@@ -35,7 +37,7 @@ export const embedContent: ClientInterface = {
   playground: undefined,
 };
 
-/** Fields that embeddings have in other words, or have no word for. Any other is passed on as it is. */
+/** Fields that embeddings have in other words, or that Google's own models alone have. Any other is passed on as it is. */
 const ownFields: ReadonlySet<string> = new Set([
   ...['model', 'content', 'requests', 'embedContentConfig', 'outputDimensionality', 'taskType', 'title'],
   ...['input', 'dimensions', 'encoding_format'],
@@ -44,8 +46,8 @@ const ownFields: ReadonlySet<string> = new Set([
 interface EmbeddedContent {
   readonly text: string;
   readonly dimensions: number | undefined;
-  /** Paths of fields that embeddings have no word for. */
-  readonly leftOut: readonly string[];
+  /** Fields that Google's own models alone have. */
+  readonly googleFields: Readonly<Record<string, unknown>>;
 }
 
 function read(sent: JsonText, reading: RequestReading): ClientRequest {
@@ -63,6 +65,10 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
     const param = `requests[${other}].outputDimensionality`;
     throw fail('invalid_request', { message: `${param}: must be the same in all requests`, param });
   }
+  // One call has one task: where they differ, there is none to say.
+  const [google, ...others] = new Set(contents.map(({ googleFields }) => JSON.stringify(googleFields)));
+  const isOneTask = google !== undefined && others.length === 0;
+  const googleFields = [...new Set(contents.flatMap((content) => Object.keys(content.googleFields)))];
   const otherFields = Object.entries(body).filter(([name]) => !ownFields.has(name));
   const asEmbeddings = jsonTextOf({
     model: path.model.replace(/^models\//, ''),
@@ -70,6 +76,7 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
     input: contents.map(({ text }) => text),
     ...(first.dimensions === undefined ? {} : { dimensions: first.dimensions }),
     encoding_format: 'float',
+    ...(isOneTask ? first.googleFields : {}),
   });
   const request = embeddings.readRequest(asEmbeddings, reading);
   if (!('upstreamBody' in request)) throw inTheirWords(request);
@@ -79,7 +86,18 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
     text: () => json,
     path,
     promptMember: isBatch ? 'requests' : 'content',
-    leftOut: [...new Set(contents.flatMap(({ leftOut }) => leftOut))],
+    leftOut: isOneTask ? [] : googleFields,
+    upstreamBody: ({ model }) => ({
+      text: rewriteMembers(
+        asEmbeddings,
+        new Map<string, unknown>([
+          ...withoutGatewayMembers,
+          ['model', model],
+          ...googleFields.map((name) => [name, undefined] as const),
+        ]),
+      ),
+      leftOut: isOneTask ? googleFields : [],
+    }),
     writeAnswer: (answer, cost) => write(answer, cost, isBatch),
   };
 }
@@ -115,8 +133,12 @@ function contentIn(request: JsonObject, path: string): EmbeddedContent {
     const param = `${path}outputDimensionality`;
     throw fail('invalid_request', { message: `${param}: must be a positive whole number`, param });
   }
-  const others = ['taskType', 'title'].filter((name) => (request[name] ?? config[name] ?? '') !== '');
-  return { text: texts.join('\n'), dimensions, leftOut: others };
+  const googleFields = Object.fromEntries(
+    ['taskType', 'title']
+      .map((name) => [name, request[name] ?? config[name] ?? ''] as const)
+      .filter(([, value]) => value !== ''),
+  );
+  return { text: texts.join('\n'), dimensions, googleFields };
 }
 
 function write(answer: JsonAnswer, { costUsd }: AnswerCost, isBatch: boolean): WrittenAnswer {

@@ -44,6 +44,8 @@ function neededSettings(body: JsonObject): HubNeed[] {
   const modalities: readonly unknown[] = Array.isArray(settings.responseModalities) ? settings.responseModalities : [];
   const needs: readonly (readonly [HubNeed['kind'], string, boolean])[] = [
     ['stored_prompt', 'cachedContent', (body.cachedContent ?? '') !== ''],
+    // The rest of an answer that Google has begun.
+    ['stored_prompt', 'continuationToken', (body.continuationToken ?? '') !== ''],
     ['n', `${config}.candidateCount`, isAbove(settings.candidateCount, 1)],
     ['logprobs', `${config}.responseLogprobs`, settings.responseLogprobs === true],
     ['logprobs', `${config}.logprobs`, isAbove(settings.logprobs, 0)],

@@ -64,7 +64,8 @@ export const countOperation: InterfaceOperation = {
 const embed: InterfaceOperation = {
   operationId: 'embedContent',
   summary: 'A vector, in Google’s words',
-  description: 'As `/v1/embeddings`, on every model that has those. `taskType` and `title` are left out.',
+  description:
+    'As `/v1/embeddings`, on every model that has those. `taskType` and `title` reach the models of Google, and are left out for others.',
   body: {
     kind: 'vendor',
     members: { content: { type: 'object' }, outputDimensionality: { type: 'integer', minimum: 1 } },

@@ -12,7 +12,7 @@ const namesIn = (text: string): ReadonlyMap<string, string> =>
       .map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
   );
 
-/** Of generateContent, countTokens and embedContent (types of `@google/genai` 2.13, November 2026). */
+/** Of generateContent, countTokens and embedContent that the gateway reads (types of `@google/genai` 3.3.0, November 2026). */
 const fields = namesIn(`
   systemInstruction generationConfig safetySettings cachedContent toolConfig generateContentRequest serviceTier
   inlineData fileData mimeType fileUri displayName functionCall functionResponse functionDeclarations executableCode
@@ -23,7 +23,7 @@ const fields = namesIn(`
   includeServerSideToolInvocations stopSequences responseMimeType responseSchema responseModalities candidateCount
   maxOutputTokens topP topK presencePenalty frequencyPenalty responseLogprobs enableEnhancedCivicAnswers speechConfig
   thinkingConfig includeThoughts thinkingBudget thinkingLevel imageConfig audioTimestamp modelSelectionConfig
-  routingConfig outputDimensionality taskType embedContentConfig autoTruncate
+  routingConfig outputDimensionality taskType embedContentConfig autoTruncate toolType continuationToken
 `);
 
 /** Of Google's form of a schema. */

@@ -15,8 +15,18 @@ import {
 } from '../../conversation/index.ts';
 import { openGeneratedFold } from './stream-fold.ts';
 
-const requestTurns = (body: Value): ConversationTurn[] => {
-  const instruction = body.systemInstruction ?? body.system_instruction;
+/** A kept body is as its client wrote it: its fields may stand in Google's other spelling. */
+const inCamelCase = (value: Value): Value =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
+      inner,
+    ]),
+  );
+
+const requestTurns = (sent: Value): ConversationTurn[] => {
+  const body = inCamelCase(sent);
+  const instruction = body.systemInstruction;
   return [
     ...turnOf('system', isObject(instruction) ? partsOf(instruction) : textPart(textIn(instruction))),
     ...objectsIn(body.contents).flatMap((content) =>
@@ -32,7 +42,8 @@ const answerTurns = ({ candidates }: Value): ConversationTurn[] =>
 
 const partsOf = ({ parts }: Value): ConversationPart[] => objectsIn(parts).flatMap(partOf);
 
-function partOf(part: Value): ConversationPart[] {
+function partOf(sent: Value): ConversationPart[] {
+  const part = inCamelCase(sent);
   const { text, thought, functionCall, functionResponse, inlineData } = part;
   if (typeof text === 'string') return thought === true ? thinkingPart(text) : textPart(text);
   if (isObject(functionCall)) {
@@ -46,8 +57,10 @@ function partOf(part: Value): ConversationPart[] {
       ...objectsIn(parts).flatMap(partOf),
     ];
   }
-  if (isObject(inlineData) && textIn(inlineData.mimeType).startsWith('image/')) {
-    return [{ kind: 'image', url: `data:${textIn(inlineData.mimeType)};base64,${textIn(inlineData.data)}` }];
+  if (isObject(inlineData)) {
+    const { mimeType, data } = inCamelCase(inlineData);
+    if (textIn(mimeType).startsWith('image/'))
+      return [{ kind: 'image', url: `data:${textIn(mimeType)};base64,${textIn(data)}` }];
   }
   return [otherPart(part)];
 }

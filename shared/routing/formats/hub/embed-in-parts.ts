@@ -66,17 +66,19 @@ export async function embedInParts(
   const text = answerText(done, clientModel, usage);
   const read = text.length > largeBodyMaxBytes ? undefined : await request.readAnswer(text);
   if (read?.kind !== 'answer') return failed({ kind: 'failed', cause: 'answer_too_large' }, usage);
-  const known = embeddings.saysInputType(names) ? [...knownMembers, 'input_type'] : knownMembers;
+  const known: readonly string[] = [...knownMembers, ...embeddings.knownFields(names)];
   const leftOut = Object.keys(body).filter((name) => !known.includes(name));
   return { kind: 'json', answer: { ...read.answer, usage }, reachedVia: { format: 'embeddings', leftOut } };
 }
 
 const knownMembers = ['model', 'input', 'dimensions', 'encoding_format', ...plainGatewayMembers];
 
-const inputOf = ({ dimensions, input_type: inputType }: JsonObject): EmbeddingOptions => ({
+const inputOf = ({ dimensions, input_type: inputType, taskType, title }: JsonObject): EmbeddingOptions => ({
   // Checked by the package, or the provider.
   dimensions: (dimensions ?? undefined) as number | undefined,
   inputType: (inputType ?? undefined) as string | undefined,
+  taskType: (taskType ?? undefined) as string | undefined,
+  title: (title ?? undefined) as string | undefined,
 });
 
 const writers: Readonly<Record<string, (vector: readonly number[]) => string>> = {
@@ -122,8 +124,14 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
   } catch (error) {
     const { failure } = failureOf(error);
     if (failure.cause !== notTranslatable.cause) return failed(failure);
-    return failed({ ...failure, param: embeddingOptions.dimensions === undefined ? 'input_type' : 'dimensions' });
+    return failed({ ...failure, param: refusedBy(embeddingOptions) });
   }
+}
+
+/** The package names no field. */
+function refusedBy({ dimensions, taskType }: EmbeddingOptions): string {
+  if (dimensions !== undefined) return 'dimensions';
+  return taskType === undefined ? 'input_type' : 'taskType';
 }
 
 const notTranslatable = {

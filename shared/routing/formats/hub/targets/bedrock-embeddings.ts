@@ -18,7 +18,7 @@ export const bedrockEmbeddings: EmbeddingTarget = {
   // A key keeps it from signing.
   openModel: ({ model, ...settings }, names) =>
     createAmazonBedrock({ ...settings, region: 'none' }).embedding(model, { modelFamily: familyOf(names) }),
-  saysInputType: (names) => familyOf(names) === 'cohere',
+  knownFields: (names) => (familyOf(names) === 'cohere' ? ['input_type'] : []),
   toOptions({ dimensions, inputType = 'search_document' }, names) {
     const family = familyOf(names);
     const options = {

@@ -6,8 +6,11 @@ import type { EmbeddingTarget } from './hub-target.ts';
 export const geminiEmbeddings: EmbeddingTarget = {
   // The package writes the folder itself.
   openModel: ({ model, ...settings }) => createGoogle(settings).embedding(model.replace(/^models\//, '')),
-  saysInputType: () => false,
-  toOptions: ({ dimensions }) => (dimensions === undefined ? {} : { dimensions }),
+  knownFields: () => ['taskType'],
+  toOptions: ({ dimensions, taskType }) => ({
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(taskType === undefined ? {} : { providerOptions: { google: { taskType } } }),
+  }),
   // The package drops what newer models report.
   tokensIn({ response }) {
     const usage = isJsonObject(response?.body) ? response.body.usageMetadata : undefined;

@@ -68,7 +68,12 @@ export interface ArgumentsShape {
 export interface EmbeddingOptions {
   readonly dimensions: number | undefined;
   readonly inputType: string | undefined;
+  /** In Google's words. */
+  readonly taskType: string | undefined;
+  readonly title: string | undefined;
 }
+
+export type EmbeddingField = 'input_type' | 'taskType' | 'title';
 
 /** The embedding models of a package. */
 export interface EmbeddingTarget {
@@ -77,8 +82,8 @@ export interface EmbeddingTarget {
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     names: readonly string[],
   ) => EmbeddingModelV4;
-  /** Whether the model's form has `input_type`. */
-  readonly saysInputType: (names: readonly string[]) => boolean;
+  /** Fields that the model's form has words for, beside the dimensions. */
+  readonly knownFields: (names: readonly string[]) => readonly EmbeddingField[];
   readonly toOptions: (
     embeddingOptions: EmbeddingOptions,
     names: readonly string[],

@@ -18,11 +18,17 @@ export const target: HubTarget = {
       const opened = createGoogleVertex(settings).embeddingModel(name);
       return Object.create(opened, { maxEmbeddingsPerCall: { value: name.startsWith('gemini') ? 1 : textsMax } });
     },
-    saysInputType: () => false,
-    // Left out, a long text is cut in silence.
-    toOptions: ({ dimensions }) => ({
+    knownFields: () => ['taskType', 'title'],
+    toOptions: ({ dimensions, taskType, title }) => ({
       ...(dimensions === undefined ? {} : { dimensions }),
-      providerOptions: { googleVertex: { autoTruncate: false } },
+      providerOptions: {
+        googleVertex: {
+          // Left out, a long text is cut in silence.
+          autoTruncate: false,
+          ...(taskType === undefined ? {} : { taskType }),
+          ...(title === undefined ? {} : { title }),
+        },
+      },
     }),
     leavesLength: true,
   },
