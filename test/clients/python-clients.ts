@@ -10,6 +10,7 @@ import { chatFormats } from './node-clients.ts';
 import { runAnthropic } from './python-anthropic.ts';
 import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
+import { runGoogleAndAws } from './python-google-aws.ts';
 import { runInterfaces } from './python-interfaces.ts';
 import { runPlayground } from './python-playground.ts';
 import { runRetrieval } from './python-retrieval.ts';
@@ -170,6 +171,7 @@ if (!hasPython) process.stdout.write('skipped  there is no python3 on this machi
 const runs: readonly (readonly [name: string, run: () => Promise<string>])[] = [
   ...sets.map((set) => [set, () => runSet(set)] as const),
   ['anthropic', runAnthropic],
+  ['google-aws', runGoogleAndAws],
   ['interfaces', runInterfaces],
   ['retrieval', runRetrieval],
   ['playground', runPlayground],

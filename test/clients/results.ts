@@ -96,6 +96,8 @@ const clientsOfEveryFormat = [
   '@anthropic-ai/sdk',
   'Claude Code',
   'Codex',
+  'Gemini CLI',
+  '@google/genai',
   'openai (Python)',
   'openai 2 (Python)',
   'langchain-openai',

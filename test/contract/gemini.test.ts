@@ -108,6 +108,40 @@ describe.each(apis)('Gemini at providers of %s', (api) => {
     expect(JSON.stringify(gateway.simulator.calls.at(-1)?.body)).toContain('rain');
   });
 
+  it('gives results without ids to the calls of their names, in order', async () => {
+    const names = ['look', 'listen', 'look'];
+    const response = await ask(`/v1beta/models/${api}/echo:generateContent`, {
+      contents: [
+        { role: 'user', parts: [{ text: 'Look' }] },
+        { role: 'model', parts: names.map((name, at) => ({ functionCall: { id: `call_${at}`, name, args: {} } })) },
+        {
+          role: 'user',
+          parts: names.map((name, at) => ({ functionResponse: { name, response: { result: `result ${at}` } } })),
+        },
+      ],
+    });
+    expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
+    const sent = gateway.simulator.calls.at(-1)?.bodyText ?? '';
+    expect(sent).not.toMatch(/no result/i);
+    const places = names.map((_name, at) => sent.indexOf(`result ${at}`));
+    expect(places.every((place) => place >= 0)).toBe(true);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+
+  it('takes a result that stands twice for one', async () => {
+    const call = { id: 'call_1', name: 'look', args: {} };
+    const result = { functionResponse: { id: 'call_1', name: 'look', response: { output: 'rain' } } };
+    const response = await ask(`/v1beta/models/${api}/echo:generateContent`, {
+      contents: [
+        { role: 'user', parts: [{ text: 'Look' }] },
+        { role: 'model', parts: [{ functionCall: call }] },
+        { role: 'user', parts: api === 'generate-content' ? [result] : [result, result] },
+      ],
+    });
+    expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
+    expect(gateway.simulator.calls.at(-1)?.bodyText.split('rain')).toHaveLength(2);
+  });
+
   it('sends images, schemas, thinking and settings', async () => {
     const [, data = ''] = png(8, 8).split(',');
     const response = await ask(`/v1beta/models/${api}/echo:generateContent`, {

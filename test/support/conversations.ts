@@ -190,6 +190,11 @@ function googleConversation(gateway: Harness): Conversation {
   return {
     say: (text) => void message.push({ text }),
     async ask(model, stream) {
+      // Bytes to the SDK for Python, which writes them again in the other alphabet.
+      const signatures = history.flatMap(({ parts = [] }) =>
+        parts.flatMap(({ thoughtSignature }) => thoughtSignature ?? []),
+      );
+      for (const signature of signatures) expect(signature).toMatch(/^[A-Za-z0-9+/_-]*={0,2}$/);
       const chat = google.chats.create({ model, config, history });
       if (stream) for await (const _chunk of await chat.sendMessageStream({ message }));
       else await chat.sendMessage({ message });

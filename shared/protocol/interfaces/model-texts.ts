@@ -1,7 +1,14 @@
 // Finds the texts in a request or an answer, with their places. A string is a text, whatever field it is in, unless it names
 // or encodes something in the grammar of the interfaces: so nothing passes unseen under a name that is new. Inside schemas
 // and arguments, where clients choose the names, everything is a text.
-import { brokenSignature, findMember, type JsonText, removeItems, replaceValues } from '../wire/index.ts';
+import {
+  brokenSignature,
+  encodeEnvelope,
+  findMember,
+  type JsonText,
+  removeItems,
+  replaceValues,
+} from '../wire/index.ts';
 import type { EventPiece, FoundText } from './grammar.ts';
 
 export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -239,8 +246,9 @@ export function pieceOf(json: JsonText, value: number, name: string, channel: st
   }));
 }
 
-/** Replaces the signature of texts that were changed. */
-export const brokenSignatureText = JSON.stringify(brokenSignature);
+/** Replaces the signature of texts that were changed, in the form of its field. */
+export const brokenSignatureOf = (json: JsonText, signature: number): string =>
+  JSON.stringify(json.name(signature) === 'thoughtSignature' ? encodeEnvelope(brokenSignature) : brokenSignature);
 
 export type ReplacedText = readonly [value: number, text: string];
 

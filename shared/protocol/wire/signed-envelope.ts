@@ -91,5 +91,22 @@ export const isEnvelope = (text: unknown): text is string => typeof text === 'st
  */
 export const brokenSignature = `${prefix}masked`;
 
+// Signatures of Google's interface are bytes: its SDK for Python decodes them, and writes them again in base64's other alphabet. An
+// envelope there is in base64.
+
+export const encodeEnvelope = (envelope: string): string => Buffer.from(envelope, 'utf8').toString('base64');
+
+/** Undefined for any other signature. */
+export function decodeEnvelope(signature: unknown): string | undefined {
+  if (typeof signature !== 'string' || !signature.startsWith(encodedPrefix)) return undefined;
+  const text = Buffer.from(signature, 'base64').toString('utf8');
+  return isEnvelope(text) ? text : undefined;
+}
+
+/** As far as the prefix alone decides it. */
+const encodedPrefix = 'Z3cxL';
+
+export const mayHoldEncodedEnvelope = (text: string): boolean => text.includes(`"${encodedPrefix}`);
+
 /** Whether a body can contain an envelope: most cannot, and are not searched further. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

@@ -3,7 +3,7 @@ import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import {
   type AnswerTexts,
   type BlockedEnd,
-  brokenSignatureText,
+  brokenSignatureOf,
   type EventPiece,
   withoutSpelling,
 } from '../../protocol/interfaces/index.ts';
@@ -275,7 +275,7 @@ function masked(
     texts.flatMap(({ value, signedItem }) => (changed.has(value) ? (signedItem ?? []) : [])),
   );
   const signatures = texts.flatMap((piece): [number, string][] =>
-    isOfChanged(piece, changedItems, state) ? [[piece.value, brokenSignatureText]] : [],
+    isOfChanged(piece, changedItems, state) ? [[piece.value, brokenSignatureOf(json, piece.value)]] : [],
   );
   if (changes.length + signatures.length === 0) return event;
   const text = replaceValues(json, withoutSpelling(json, [...changes, ...signatures], spellingFields));

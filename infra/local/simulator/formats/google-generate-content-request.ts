@@ -178,7 +178,10 @@ const firstCallOf = (parts: readonly GenerateContentPart[]): readonly GenerateCo
   parts.filter(({ functionCall }) => functionCall !== undefined).slice(0, 1);
 
 const isForged = ({ thoughtSignature: signature, functionCall }: GenerateContentPart): boolean =>
-  signature !== undefined && !signatureless.includes(signature) && signature !== signatureOf(functionCall?.name ?? '');
+  signature !== undefined &&
+  !signatureless.includes(signature) &&
+  // Bytes, in either alphabet of base64.
+  signature.replaceAll('-', '+').replaceAll('_', '/') !== signatureOf(functionCall?.name ?? '');
 
 /**
  * Contents of the model that follow each other are one turn to Google: its SDKs keep each chunk of a stream as a content, and the

@@ -1,12 +1,12 @@
 // Removes from a relayed conversation the thinking that another model made for this gateway. Everything else is passed on
 // unchanged.
 import {
+  decodeEnvelope,
   findMember,
-  isEnvelope,
   isJsonObject,
   type JsonObject,
   type JsonText,
-  mayHoldEnvelope,
+  mayHoldEncodedEnvelope,
   parseJson,
 } from '../../wire/index.ts';
 import type { RelayedChanges } from '../index.ts';
@@ -20,14 +20,14 @@ const foreignCallSignature = 'skip_thought_signature_validator';
 /** Nothing where another model had no part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const contents = findMember(json, 'contents');
-  if (contents === undefined || !mayHoldEnvelope(json.text)) return { changes: [], leftOut: [] };
+  if (contents === undefined || !mayHoldEncodedEnvelope(json.text)) return { changes: [], leftOut: [] };
   const read = parseJson(json.slice(contents));
   if (!Array.isArray(read)) return { changes: [], leftOut: [] };
   const leftOut: string[] = [];
   const others = read.flatMap((content: unknown, at) => {
     if (!isJsonObject(content) || !Array.isArray(content.parts)) return [content];
     const parts = content.parts.flatMap((part, place) => {
-      if (!isJsonObject(part) || !isEnvelope(part.thoughtSignature)) return [part];
+      if (!isJsonObject(part) || decodeEnvelope(part.thoughtSignature) === undefined) return [part];
       if (leftOut.length === 0) leftOut.push(`contents[${at}].parts[${place}].thoughtSignature`);
       return withoutSignature(part);
     });

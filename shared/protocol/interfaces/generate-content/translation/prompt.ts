@@ -17,7 +17,7 @@ import {
   type ToolOutput,
   textParts,
 } from '../../../hub/index.ts';
-import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { decodeEnvelope, type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { fileOf, inlineDataOf, ranByProvider } from '../parts.ts';
 import { readThoughts } from './call-thoughts.ts';
 
@@ -35,19 +35,15 @@ interface ReadPrompt {
 
 interface Known extends ContentsReading {
   readonly calls: KnownCalls;
-  /** Calls without an id, by name: a client of Google's may send none. */
-  readonly unnamedCalls: Map<string, UnnamedCalls>;
+  /** Calls of the model's last message, by name: Google's SDK for Python sends results without the ids of their calls. */
+  readonly callsByName: Map<string, KnownCall[]>;
+  /** By the id of their call: a call has one result. */
+  readonly results: Map<string, string>;
   /** Whether the model's last message has thinking. */
   hasReasoning: boolean;
   /** Pieces of a thought whose signature has not come yet: chunks of a stream are contents of their own in a history. */
   thought: string[];
   readonly foundStranger: (member: string) => void;
-}
-
-interface UnnamedCalls {
-  readonly calls: KnownCall[];
-  /** Place of the first one without a result. */
-  next: number;
 }
 
 export async function toPrompt(
@@ -59,7 +55,8 @@ export async function toPrompt(
   const known: Known = {
     ...reading,
     calls: createKnownCalls(),
-    unnamedCalls: new Map(),
+    callsByName: new Map(),
+    results: new Map(),
     hasReasoning: false,
     thought: [],
     foundStranger(member) {
@@ -94,24 +91,29 @@ function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], kn
       continue;
     }
     const call = takeResult(result, known);
-    if (call === undefined)
-      others.push(...textParts(`Result of a tool:\n${textOf(outputOf(result))}`), ...filesOf(result));
-    else
-      addResults(prompt, {
-        role: 'tool',
-        content: [{ type: 'tool-result', toolCallId: call.id, toolName: call.name, output: toOutput(result) }],
-      });
+    const text = textOf(outputOf(result));
+    const before = call && known.results.get(call.id);
+    // Gemini CLI sends each result of a session that it resumes twice.
+    if (before === text) continue;
+    if (call === undefined || before !== undefined) {
+      others.push(...textParts(`Result of a tool:\n${text}`), ...filesOf(result));
+      continue;
+    }
+    known.results.set(call.id, text);
+    addResults(prompt, {
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId: call.id, toolName: call.name, output: toOutput(result) }],
+    });
   }
   if (others.length > 0) prompt.push({ role: 'user', content: others });
 }
 
-/** By its id, else the next call of its name. */
-function takeResult({ id, name }: JsonObject, { calls, unnamedCalls }: Known): KnownCall | undefined {
+/** By its id, else the next call of its name that has no result. */
+function takeResult({ id, name }: JsonObject, { calls, callsByName, results }: Known): KnownCall | undefined {
   if (typeof id === 'string' && id !== '' && calls.has(id)) return calls.takeResult(id);
-  const unnamed = unnamedCalls.get(String(name));
-  const call = unnamed?.calls[unnamed.next];
-  if (unnamed !== undefined && call !== undefined) unnamed.next += 1;
-  return call;
+  const named = callsByName.get(String(name)) ?? [];
+  while (named[0] !== undefined && results.has(named[0].id)) named.shift();
+  return named.shift();
 }
 
 const filesOf = ({ parts }: JsonObject): PromptPart[] =>
@@ -161,6 +163,7 @@ function plainText(part: JsonObject): PromptPart[] {
 
 function beginModel(known: Known): void {
   known.calls.beginAnswer();
+  known.callsByName.clear();
   known.hasReasoning = false;
   known.thought = [];
 }
@@ -212,7 +215,7 @@ interface CallReading {
 }
 
 function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThoughts, known }: CallReading): void {
-  const { calls, names, unnamedCalls } = known;
+  const { calls, names, callsByName } = known;
   const { thoughts, signatureOfCall } = readThoughts(envelope);
   if (!hasThoughts) {
     for (const { text, ...signed } of thoughts) {
@@ -223,11 +226,9 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
   const sentName = typeof call.name === 'string' ? call.name : '';
   const sentId = typeof call.id === 'string' && call.id !== '' ? call.id : undefined;
   const added = calls.add(sentId ?? Symbol(sentName), names.short(sentName));
-  if (sentId === undefined) {
-    const unnamed = unnamedCalls.get(sentName) ?? { calls: [], next: 0 };
-    unnamed.calls.push(added);
-    unnamedCalls.set(sentName, unnamed);
-  }
+  const named = callsByName.get(sentName);
+  if (named === undefined) callsByName.set(sentName, [added]);
+  else named.push(added);
   content.push({
     type: 'tool-call',
     toolCallId: added.id,
@@ -239,12 +240,12 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
 
 /** Undefined for what a provider signed for itself, or that another workspace got. No other model can read it. */
 function openSignature(
-  { thoughtSignature: sealed }: JsonObject,
+  { thoughtSignature: signature }: JsonObject,
   field: string,
   { open, foundStranger }: Known,
 ): OpenedEnvelope | undefined {
-  if (typeof sealed !== 'string' || sealed === '') return undefined;
-  const envelope = open(sealed);
+  if (typeof signature !== 'string' || signature === '') return undefined;
+  const envelope = open(decodeEnvelope(signature));
   if (envelope === undefined) foundStranger(field);
   return envelope && { ...envelope, field };
 }

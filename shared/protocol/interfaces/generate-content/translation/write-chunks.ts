@@ -14,6 +14,7 @@ import {
   tokensOf,
 } from '../../../hub/index.ts';
 import {
+  encodeEnvelope,
   isJsonObject,
   type JsonObject,
   parseInnerJson,
@@ -47,7 +48,8 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
       count(part.delta);
       add({ text: part.delta });
     }
-    if (phase !== undefined) add({ text: '', thoughtSignature: sealed(head, { phase }, 'text_before') });
+    if (phase !== undefined)
+      add({ text: '', thoughtSignature: encodeEnvelope(sealed(head, { phase }, 'text_before')) });
   }
 
   function addCall(part: PartOf<'tool-call'>): void {
@@ -58,9 +60,9 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
     const input = parseInnerJson(part.input)?.value;
     count(part.toolName);
     count(part.input);
-    const thoughtSignature = sealCall(head, id, signatureOfCall, thinking.sinceLastCall());
+    const envelope = sealCall(head, id, signatureOfCall, thinking.sinceLastCall());
     const functionCall = { id, name: names.long(part.toolName), args: isJsonObject(input) ? input : {} };
-    add({ functionCall, ...(thoughtSignature === undefined ? {} : { thoughtSignature }) });
+    add({ functionCall, ...(envelope === undefined ? {} : { thoughtSignature: encodeEnvelope(envelope) }) });
   }
 
   function finish({ usage, finishReason, providerMetadata }: PartOf<'finish'>): void {
@@ -119,7 +121,7 @@ function openThinking(head: AnswerHead, add: (part: JsonObject) => void, count: 
     const { id: _id, text, ...signed } = open;
     open = undefined;
     thoughts.push({ text, ...signed });
-    add({ text: '', thought: true, thoughtSignature: sealed(head, signed) });
+    add({ text: '', thought: true, thoughtSignature: encodeEnvelope(sealed(head, signed)) });
   }
 
   return {

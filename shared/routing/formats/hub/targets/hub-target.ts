@@ -73,7 +73,7 @@ export interface EmbeddingOptions {
   readonly title: string | undefined;
 }
 
-export type EmbeddingField = 'input_type' | 'taskType' | 'title';
+type EmbeddingField = 'input_type' | 'taskType' | 'title';
 
 /** The embedding models of a package. */
 export interface EmbeddingTarget {
