@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '#jest';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
-import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { createMemoryBudget, headWeight } from '../../shared/protocol/memory-budget/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -57,7 +57,7 @@ afterAll(async () => {
 const transcribe = () => {
   const form = new FormData();
   form.set('model', 'sound');
-  form.set('file', new Blob([Buffer.alloc(4 * mib, 7)]), 'a.mp3');
+  form.set('file', new Blob([Buffer.alloc(3 * mib, 7)]), 'a.mp3');
   return fetch(`${gateway.url}/audio/transcriptions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
@@ -77,7 +77,8 @@ it('as many are served as fit, the others get 503 and a time, and small calls pa
   held = [];
   const outcomes: Response[] = [];
   const asked = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
-  const fitting = Math.floor(largeMaxBytes / (4.8 * mib));
+  const [taken, kept] = [headWeight('transcriptions', true) * 3 * mib, 3.2 * mib];
+  const fitting = 1 + Math.floor((largeMaxBytes - taken) / kept);
   while (held.length < fitting) await nextTurn();
   const [seen, calls] = [provider.bodies.length, held];
   held = undefined;
@@ -108,14 +109,14 @@ it('slow ones give way to a call that waits: 503, their connections end, and no 
     });
     socket.write(
       `POST /v1/audio/transcriptions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${gateway.key}\r\n` +
-        `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: ${4 * mib}\r\n\r\n--x\r\n`,
+        `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: ${3 * mib}\r\n\r\n--x\r\n`,
     );
     return { closed: once(socket, 'close'), text: () => text };
   });
-  while (budget.bytesInUse() < 10 * mib) await nextTurn();
+  while (budget.bytesInUse() < 9 * mib) await nextTurn();
   clock.advance(20_000);
   // Nobody waits for them.
-  expect(budget.bytesInUse()).toBeGreaterThan(10 * mib);
+  expect(budget.bytesInUse()).toBeGreaterThan(9 * mib);
   let isAnswered = false;
   const asked = gateway
     .post({ ...hello('chat'), messages: [{ role: 'user', content: 'word '.repeat(mib / 10) }] })

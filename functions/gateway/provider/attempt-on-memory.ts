@@ -76,7 +76,7 @@ function keepSent(
 ): void {
   const named = { provider: candidate.provider.id, model: candidate.model.id };
   const api = format === undefined || format.kind === 'relay' ? request.interfaceId : format.api;
-  content?.sent({ ...named, format: api, body: text, secrets }, format?.kind !== 'relay' || asksFunction);
+  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || asksFunction);
 }
 
 const noMemory = (refusal: GatewayError): AttemptFailure => ({

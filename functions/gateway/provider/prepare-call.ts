@@ -1,8 +1,10 @@
 // Prepares a provider call: credential, URL, headers and body.
 
+import { contentMaxBytes } from '../../../shared/accounting/content-log/index.ts';
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { encodedPieces, type OutgoingBody } from '../../../shared/foundation/outgoing/index.ts';
 import {
   encodeMultipart,
   type MultipartBody,
@@ -32,8 +34,8 @@ export interface CallToSend
 export type CalledCandidate = Pick<Candidate, 'provider'>;
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body' | 'method'> {
-  /** The body without its files; empty of a form. */
-  readonly text: string;
+  /** The body, as far as a content log may keep it; empty of a form. */
+  readonly text: () => string;
   /** Header values that are a credential, or were made with one. */
   readonly secrets: readonly string[];
 }
@@ -82,10 +84,25 @@ export async function prepareCall(
 function encoded(
   body: string | MultipartBody | TextWithFiles,
 ): Pick<PreparedCall, 'body' | 'text'> & Pick<HeaderParts, 'contentType'> {
-  if (typeof body === 'string') return { body, text: body, contentType: body === '' ? undefined : 'application/json' };
-  if ('files' in body) return { body: piecesOf(body), text: body.text, contentType: 'application/json' };
+  if (typeof body === 'string') {
+    return { body, text: () => body, contentType: body === '' ? undefined : 'application/json' };
+  }
+  if ('files' in body) {
+    const pieces = piecesOf(body);
+    return { body: pieces, text: () => beginningOf(pieces), contentType: 'application/json' };
+  }
   const { contentType, pieces } = encodeMultipart(body);
-  return { contentType, text: '', body: pieces };
+  return { contentType, text: () => '', body: pieces };
+}
+
+/** More than a content log may keep where it is longer, so that it is known to be cut. */
+function beginningOf(body: OutgoingBody): string {
+  let text = '';
+  for (const piece of encodedPieces(body)) {
+    text += piece;
+    if (text.length > contentMaxBytes) break;
+  }
+  return text;
 }
 
 const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({

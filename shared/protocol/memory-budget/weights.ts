@@ -1,4 +1,5 @@
-// What calls and answers keep in memory, for each byte of them: one table, by the path of a call.
+// What calls and answers keep in memory, for each byte of them: one table, by the path of a call. Forms of 24 MB grow a process by 1.50
+// (transcriptions) to 1.65 (edits, translated) times their length, texts of 3.5 MB by 2.6 relayed and 4.7 translated (November 2026).
 import { type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 
 /** Bytes kept for each byte of a request. */
@@ -13,13 +14,13 @@ export interface RequestWeight {
 
 export const requestWeights = {
   /** Read and parsed: its bytes, the pieces of the text, and the whole. */
-  read: { text: 3, values: 1, form: 1.1 },
+  read: { text: 3, values: 1, form: 1.5 },
   /** Its text, the one that is written anew, the same with its head, and its bytes. */
-  relayed: { text: 4, values: 1, form: 1.1 },
+  relayed: { text: 4, values: 1, form: 1.5 },
   /** Beside them its values, those of the package, their text, and that text as it is scanned. Files are encoded as they are sent. */
-  translated: { text: 8, values: 6, form: 1.1 },
+  translated: { text: 8, values: 6, form: 1.5 },
   /** Its texts, what is sent to the guardrail, its bytes, what comes back, and the request that is read again with it. */
-  guarded: { text: 8, values: 3, form: 1.1 },
+  guarded: { text: 8, values: 3, form: 1.5 },
   /** Sent: the text stays for another provider. */
   relayedSent: { text: 1, values: 1, form: 1 },
   /** The package keeps the values and their text until it returns. */
