@@ -13,8 +13,7 @@ export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Prom
 
 /** Scans and queries are the operator's and are not wrapped. */
 export const aroundStore = (store: Store, around: Around): Store => ({
-  // Each call may be held up on its own.
-  isTurnOneTransaction: false,
+  // Without transactions: each call may be held up on its own.
   get: (table, key, options) =>
     around({ method: 'get', table, key, changes: {} }, () => store.get(table, key, options)),
   put: (put, options) =>

@@ -1,6 +1,12 @@
 // Ends each reservation of a call once: money at the real cost, tokens at the real use, slots by the write that settles
 // the money beside them. Where few slots are free that is before the last byte, else after it. A reservation that
 // cannot be ended by the deadline expires.
+//
+// Where the store has transactions, all that records are summed up against is one with the call's record: what its key
+// has spent (limited or not), its workspace and the budgets of its connections. A slot that others wait for is then released
+// before the last byte without its money. Tokens and slots of pools are no sums of records: they are written beside it, and
+// what is lost of them with a process expires. Claims, stored answers and the cache were written before the client had its
+// end or cost nothing to lose.
 import type { ChargedCounter } from '../../../shared/accounting/alerts/index.ts';
 import { creditCounter } from '../../../shared/accounting/credit/index.ts';
 import {
@@ -10,7 +16,7 @@ import {
   type SettlementOutcome,
 } from '../../../shared/accounting/holds/index.ts';
 import { type Deadline, startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
-import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
+import { type Item, openTransaction, retryWrite, type StoreTransaction } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall } from '../stages.ts';
 
@@ -24,10 +30,22 @@ const unawaited = { isAwaited: false };
 export interface CallHolds {
   /** Undefined when the call has neither slots nor tokens. `settle` repeats what failed. */
   readonly settleEarly: AdmittedCall['settleEarly'];
+  /**
+   * In one transaction with the record where the store has transactions. Else the record is not written, each is settled on its
+   * own, and the first failure is thrown after each was tried.
+   */
+  settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void>;
   /** Rejects with the first failure, after each of the kind was tried. Undefined where the call has none. */
-  settle(kind: Held['kind'], deadline: Deadline): Promise<void> | undefined;
+  settle(kind: 'tokens' | 'slots', deadline: Deadline): Promise<void> | undefined;
   /** Counters that were charged so far, where the gateway sends alerts. */
   readonly charged: readonly ChargedCounter[];
+}
+
+/** The record of a call. */
+export interface CallRecordWrite {
+  write(transaction: StoreTransaction): Promise<void>;
+  /** Whether it is there, as it is where a try was made whose answer was lost. */
+  isWritten(): Promise<boolean>;
 }
 
 interface Held {
@@ -35,6 +53,8 @@ interface Held {
   /** Counter of its slot, if it has one. */
   readonly slotsIn: Counter | undefined;
   readonly end: End;
+  /** Releases its slot, before `end` settles its amount. Absent: it has no slot, or nothing else. */
+  readonly releaseSlot?: End;
   /** Names its charge for alerts. Absent: none is about it. */
   readonly chargedAs?: ((item: Item) => ChargedCounter) | undefined;
 }
@@ -43,21 +63,11 @@ type End = (options?: SettlementOptions) => Promise<SettlementOutcome | undefine
 
 export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): CallHolds {
   const { clock, counters, log } = deps;
-  let wasLate = false;
-  const charged: ChargedCounter[] = [];
-  // Alerts are decided by the item behind the charge.
-  const needsItem = call.catalogue.service.alerts != null;
-  const held = heldBy(deps, call).map(({ end, chargedAs, ...one }) => ({
-    ...one,
-    end: idempotentOnce((options) =>
-      end({ ...options, needsItem: needsItem && chargedAs !== undefined }).then((outcome) => {
-        if (outcome?.kind !== 'settled') return;
-        wasLate ||= outcome.wasLate;
-        if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
-      }),
-    ),
-  }));
-  const endAll = (some: typeof held, deadline: Deadline, options?: SettlementOptions) =>
+  const { transact } = deps.store;
+  const { held, charged, isLate } = openHeld(deps, call);
+  /** Slots that are released without their money. */
+  let releasing: Promise<void> | undefined;
+  const endAll = (some: readonly OpenHeld[], deadline: Deadline, options?: SettlementOptions) =>
     Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
 
   async function settleEarly(): Promise<void> {
@@ -66,29 +76,117 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
       ({ kind, slotsIn }) => kind === 'tokens' || (slotsIn !== undefined && !counters.hasSpareSlots(slotsIn)),
     );
     if (missed.length === 0) return;
-    const ended = endAll(missed, startDeadline(clock, clock.nowMs(), earlySettlementMaxMs), awaited);
+    const deadline = startDeadline(clock, clock.nowMs(), earlySettlementMaxMs);
+    const whole = transact === undefined ? missed : missed.filter(({ releaseSlot }) => releaseSlot === undefined);
+    if (transact !== undefined && whole.length < missed.length) {
+      const release = () =>
+        inOneTransaction(transact, (transaction) => missed.map((one) => one.releaseSlot?.({ transaction })));
+      // The settlement of the money releases what could not be released here.
+      releasing = retryWrite(clock, release, { deadline }).catch(() => {});
+    }
+    const ended = Promise.all([endAll(whole, deadline, awaited), releasing]);
     await waitAtMost(clock, earlySettlementMaxMs, ended, () => undefined);
   }
 
-  async function settleAll(some: typeof held, deadline: Deadline): Promise<void> {
+  async function settleAll(some: readonly OpenHeld[], deadline: Deadline): Promise<void> {
     const ended = await endAll(some, deadline, unawaited);
-    if (wasLate && some.some(({ kind }) => kind === 'money')) {
-      const message =
-        'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
-      log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
-    }
     const failed = ended.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
+  }
+
+  async function settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void> {
+    const money = held.filter(({ kind }) => kind === 'money');
+    try {
+      if (transact === undefined) return await settleAll(money, deadline);
+      // Whether a slot is still held decides what is settled.
+      if (releasing !== undefined) await releasing;
+      await settleWithRecord({ clock, transact }, money, deadline, record);
+    } finally {
+      if (isLate()) {
+        const message =
+          'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
+        log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
+      }
+    }
   }
 
   return {
     charged,
     settleEarly: held.some(({ kind, slotsIn }) => kind === 'tokens' || slotsIn !== undefined) ? settleEarly : undefined,
+    settleMoney,
     settle(kind, deadline) {
       const some = held.filter((one) => one.kind === kind);
       return some.length === 0 ? undefined : settleAll(some, deadline);
     },
   };
+}
+
+type Transact = NonNullable<GatewayDependencies['store']['transact']>;
+
+async function settleWithRecord(
+  { clock, transact }: { readonly clock: GatewayDependencies['clock']; readonly transact: Transact },
+  money: readonly OpenHeld[],
+  deadline: Deadline,
+  record: CallRecordWrite,
+): Promise<void> {
+  let tries = 0;
+  const write = async () => {
+    tries += 1;
+    // Of a try whose answer was lost, the record says whether it was made.
+    if (tries > 1 && (await record.isWritten())) return;
+    await inOneTransaction(transact, (transaction) => [
+      ...money.map(({ end }) => end({ transaction })),
+      record.write(transaction),
+    ]);
+  };
+  await retryWrite(clock, write, { deadline });
+}
+
+/** `write` adds all of its writes before it returns. */
+async function inOneTransaction(
+  transact: Transact,
+  write: (transaction: StoreTransaction) => readonly (Promise<unknown> | undefined)[],
+): Promise<void> {
+  const transaction = openTransaction(transact);
+  const written = Promise.all(write(transaction));
+  transaction.commit();
+  await written;
+}
+
+/** Its ends do their work once, and note what became of it. */
+interface OpenHeld extends Pick<Held, 'kind' | 'slotsIn'> {
+  readonly end: (options?: SettlementOptions) => Promise<void>;
+  readonly releaseSlot: ((options?: SettlementOptions) => Promise<void>) | undefined;
+}
+
+function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
+  let wasLate = false;
+  const charged: ChargedCounter[] = [];
+  // Alerts are decided by the item behind the charge.
+  const needsItem = call.catalogue.service.alerts != null;
+  const held = heldBy(deps, call).map(({ end, releaseSlot, chargedAs, ...one }): OpenHeld => {
+    let isSlotReleased = false;
+    return {
+      ...one,
+      end: idempotentOnce(async (options) => {
+        const outcome = await end({
+          ...options,
+          needsItem: needsItem && chargedAs !== undefined,
+          part: isSlotReleased ? 'amount' : undefined,
+        });
+        if (outcome?.kind !== 'settled') return;
+        wasLate ||= outcome.wasLate;
+        if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
+      }),
+      releaseSlot:
+        releaseSlot &&
+        idempotentOnce(async (options) => {
+          await releaseSlot({ ...options, part: 'slot' });
+          isSlotReleased = true;
+        }),
+    };
+  });
+  return { held, charged, isLate: () => wasLate };
 }
 
 function heldBy(
@@ -100,17 +198,24 @@ function heldBy(
   const charged = { publicId: String(key.pk), owner, known: key };
   const ofKey: Held =
     keyHold === undefined
-      ? { kind: 'money', slotsIn: undefined, end: unknownOutcome(() => counters.chargeKey(charged, owed())) }
+      ? {
+          kind: 'money',
+          slotsIn: undefined,
+          end: unknownOutcome((options) => counters.chargeKey(charged, owed(), options)),
+        }
       : {
           kind: 'money',
           slotsIn: keyHold.slot === true ? keySlots(keyHold.publicId, keyHold.slotsMax ?? null) : undefined,
           end: (options) => counters.settleKey(keyHold, owed(), options),
+          releaseSlot: (options) => counters.settleKey(keyHold, 0n, options),
           chargedAs: (item) => ({ of: 'key', publicId: keyHold.publicId, item }),
         };
   const ofCredit: Held | undefined = creditHold && {
     kind: 'money',
     slotsIn: creditHold.slot === true ? creditCounter(creditHold.account, creditHold.shard) : undefined,
     end: (options) => credit.settle(creditHold, owed(), options),
+    releaseSlot: (options) =>
+      counters.settle(creditCounter(creditHold.account, creditHold.shard), creditHold, 0n, options),
     chargedAs: (item) => ({ of: 'credit', hold: creditHold, actual: owed(), item }),
   };
   const ofBudgets = budgetHolds.map((hold): Held => {

@@ -1,6 +1,6 @@
 // Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
-// that other calls wait for, and the record. All steps begin together, but for the record, which comes behind the money. One deadline
-// bounds them, and one that fails stops no other.
+// that other calls wait for, and the record. All steps begin together, but for the record, which comes with the money or behind it. One
+// deadline bounds them, and one that fails stops no other.
 import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -23,7 +23,7 @@ import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from
 import type { ContentCall } from './keep-content.ts';
 import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
 import { type CallHolds, openCallHolds } from './settle-holds.ts';
-import { writeRecord } from './write-record.ts';
+import { openRecord } from './write-record.ts';
 
 export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
@@ -133,7 +133,8 @@ async function settle(
   if (stream !== undefined) reportAttempt(deps, stream.attempt, identity);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
-  const money = step('money', () => holds.settle('money', deadline));
+  const record = openRecord(deps, call, { ...ended, run: { ...run, attempts } }, times);
+  const money = step('money', () => holds.settleMoney(deadline, record));
   const settledAttempts = step('attempts', () => settleAttempts(deps, attempts));
 
   await allBegun([
@@ -148,10 +149,7 @@ async function settle(
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
-    step('record', () => {
-      const before = { deadline, content: call.content?.write(deadline), charged: money, times };
-      return writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, before);
-    }),
+    step('record', () => record.writeBehind({ deadline, content: call.content?.write(deadline), charged: money })),
   ]);
 }
 

@@ -22,6 +22,7 @@ import type { AdmittedCall, CallContent, EndedCall, Execution, IdentifiedCall, R
 import { callDetails, requestFields } from './call-details.ts';
 import { credentialOf, keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
+import type { CallRecordWrite } from './settle-holds.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
@@ -38,22 +39,42 @@ interface RecordWriting {
   readonly content: Promise<ContentPlace | undefined> | undefined;
   /** A process that dies before it leaves no record of a charge that was not made. */
   readonly charged: Promise<unknown> | undefined;
-  readonly times: CallTimes;
 }
 
-/** Describes the call as it is now, and writes that behind what it says. */
-export async function writeRecord(
+interface OpenRecord extends CallRecordWrite {
+  /** Writes it behind what it says. Where its transaction has written it, once more only to say that bodies are kept. */
+  writeBehind(writing: RecordWriting): Promise<void>;
+}
+
+export function openRecord(
   deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
-  { deadline, content, charged, times }: RecordWriting,
-): Promise<void> {
-  const record = toRecord(deps, call, ended);
-  const contentLog = await content;
-  // In one transaction with the charge where a turn's writes are one, else behind it.
-  if (!deps.store.isTurnOneTransaction) await charged;
-  const timeLine = timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
-  await write(deps, call, { ...record, timeLine, content: contentLog }, deadline);
+  times: CallTimes,
+): OpenRecord {
+  let isWritten = false;
+  const timeLine = () => timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
+  return {
+    async write(transaction) {
+      const record = { ...toRecord(deps, call, ended), timeLine: timeLine() };
+      describe(call, record);
+      await deps.records.write(record, transaction);
+      isWritten = true;
+    },
+    async isWritten() {
+      isWritten = (await deps.records.find(call.workspace.id, call.owner)) !== undefined;
+      return isWritten;
+    },
+    async writeBehind({ deadline, content, charged }) {
+      const isInTransaction = deps.store.transact !== undefined;
+      if (isInTransaction && content === undefined) return;
+      const record = toRecord(deps, call, ended);
+      const contentLog = await content;
+      await charged;
+      if (isInTransaction && !isWritten) return;
+      await write(deps, call, { ...record, timeLine: timeLine(), content: contentLog }, deadline);
+    },
+  };
 }
 
 /** Of the second that such a call has after its answer, half is for its bodies. */
@@ -93,12 +114,17 @@ export async function writeReadyRecord(
 
 async function write(
   { records, clock }: GatewayDependencies,
-  { scope, clientInterface }: IdentifiedCall,
+  call: IdentifiedCall,
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
-  scope.details.call = callDetails(record, clientInterface.telemetryOperation);
+  describe(call, record);
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
+}
+
+/** For the log line and the metrics of the call. */
+function describe({ scope, clientInterface }: IdentifiedCall, record: CallRecord): void {
+  scope.details.call = callDetails(record, clientInterface.telemetryOperation);
 }
 
 function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall): CallRecord {

@@ -9,6 +9,7 @@ import {
   coalesceRuns,
   type Gathering,
   type Store,
+  type StoreTransaction,
 } from '../../storage/store/index.ts';
 import {
   attributesOf,
@@ -40,10 +41,11 @@ interface ReadOptions<Name extends MemberName> extends CallOptions {
 /** All calls throw StoreUnavailable. */
 export interface CallRecords {
   /**
-   * Resolves when the record is written. Records that arrive during a write share the next. May be repeated with the
-   * same record: its key follows from the call. Throws a TypeError for a record without a required field.
+   * Resolves when the record is written. Records that arrive during a write share the next. May be repeated, and the last one
+   * counts: its key follows from the call. `transaction`: its writes are made with the record, or none of them. Throws a
+   * TypeError for a record without a required field.
    */
-  write(record: CallRecord): Promise<void>;
+  write(record: CallRecord, transaction?: StoreTransaction): Promise<void>;
   /**
    * Finds one call of a workspace by its execution id; undefined when there is no such record, or the id is no UUIDv7.
    * One read: the key follows from the id.
@@ -81,8 +83,9 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
     return store.batchPut([...byCall.values()]);
   }, gathering);
   return {
-    async write(record) {
-      await writeTogether(recordPut(record, lifeDays));
+    async write(record, transaction) {
+      const put = recordPut(record, lifeDays);
+      await (transaction === undefined ? writeTogether(put) : transaction.add((items) => items.put(put)));
     },
     async find(workspace, executionId, callOptions = {}) {
       const madeAtMs = timeOfExecution(executionId);

@@ -49,8 +49,8 @@ export interface Counters {
   /** The same for a request that reserves no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** For a key of which nothing was reserved. Call it once: what it throws must not be repeated. */
-  chargeKey(charge: KeyCharge, amount: bigint): Promise<void>;
+  /** For a key of which nothing was reserved. Call it once: what it throws must not be repeated, but with its transaction. */
+  chargeKey(charge: KeyCharge, amount: bigint, options?: Pick<SettlementOptions, 'transaction'>): Promise<void>;
   /** Whether so many of its slots are free, as far as this process knows, that the release of one may be delayed. */
   hasSpareSlots(counter: Counter): boolean;
   /** Used by counters of other modules. */
@@ -102,12 +102,24 @@ export function createCounters({
     counter: Counter,
     hold: Hold,
     actual: bigint,
-    { isAwaited, ...more }: Pick<Settlement, 'prepare'> & SettlementOptions = {},
+    { isAwaited, transaction, part, ...more }: Pick<Settlement, 'prepare'> & SettlementOptions = {},
   ): Promise<SettlementOutcome> {
     if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
-    const { table, key } = counter;
-    const settlement = { kind: 'settle', counter, ...bucketsOf(hold), held: hold.amount, actual, ...more } as const;
-    return writer.settle({ table, key, owner: hold.owner }, settlement, { isAwaited });
+    const address = { table: counter.table, key: counter.key, owner: hold.owner };
+    const options = { isAwaited, transaction, part };
+    if (part === 'amount' && hold.amount === 0n) {
+      const requiredAttribute = slotBalance(null).attribute;
+      const charge = { kind: 'charge', counter, amount: actual, requiredAttribute, known: {}, ...more } as const;
+      return writer.settle(address, charge, options);
+    }
+    const { bucket, slotBucket } = bucketsOf(hold);
+    const settlement = {
+      kind: 'settle',
+      ...{ counter, bucket, actual, ...more },
+      held: part === 'slot' ? 0n : hold.amount,
+      slotBucket: part === 'amount' ? undefined : slotBucket,
+    } as const;
+    return writer.settle(address, settlement, options);
   }
 
   async function take(counter: Counter, hold: Hold): Promise<TakeOutcome> {

@@ -24,7 +24,7 @@ export interface WrittenItem extends ItemAddress {
 }
 
 interface QuestionOptions {
-  readonly store: Pick<Store, 'get' | 'update'>;
+  readonly store: Pick<Store, 'get' | 'update' | 'transact'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
   readonly settleOnce: SettleOnce;
@@ -70,7 +70,10 @@ export function createItemQuestions({ store, clock, randomness, settleOnce, next
       const requests = requestsOf(write);
       const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, deletableMark);
       const drafted = withMarks(write.drafted, mark, deletableMark);
-      const returnsNoItem = seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsItem && !areOthersLeft;
+      // A store in the process sends nothing: its item costs nothing, and has what transactions have written meanwhile.
+      const isSent = store.transact === undefined;
+      const returnsNoItem =
+        isSent && seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsItem && !areOthersLeft;
       const update = { table, key, ...drafted, repeatable: mark === undefined, returnsNoItem };
       try {
         const expectedItem = returnsNoItem ? { ...seen, item: applyChanges(seen.item, drafted.changes) } : undefined;

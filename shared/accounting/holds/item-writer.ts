@@ -3,7 +3,14 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { batchRuns, type Gathering, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import {
+  batchRuns,
+  type Gathering,
+  type Item,
+  type Store,
+  type StoreTransaction,
+  StoreUnavailable,
+} from '../../storage/store/index.ts';
 import type { ItemAddress } from './counter.ts';
 import { createItemQuestions, type WrittenItem } from './item-questions.ts';
 import { isReservation, isSettlement, planWrite, type QueuedRequest, requestsOf } from './plan-write.ts';
@@ -47,10 +54,14 @@ export interface SettlementOptions {
   readonly isAwaited?: boolean | undefined;
   /** Whether its outcome needs the item as the store has it then. Default false. */
   readonly needsItem?: boolean | undefined;
+  /** Written with the other writes of this transaction, or not at all: it needs no mark to count once. */
+  readonly transaction?: StoreTransaction | undefined;
+  /** Of a reservation of both, which is settled now; the slot is never the last. Both if absent. */
+  readonly part?: 'slot' | 'amount' | undefined;
 }
 
 export interface ItemWriterOptions {
-  readonly store: Pick<Store, 'get' | 'update'>;
+  readonly store: Pick<Store, 'get' | 'update' | 'transact'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
   /** Delay of settlements that are not awaited; written at once if absent. */
@@ -122,15 +133,44 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       return promise as Promise<ReservationOutcome<Assessed>>;
     },
 
-    settle: (address, settlement, { isAwaited } = {}) =>
-      settleOnce.settle(address, settlement, () => {
+    settle: (address, settlement, { isAwaited, transaction, part } = {}) => {
+      if (transaction !== undefined) {
+        const write = () => settleIn({ clock, nextNumber }, transaction, queueOf(address), settlement);
+        // Without its slot a reservation is still there to be settled.
+        return part === 'slot' ? write() : settleOnce.settle(address, settlement, write);
+      }
+      return settleOnce.settle(address, settlement, () => {
         const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
         queueOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...newTurn() }, isAwaited);
         return promise;
-      }),
+      });
+    },
 
     seen: ({ table, key }) => queues.get(`${table} ${key}`)?.seen?.item,
   };
+}
+
+/** Decided by the item as the transaction has it, so no other write comes in between, and none has to be waited for. */
+async function settleIn(
+  { clock, nextNumber }: { readonly clock: Clock; readonly nextNumber: () => number },
+  transaction: StoreTransaction,
+  written: WrittenItem,
+  settlement: AfterCall,
+): Promise<SettlementOutcome> {
+  const { table, key } = written;
+  const asked = { number: nextNumber(), atMs: clock.nowMs() };
+  const outcome = await transaction.add((items): SettlementOutcome => {
+    const nowMs = clock.nowMs();
+    const seen = { item: items.get(table, key) ?? {}, atMs: nowMs };
+    const { write: planned } = planWrite([], [{ settlement }], seen, nowMs);
+    if (planned === undefined) return { kind: 'gone' };
+    const { kind, item = {} } = items.update({ table, key, ...planned.drafted });
+    if (kind === 'refused') throw new Error('a settlement was refused by the item that it was planned for');
+    return { kind: 'settled', item, wasLate: planned.settled.some(({ wasLate }) => wasLate) };
+  });
+  const isNewest = written.seen === undefined || written.seen.number < asked.number;
+  if (outcome.kind === 'settled' && isNewest) written.seen = { item: outcome.item, ...asked };
+  return outcome;
 }
 
 /** Answers requests that need no write. */

@@ -1,9 +1,10 @@
 // Spending of keys that nothing limits, which is shown and never refuses: charged behind the call, in a write of its
-// own. In a process that lives, calls of one key share a write a second; one that comes alone is written at once.
+// own. In a process that lives, calls of one key share a write a second; one that comes alone is written at once. A store
+// that has transactions writes it with the call's record.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { coalesceRuns, type Item, retryWrite } from '../../storage/store/index.ts';
-import type { ItemWriter } from './item-writer.ts';
+import type { ItemWriter, SettlementOptions } from './item-writer.ts';
 import { keyCharge } from './key-limits.ts';
 
 /** The spending of a key that is shown lags behind by at most that. */
@@ -25,16 +26,24 @@ interface KeyChargesOptions {
   readonly isShared: boolean;
 }
 
-/** Returns a function that charges once for each time that it is called; what it throws must not be repeated. */
+/**
+ * Returns a function that charges once for each time that it is called; what it throws must not be repeated, but with its
+ * transaction.
+ */
 export function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
   const queues = createCache<(charge: KeyCharge & { readonly amount: bigint }) => Promise<void>>({
     sizeMax: chargedKeysMax,
   });
 
-  async function charge({ publicId, owner, known }: KeyCharge, amount: bigint): Promise<void> {
-    const settlement = { ...keyCharge(publicId, clock.nowMs), known, amount };
-    const address = { table: 'keys', key: publicId, owner } as const;
-    await retryWrite(clock, () => writer.settle(address, settlement, { isAwaited: !isShared })).catch(notRepeatable);
+  const settle = ({ publicId, owner, known }: KeyCharge, amount: bigint, options: SettlementOptions) =>
+    writer.settle(
+      { table: 'keys', key: publicId, owner },
+      { ...keyCharge(publicId, clock.nowMs), known, amount },
+      options,
+    );
+
+  async function charge(of: KeyCharge, amount: bigint): Promise<void> {
+    await retryWrite(clock, () => settle(of, amount, { isAwaited: !isShared })).catch(notRepeatable);
   }
 
   function queueOf(publicId: string) {
@@ -54,9 +63,14 @@ export function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions)
     return queue;
   }
 
-  return async (of: KeyCharge, amount: bigint): Promise<void> => {
+  return async (
+    of: KeyCharge,
+    amount: bigint,
+    { transaction }: Pick<SettlementOptions, 'transaction'> = {},
+  ): Promise<void> => {
     if (amount === 0n) return;
-    await (isShared ? queueOf(of.publicId)({ ...of, amount }) : charge(of, amount));
+    if (transaction !== undefined) await settle(of, amount, { transaction });
+    else await (isShared ? queueOf(of.publicId)({ ...of, amount }) : charge(of, amount));
   };
 }
 

@@ -79,7 +79,6 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
   });
 
   return {
-    isTurnOneTransaction: false,
     get: async (table, key, callOptions = {}) =>
       call('repeatable', callOptions, async (sending) => {
         const { Item } = await client.send(new GetCommand(getInput(nameOf, table, key, callOptions.sortKey)), sending);

@@ -35,11 +35,8 @@ export type Items = ReturnType<typeof createItems>;
 
 export function createItems({ database, isShared, clock, freezes }: ItemsOptions) {
   const hot = createHotItems(database, isShared);
-  const rows = Object.fromEntries(tableNames.map((table) => [table, createTableRows(database, table)])) as Record<
-    TableName,
-    TableRows
-  >;
-  const written = new Map<string, ItemWrite>();
+  const rows = rowsOf(database);
+  const written = createPendingWrites();
   const nextExpired = createExpiry(rows, clock);
   let removed: readonly RowAddress[] = [];
 
@@ -85,24 +82,25 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
       text: writeItem(item),
     }),
 
-    write: (write: ItemWrite): void => void written.set(addressText(write.address), write),
+    write: written.set,
 
-    remove: (address: RowAddress): void =>
-      void written.set(addressText(address), { address, item: undefined, text: '' }),
+    remove: (address: RowAddress): void => written.set({ address, item: undefined, text: '' }),
+
+    allOrNone: written.allOrNone,
 
     end(): void {
-      for (const { address, item, text } of written.values()) {
+      for (const { address, item, text } of written.all.values()) {
         if (item === undefined) rows[address.table].remove(address);
         else rows[address.table].write(address, text, item);
       }
       // Behind the writes: some of them may give an item a longer life.
-      if (written.size > 0) removed = nextExpired();
+      if (written.all.size > 0) removed = nextExpired();
     },
 
     /** Returns about how many pages of the file have changed. */
     committed(): number {
       let pages = removed.length * pagesPerRow;
-      for (const [id, { address, item, text }] of written) {
+      for (const [id, { address, item, text }] of written.all) {
         if (item === undefined) hot.delete(id);
         else if (isCached(address)) hot.set(id, item, text.length);
         pages += pagesPerRow + Math.floor(text.length / pageBytes);
@@ -113,6 +111,45 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     },
 
     failed: forget,
+  };
+}
+
+const rowsOf = (database: DatabaseSync) =>
+  Object.fromEntries(tableNames.map((table) => [table, createTableRows(database, table)])) as Record<
+    TableName,
+    TableRows
+  >;
+
+/** The writes of one transaction by their address, before they go into the file. */
+function createPendingWrites() {
+  const all = new Map<string, ItemWrite>();
+  /** What `allOrNone` puts back where its work throws. */
+  let replaced: Map<string, ItemWrite | undefined> | undefined;
+  return {
+    all: all as ReadonlyMap<string, ItemWrite>,
+    get: (id: string): ItemWrite | undefined => all.get(id),
+    set(write: ItemWrite): void {
+      const id = addressText(write.address);
+      if (replaced?.has(id) === false) replaced.set(id, all.get(id));
+      all.set(id, write);
+    },
+    clear: (): void => all.clear(),
+    /** Leaves the writes as they were where `work` throws. */
+    allOrNone<Value>(work: () => Value): Value {
+      const before = new Map<string, ItemWrite | undefined>();
+      replaced = before;
+      try {
+        return work();
+      } catch (error) {
+        for (const [id, write] of before) {
+          if (write === undefined) all.delete(id);
+          else all.set(id, write);
+        }
+        throw error;
+      } finally {
+        replaced = undefined;
+      }
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type Put,
   type Store,
   StoreUnavailable,
+  type TransactionItems,
   type Update,
 } from '../store/index.ts';
 import { type BusyWait, whileBusy } from './busy.ts';
@@ -26,6 +27,8 @@ const pageItemsMax = 100;
 const pageCharactersMax = 1024 * 1024;
 /** Items of a batch in one transaction. */
 const batchItemsMax = 100;
+/** What one call of `transact` counts for: a call's key, credit, connection budget and record. */
+const transactionItems = 4;
 
 interface SqliteStoreParts {
   readonly items: Items;
@@ -65,7 +68,15 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
   }
 
   return {
-    isTurnOneTransaction: true,
+    transact: (work) => {
+      const inTransaction: TransactionItems = {
+        get: (table, key) => items.read(checkedAddress(table, key, undefined)),
+        put: (put) => preparePut(items, put)(),
+        update: (update) => prepareUpdate(items, update)(),
+      };
+      return write({}, transactionItems, () => () => items.allOrNone(() => work(inTransaction)));
+    },
+
     get: (table, key, options = {}) => read(options, () => items.readNow(checkedAddress(table, key, options.sortKey))),
 
     put: (put, options = {}) => write(options, 1, () => preparePut(items, put)),

@@ -32,6 +32,8 @@ export {
   type SortedTableName,
   type Store,
   StoreUnavailable,
+  type TransactionItems,
   type Update,
 } from './store.ts';
+export { openTransaction, type StoreTransaction } from './transaction.ts';
 export { WriteRefused } from './write-refused.ts';

@@ -17,7 +17,6 @@ export async function refuseWrite(): Promise<never> {
 /** Every write is refused. */
 export const readOnly = (store: Reads): Store => ({
   ...readsOf(store),
-  isTurnOneTransaction: false,
   put: refuseWrite,
   update: refuseWrite,
   batchPut: refuseWrite,
@@ -27,7 +26,6 @@ export const readOnly = (store: Reads): Store => ({
 /** Reports every write as done and makes none: for incidental writes, and for a dry run. */
 export const withoutWrites = (store: Reads): Store => ({
   ...readsOf(store),
-  isTurnOneTransaction: false,
   put: async ({ item }) => ({ kind: 'written', item }),
   update: async () => ({ kind: 'written', item: undefined }),
   batchPut: async () => {},

@@ -69,10 +69,20 @@ export interface Put extends Conditional {
 /** An unconditional write of a whole item, key included. */
 export type BatchPut = Pick<Put, 'table' | 'item'>;
 
+/** The items as a transaction sees them that has begun, its own writes included. */
+export interface TransactionItems {
+  get(table: TableName, key: string): Item | undefined;
+  put(put: Put): ConditionalResult;
+  update(update: Update): ConditionalResult;
+}
+
 /** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
 export interface Store {
-  /** Writes that are asked for in one turn of the event loop are one transaction, in their order. */
-  readonly isTurnOneTransaction: boolean;
+  /**
+   * Runs `work`, which does not wait, within one transaction: all of its writes are made, or none of them where it throws. Absent
+   * where the store is not in the process. Where it rejects, nothing was written, but for a disk that did not confirm a commit.
+   */
+  readonly transact?: (<Value>(work: (items: TransactionItems) => Value) => Promise<Value>) | undefined;
   /** Strongly consistent read of one item. Numbers beyond 2^53 are returned as bigint. */
   get(table: TableName, key: string, options?: GetOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;

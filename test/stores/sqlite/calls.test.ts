@@ -1,5 +1,7 @@
 // Costs of a call in the file, from the request to its record.
-import { expect, it } from '#jest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { type Store, StoreUnavailable, type TransactionItems } from '../../../shared/storage/store/index.ts';
+import { expectBalancedBooks } from '../../support/balanced-books.ts';
 import { type Harness, hello, startHarness } from '../../support/harness.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startTestStore } from '../../support/test-store.ts';
@@ -33,31 +35,93 @@ it('a call with every limit is two transactions where slots are free: one takes 
   await gateway.stop();
 });
 
-it('a record is asked for behind every charge of its call, so that no transaction has it without them', async () => {
-  const tables: string[] = [];
-  const gateway = await startHarness({
-    testStore: await startTestStore(temporaryFolder()),
-    models: { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] },
-    key: limits,
-    workspace: { spend_limit_usd: '10' },
-    wrapStore: (store) => ({
+describe('the charges of a call and its record', () => {
+  /** What each transaction wrote, the attributes that it added to in brackets. */
+  const transactions: string[][] = [];
+  /** How the store answers transactions, the next one first; as it is where there is none. */
+  const faults: ((made: () => Promise<unknown>) => Promise<unknown>)[] = [];
+  let gateway: Harness;
+
+  function watched(store: Store): Store {
+    const { transact } = store;
+    if (transact === undefined) throw new Error('this store has transactions');
+    return {
       ...store,
-      update: (update, options) => {
-        tables.push(update.table);
-        return store.update(update, options);
+      transact: <Value>(work: (items: TransactionItems) => Value) => {
+        const made = () =>
+          transact((items) => {
+            const writes: string[] = [];
+            transactions.push(writes);
+            return work({
+              ...items,
+              update(update) {
+                writes.push(`${update.table} (${Object.keys(update.changes.add ?? {}).filter(isSum)})`);
+                return items.update(update);
+              },
+              put(put) {
+                writes.push(put.table);
+                return items.put(put);
+              },
+            });
+          });
+        const fault = faults.shift();
+        return fault === undefined ? made() : (fault(made) as Promise<Value>);
       },
-      batchPut: (puts, options) => {
-        tables.push(...puts.map(({ table }) => table));
-        return store.batchPut(puts, options);
-      },
-    }),
+    };
+  }
+  const isSum = (attribute: string) => attribute === 'spent_pico_usd' || attribute === 'balance_slots';
+  const settlement = ['keys (balance_slots,spent_pico_usd)', 'ledger (spent_pico_usd)', 'records'];
+  const unavailable = new StoreUnavailable(new Error('no answer'));
+  /** The key's, by it and by its record. */
+  async function spent(): Promise<{ readonly records: number; readonly byKey: bigint }> {
+    const byKey = BigInt((await gateway.keyItem()).spent_pico_usd as number);
+    expect(await expectBalancedBooks(gateway)).toBe(byKey);
+    return { records: (await gateway.records()).length, byKey };
+  }
+
+  beforeAll(async () => {
+    gateway = await startHarness({
+      models: { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] },
+      key: limits,
+      workspace: { spend_limit_usd: '10' },
+      wrapStore: watched,
+    });
+    await call(gateway);
   });
-  await call(gateway);
-  // Two writes hold, two charge.
-  expect(tables.filter((table) => ['keys', 'ledger', 'records'].includes(table))).toEqual([
-    ...['keys', 'ledger'],
-    ...['keys', 'ledger'],
-    'records',
-  ]);
-  await gateway.stop();
+  afterAll(() => gateway.stop());
+  beforeEach(() => void transactions.splice(0));
+
+  it('are one transaction', async () => {
+    await call(gateway);
+    expect(transactions).toEqual([settlement]);
+  });
+
+  it('are one where a slot that others wait for was free before', async () => {
+    const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
+    await gateway.apply({ models, key: { ...limits, concurrency: 2 }, workspace: { spend_limit_usd: '10' } });
+    await call(gateway);
+    expect(transactions).toEqual([
+      ['keys (balance_slots)'],
+      ['keys (spent_pico_usd)', 'ledger (spent_pico_usd)', 'records'],
+    ]);
+    expect(Number((await gateway.keyItem()).balance_slots)).toBe(0);
+    await gateway.apply({ models, key: limits, workspace: { spend_limit_usd: '10' } });
+  });
+
+  it.each([
+    ['none of which was made, are made together', () => Promise.reject(unavailable), 1],
+    [
+      'whose answer was lost, count once',
+      (made: () => Promise<unknown>) => made().then(() => Promise.reject(unavailable)),
+      1,
+    ],
+  ])('%s', async (_name, fault, made) => {
+    const before = await spent();
+    const price = before.byKey / BigInt(before.records);
+    transactions.splice(0);
+    faults.push(fault);
+    await call(gateway);
+    expect(transactions).toEqual(Array(made).fill(settlement));
+    expect(await spent()).toEqual({ records: before.records + 1, byKey: before.byKey + price });
+  });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
-import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { openTransaction, StoreUnavailable, type TransactionItems } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type FolderStore, look, openFolder, transactionsOf, watchStatements } from './support.ts';
 
@@ -201,5 +201,56 @@ describe('scans and queries', () => {
     expect(await turnsOf(test.store.query('records', 'p0'))).toEqual([100, 100, 50]);
     await test.store.batchPut(put(10, 'x'.repeat(300_000)));
     expect(Math.max(...(await turnsOf(test.store.query('records', 'p0', { to: '0009' }))))).toBe(4);
+  });
+});
+
+describe('writes of several callers in one transaction', () => {
+  const open = () => {
+    const { transact } = test.store;
+    if (transact === undefined) throw new Error('this store has transactions');
+    return openTransaction(transact);
+  };
+  const countUp = (key: string) => (items: TransactionItems) =>
+    items.update({ table: 'ledger', key, changes: { add: { n: 1 } } });
+
+  it('see each other, and each caller gets its own result behind the commit', async () => {
+    await addOne('a');
+    const transaction = open();
+    const results = Promise.all([
+      transaction.add(countUp('a')),
+      transaction.add((items) => items.get('ledger', 'a')?.n),
+      transaction.add((items) => items.put({ table: 'records', item: { pk: 'r', sk: '1' } }).kind),
+    ]);
+    const committed = () => {
+      transaction.commit();
+      return results;
+    };
+    expect(await transactionsOf(test.folder, committed)).toBe(1);
+    expect(await results).toEqual([{ kind: 'written', item: { pk: 'a', n: 2 } }, 2, 'written']);
+  });
+
+  it('are not made at all where one of them cannot be, and no other write of the turn is lost', async () => {
+    await test.store.put({ table: 'ledger', item: { pk: 'text', n: 'no number' } });
+    const beside = [addOne('a'), addOne('b')];
+    const transaction = open();
+    const made = ['a', 'new', 'text', 'b'].map((key) => transaction.add(countUp(key)));
+    transaction.commit();
+    const later = addOne('a');
+    for (const one of await Promise.allSettled(made)) {
+      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+    }
+    await Promise.all([...beside, later]);
+    expect((await test.store.get('ledger', 'a'))?.n).toBe(2);
+    expect((await test.store.get('ledger', 'b'))?.n).toBe(1);
+    expect(await test.store.get('ledger', 'new')).toBeUndefined();
+  });
+
+  it('are refused once it has begun', async () => {
+    const transaction = open();
+    const made = transaction.add(countUp('a'));
+    transaction.commit();
+    expect(() => transaction.add(countUp('b'))).toThrow('begun');
+    await made;
+    expect(await test.store.get('ledger', 'b')).toBeUndefined();
   });
 });
