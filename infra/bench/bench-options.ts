@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
 /** Only where `--only` names it. */
-const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files'] as const;
+const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */

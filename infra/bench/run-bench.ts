@@ -3,6 +3,7 @@ import type { BenchPlan, readOptions, SectionName } from './bench-options.ts';
 import { machineText, type SectionReport, tableText } from './report.ts';
 import { measureAttacks } from './sections/attacks.ts';
 import { measureFiles } from './sections/files.ts';
+import { measureGarbage } from './sections/garbage.ts';
 import { measureHostile } from './sections/hostile.ts';
 import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
@@ -21,6 +22,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   turns: measureTurns,
   hostile: measureHostile,
   files: measureFiles,
+  garbage: measureGarbage,
 };
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */

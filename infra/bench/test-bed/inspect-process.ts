@@ -1,6 +1,7 @@
 // Loaded before the gateway's own main: reports the process's resources, and moves its clock ahead, so that a minute of
 // calls takes seconds. The process ends with its channel to the bench.
 
+import { createHook } from 'node:async_hooks';
 import { Session } from 'node:inspector/promises';
 
 export type Inspection = {
@@ -8,10 +9,24 @@ export type Inspection = {
   readonly collectsGarbage?: boolean;
   /** From now on to the next inspection. */
   readonly watchesTurns?: boolean;
+  /** From now on to the next inspection. Counting makes each promise larger, so it is not for allocations at the same time. */
+  readonly countsPromises?: boolean;
+  /** From now on to the next inspection. */
+  readonly samplesAllocations?: boolean;
   /** Reports which files of source have run since the last inspection that asked so. */
   readonly countsFiles?: boolean;
 };
-export type ProcessFigures = ReturnType<typeof figures> & { readonly files: readonly string[] };
+export type ProcessFigures = ReturnType<typeof figures> & {
+  readonly files: readonly string[];
+  readonly allocations: readonly Allocation[];
+};
+
+/** What was allocated since the sampling began, collected or not. */
+export interface Allocation {
+  /** The file of source that ran, or that called what ran; '' where there was none. */
+  readonly url: string;
+  readonly bytes: number;
+}
 
 const systemNow = Date.now;
 let aheadMs = 0;
@@ -33,19 +48,69 @@ function watchTurns(): void {
   watching = setImmediate(next);
 }
 
+let promises = 0;
+let timers = 0;
+const counting = createHook({
+  init(_id, type) {
+    if (type === 'PROMISE') promises += 1;
+    if (type === 'Timeout') timers += 1;
+  },
+});
+
+function countPromises(): void {
+  [promises, timers] = [0, 0];
+  counting.enable();
+}
+
 function figures() {
   const { user, system } = process.cpuUsage();
   const { rss: residentBytes, heapUsed: heapUsedBytes } = process.memoryUsage();
-  return { cpuMs: (user + system) / 1_000, residentBytes, heapUsedBytes, longestTurnMs };
+  return { cpuMs: (user + system) / 1_000, residentBytes, heapUsedBytes, longestTurnMs, promises, timers };
 }
 
 let session: Session | undefined;
 
-/** By V8's counts of functions: a file runs where one of its functions does. */
-async function filesRun(): Promise<readonly string[]> {
+function openSession(): Session {
   if (session === undefined) {
     session = new Session();
     session.connect();
+  }
+  return session;
+}
+
+const samplingIntervalBytes = 4_096;
+let isSampling = false;
+
+async function sampleAllocations(): Promise<void> {
+  isSampling = true;
+  await openSession().post('HeapProfiler.startSampling', {
+    samplingInterval: samplingIntervalBytes,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  });
+}
+
+async function allocationsSampled(): Promise<readonly Allocation[]> {
+  if (!isSampling) return [];
+  isSampling = false;
+  const { profile } = await openSession().post('HeapProfiler.stopSampling');
+  const byUrl = new Map<string, number>();
+  const add = ({ callFrame, selfSize, children }: typeof profile.head, callerUrl: string): void => {
+    const url = callFrame.url.startsWith('file:') ? callFrame.url : callerUrl;
+    byUrl.set(url, (byUrl.get(url) ?? 0) + selfSize);
+    for (const child of children) add(child, url);
+  };
+  add(profile.head, '');
+  return [...byUrl].map(([url, bytes]) => ({ url, bytes }));
+}
+
+let countsFunctions = false;
+
+/** By V8's counts of functions: a file runs where one of its functions does. */
+async function filesRun(): Promise<readonly string[]> {
+  const session = openSession();
+  if (!countsFunctions) {
+    countsFunctions = true;
     await session.post('Profiler.enable');
     await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   }
@@ -57,13 +122,18 @@ async function filesRun(): Promise<readonly string[]> {
 
 process.on('disconnect', () => process.exit(0));
 async function inspect(inspection: Inspection): Promise<void> {
-  const { advanceMs = 0, collectsGarbage = false, watchesTurns = false, countsFiles = false } = inspection;
+  const { advanceMs = 0, collectsGarbage = false, countsFiles = false } = inspection;
   clearImmediate(watching);
+  counting.disable();
   aheadMs += advanceMs;
   if (collectsGarbage) globalThis.gc?.();
+  const counted = figures();
+  const allocations = await allocationsSampled();
   const files = countsFiles ? await filesRun() : [];
-  process.send?.({ ...figures(), files } satisfies ProcessFigures);
-  if (watchesTurns) watchTurns();
+  if (inspection.samplesAllocations === true) await sampleAllocations();
+  process.send?.({ ...counted, files, allocations } satisfies ProcessFigures);
+  if (inspection.watchesTurns === true) watchTurns();
+  if (inspection.countsPromises === true) countPromises();
 }
 
 process.on('message', (inspection: Inspection) => void inspect(inspection));

@@ -10,10 +10,61 @@ export interface Clock {
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   after: (delayMs, callback) => {
+    if (delayMs >= sharedDelayMinMs) return afterShared(delayMs, callback);
     const timer = setTimeout(callback, Math.max(0, delayMs));
     return () => clearTimeout(timer);
   },
 };
+
+// Limits of a second and more end up to 50 ms later than they were asked for, so that those of concurrent calls share timers: nearly
+// all are cancelled, and a call sets half a dozen.
+const sharedDelayMinMs = 1_000;
+const sharedStepMs = 50;
+
+interface SharedTimer {
+  readonly callbacks: Set<{ readonly call: () => void }>;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** By their end, in steps since the process started. */
+const sharedTimers = new Map<number, SharedTimer>();
+
+function afterShared(delayMs: number, callback: () => void): () => void {
+  const nowMs = performance.now();
+  const endStep = Math.ceil((nowMs + delayMs) / sharedStepMs);
+  const shared = sharedTimers.get(endStep) ?? openSharedTimer(endStep, endStep * sharedStepMs - nowMs);
+  const entry = { call: callback };
+  if (shared.callbacks.add(entry).size === 1) shared.timer.ref();
+  return () => {
+    // One that nobody waits for does not keep the process.
+    if (shared.callbacks.delete(entry) && shared.callbacks.size === 0) shared.timer.unref();
+  };
+}
+
+function openSharedTimer(endStep: number, delayMs: number): SharedTimer {
+  const callbacks: SharedTimer['callbacks'] = new Set();
+  const end = () => {
+    sharedTimers.delete(endStep);
+    for (const entry of callbacks) {
+      // One that was called before may have cancelled it.
+      if (callbacks.delete(entry)) callApart(entry.call);
+    }
+  };
+  const shared = { callbacks, timer: setTimeout(end, delayMs) };
+  sharedTimers.set(endStep, shared);
+  return shared;
+}
+
+/** What it throws ends the process as from a timer of its own, and keeps no other callback from its turn. */
+function callApart(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    setImmediate(() => {
+      throw error;
+    });
+  }
+}
 
 /** Starts to measure how long work of this thread takes, in milliseconds: it never jumps, and no test moves it. */
 export function startStopwatch(): () => number {

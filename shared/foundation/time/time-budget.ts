@@ -3,7 +3,10 @@
 import type { Clock } from './clock.ts';
 import { boundedWait } from './wait.ts';
 
-/** Time is counted in slices. One that ends late, because the event loop was busy, counts as no longer than this. */
+/**
+ * Time is counted in slices, whose ends all waits of a process share: most are over before. One that ends late, because the event loop
+ * was busy, counts as no longer than this.
+ */
 const sliceMs = 100;
 /** One wait ends after this by the clock, however busy the process is, or after the budget where that is longer. */
 const waitMaxMs = 10_000;
@@ -48,17 +51,37 @@ function countDown(clock: Clock, limitMs: number, onEnd: () => void): () => numb
     sliceStartedAtMs = clock.nowMs();
     if (leftMs > 0 && sliceStartedAtMs >= untilMs) leftMs = 0;
     if (leftMs === 0) return onEnd();
-    const slice = Math.min(leftMs, sliceMs);
-    cancel = clock.after(slice, () => {
-      leftMs -= slice;
+    const isLast = leftMs <= sliceMs;
+    const end = () => {
+      leftMs = isLast ? 0 : leftMs - Math.min(sliceMs, clock.nowMs() - sliceStartedAtMs);
       next();
-    });
+    };
+    cancel = isLast ? clock.after(leftMs, end) : atSliceEnd(clock, end);
   };
   next();
   return () => {
     cancel();
     return Math.max(0, leftMs - Math.min(sliceMs, clock.nowMs() - sliceStartedAtMs));
   };
+}
+
+const sliceEnds = new WeakMap<Clock, Set<() => void>>();
+
+/** Calls back within a slice. The returned function cancels it. */
+function atSliceEnd(clock: Clock, callback: () => void): () => void {
+  const callbacks = sliceEnds.get(clock) ?? openSlice(clock);
+  callbacks.add(callback);
+  return () => callbacks.delete(callback);
+}
+
+function openSlice(clock: Clock): Set<() => void> {
+  const callbacks = new Set<() => void>();
+  sliceEnds.set(clock, callbacks);
+  clock.after(sliceMs, () => {
+    sliceEnds.delete(clock);
+    for (const callback of callbacks) callback();
+  });
+  return callbacks;
 }
 
 // One deadline is carried through queueing, attempts and stores. It only says whether time is

@@ -1,0 +1,85 @@
+// What a warm call leaves for the collector: promises and timers by count, and bytes by the folder whose code allocated them. A key
+// with requests a minute and a spend limit, credit, the store in the process, 32 connections.
+import { join } from 'node:path';
+import { createClient, drive, jsonBody } from '../measuring-client.ts';
+import { atMost, type SectionReport } from '../report.ts';
+import { models } from '../test-bed/bench-file.ts';
+import { startGateway } from '../test-bed/gateway-process.ts';
+import type { TestBed } from '../test-bed/test-bed.ts';
+
+/** What is compiled and cached by then allocates no more. */
+const warmCalls = 512;
+const countedCalls = 1_024;
+const connections = 32;
+
+const wanted = { promises: 130, timers: 4, kilobytes: 170 } as const;
+
+interface WarmGateway extends Pick<Awaited<ReturnType<typeof startGateway>>, 'inspect'> {
+  call(count: number): Promise<void>;
+}
+
+/** `folder`: has the gateway file. */
+async function onWarmGateway<Value>(
+  { folder, keys }: Pick<TestBed, 'folder' | 'keys'>,
+  use: (gateway: WarmGateway) => Promise<Value>,
+): Promise<Value> {
+  const gateway = await startGateway({ configFile: join(folder, 'gateway.yaml'), folder });
+  const client = createClient(gateway, connections);
+  const call = async (count: number) => {
+    const { failed } = await drive(client, { key: keys.limited, body: jsonBody(models.limited) }, count, connections);
+    if (failed > 0) throw new Error(`${failed} of ${count} calls failed`);
+  };
+  try {
+    await call(warmCalls);
+    return await use({ call, inspect: gateway.inspect });
+  } finally {
+    client.close();
+    await gateway.stop();
+  }
+}
+
+async function countIn({ call, inspect }: WarmGateway) {
+  await inspect({ countsPromises: true });
+  await call(countedCalls);
+  const { promises, timers } = await inspect();
+  return { promises: promises / countedCalls, timers: timers / countedCalls };
+}
+
+/** Of one call. */
+export const countPromisesOfCall = (bed: Pick<TestBed, 'folder' | 'keys'>) => onWarmGateway(bed, countIn);
+
+async function sampleIn({ call, inspect }: WarmGateway) {
+  await inspect({ samplesAllocations: true });
+  await call(countedCalls);
+  const { allocations } = await inspect();
+  const byFolder = new Map<string, number>();
+  for (const { url, bytes } of allocations) {
+    const folder = folderOf(url);
+    byFolder.set(folder, (byFolder.get(folder) ?? 0) + bytes / 1_024 / countedCalls);
+  }
+  return [...byFolder].toSorted(([, left], [, right]) => right - left);
+}
+
+/** `shared/accounting/holds`, `functions/gateway/settlement`; a package by its name. */
+function folderOf(url: string): string {
+  const [, packageName] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
+  if (packageName !== undefined) return packageName;
+  const [, folder] = /\/((?:functions|shared|infra)\/[^/]+(?:\/[^/]+)?)\/[^/]*/.exec(url) ?? [];
+  return folder ?? 'Node itself';
+}
+
+export function measureGarbage(bed: Pick<TestBed, 'folder' | 'keys'>): Promise<SectionReport> {
+  return onWarmGateway(bed, async (gateway) => {
+    const { promises, timers } = await countIn(gateway);
+    const rows = await sampleIn(gateway);
+    const kilobytes = rows.reduce((sum, [, each]) => sum + each, 0);
+    return {
+      tables: [{ title: 'Garbage of a warm call, by what allocates it', columns: ['place', 'KB'], rows }],
+      targets: [
+        atMost('promises of a call', promises, wanted.promises),
+        atMost('timers of a call', timers, wanted.timers),
+        atMost('garbage of a call', kilobytes, wanted.kilobytes, ' KB'),
+      ],
+    };
+  });
+}

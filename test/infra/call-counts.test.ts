@@ -1,0 +1,28 @@
+// Promises and timers of a call, which cost processor time and no measurement of time shows on a busy machine. One-way: a change that
+// makes fewer lowers the floor.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '#jest';
+import { countPromisesOfCall } from '../../infra/bench/sections/garbage.ts';
+import { gatewayFileText, newKeys } from '../../infra/bench/test-bed/bench-file.ts';
+import { startProvider } from '../../infra/bench/test-bed/provider.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const promisesMax = 346;
+const timersMax = 4;
+
+let provider: Awaited<ReturnType<typeof startProvider>>;
+beforeAll(async () => {
+  provider = await startProvider();
+});
+afterAll(() => provider.stop());
+
+it(`a warm relayed JSON call with every limit, one of 32 at once, makes at most ${promisesMax} promises and ${timersMax} timers`, async () => {
+  const [folder, keys] = [temporaryFolder(), newKeys()];
+  writeFileSync(join(folder, 'gateway.yaml'), gatewayFileText(provider.url, keys));
+  const { promises, timers } = await countPromisesOfCall({ folder, keys });
+  // Less than half of what it makes would be no call.
+  expect(promises).toBeGreaterThan(50);
+  expect(promises).toBeLessThanOrEqual(promisesMax);
+  expect(timers).toBeLessThanOrEqual(timersMax);
+});

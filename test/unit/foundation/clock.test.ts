@@ -1,0 +1,70 @@
+// Timers of the system's clock: those of a second and more are shared by what ends together.
+import { mock } from 'node:test';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+
+it('limits of a second and more keep the process only until they are cancelled', () => {
+  const waiting = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = waiting();
+  const [cancel, cancelOther] = [systemClock.after(90_000, () => {}), systemClock.after(120_000, () => {})];
+  expect(waiting()).toBe(before + 2);
+  cancel();
+  expect(waiting()).toBe(before + 1);
+  cancelOther();
+  expect(waiting()).toBe(before);
+});
+
+describe('limits of a second and more', () => {
+  let timers = 0;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
+    timers = 0;
+    const { setTimeout: mocked } = globalThis;
+    mock.method(globalThis, 'setTimeout', (...of: Parameters<typeof mocked>) => {
+      timers += 1;
+      return mocked(...of);
+    });
+  });
+  afterEach(() => mock.reset());
+
+  const farMs = 60_000;
+  /** All of them begin within a step or two. */
+  const begin = (called: number[], count: number) =>
+    Array.from({ length: count }, (_none, n) => systemClock.after(farMs, () => void called.push(n)));
+
+  it('share timers, and each is called once, not before its time', () => {
+    const called: number[] = [];
+    begin(called, 500);
+    expect(timers).toBeLessThan(50);
+    mock.timers.tick(farMs - 100);
+    expect(called).toEqual([]);
+    mock.timers.tick(1_000);
+    expect(called.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 500 }, (_none, n) => n));
+    mock.timers.tick(farMs);
+    expect(called).toHaveLength(500);
+  });
+
+  it('are not called once they are cancelled, by one of them too, nor cancel others', () => {
+    const called: string[] = [];
+    const cancels = ['a', 'b', 'c', 'd'].map((name, n) =>
+      systemClock.after(farMs, () => {
+        called.push(name);
+        if (n === 0) cancels[3]?.();
+      }),
+    );
+    cancels[1]?.();
+    cancels[1]?.();
+    mock.timers.tick(farMs + 1_000);
+    expect(called).toEqual(['a', 'c']);
+  });
+
+  it('are all called where one throws, and what it throws ends the process as from any timer', () => {
+    const called: string[] = [];
+    systemClock.after(farMs, () => {
+      throw new Error('a fault');
+    });
+    systemClock.after(farMs, () => void called.push('the other'));
+    expect(() => mock.timers.tick(farMs + 1_000)).toThrow('a fault');
+    expect(called).toEqual(['the other']);
+  });
+});
