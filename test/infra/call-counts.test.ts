@@ -8,7 +8,7 @@ import { gatewayFileText, newKeys } from '../../infra/bench/test-bed/bench-file.
 import { startProvider } from '../../infra/bench/test-bed/provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const promisesMax = 346;
+const promisesMax = 320;
 const timersMax = 4;
 
 let provider: Awaited<ReturnType<typeof startProvider>>;

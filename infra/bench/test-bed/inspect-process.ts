@@ -22,7 +22,7 @@ export type ProcessFigures = ReturnType<typeof figures> & {
 };
 
 /** What was allocated since the sampling began, collected or not. */
-export interface Allocation {
+interface Allocation {
   /** The file of source that ran, or that called what ran; '' where there was none. */
   readonly url: string;
   readonly bytes: number;

@@ -4,7 +4,7 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import type { Counters, Hold, SettlementOptions, SettlementOutcome } from '../holds/index.ts';
+import type { Counter, Counters, Hold, SettlementOptions, SettlementOutcome } from '../holds/index.ts';
 import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
 import { gather, level, readAll, readShards, type ShardContext } from './credit-shards.ts';
 import { type CreditSummary, summarize } from './credit-summary.ts';
@@ -32,12 +32,22 @@ export interface CreditOptions {
 export function createCreditPayments(options: CreditOptions): CreditPayments {
   const { store, clock, counters } = options;
 
-  async function settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome> {
+  function settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome> {
     const { account, shard } = hold;
-    const isSpread = shardCount(account) > 1;
-    const needsItem = isSpread || options?.needsItem;
-    const result = await counters.settle(creditCounter(account, shard), hold, actual, { ...options, needsItem });
-    if (result.kind === 'settled' && isSpread) await evenOut({ store, counters, account }, hold, result.item);
+    const counter = creditCounter(account, shard);
+    return shardCount(account) === 1
+      ? counters.settle(counter, hold, actual, options)
+      : settleSpread(counter, hold, actual, options);
+  }
+
+  async function settleSpread(
+    counter: Counter,
+    hold: CreditHold,
+    actual: PicoUsd,
+    options?: SettlementOptions,
+  ): Promise<SettlementOutcome> {
+    const result = await counters.settle(counter, hold, actual, { ...options, needsItem: true });
+    if (result.kind === 'settled') await evenOut({ store, counters, account: hold.account }, hold, result.item);
     return result;
   }
 

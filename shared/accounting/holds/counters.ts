@@ -98,13 +98,13 @@ export function createCounters({
     return { bucket: heldAttribute('held', expiresAtMs, bucketSeconds), slotBucket };
   };
 
-  async function settle(
+  function settle(
     counter: Counter,
     hold: Hold,
     actual: bigint,
     { isAwaited, transaction, part, ...more }: Pick<Settlement, 'prepare'> & SettlementOptions = {},
   ): Promise<SettlementOutcome> {
-    if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
+    if (actual < 0n) return Promise.reject(new RangeError(`a cost of ${actual}: it must not be negative`));
     const address = { table: counter.table, key: counter.key, owner: hold.owner };
     const options = { isAwaited, transaction, part };
     if (part === 'amount' && hold.amount === 0n) {

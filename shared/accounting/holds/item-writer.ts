@@ -10,6 +10,7 @@ import {
   type Store,
   type StoreTransaction,
   StoreUnavailable,
+  type TransactionItems,
 } from '../../storage/store/index.ts';
 import type { ItemAddress } from './counter.ts';
 import { createItemQuestions, type WrittenItem } from './item-questions.ts';
@@ -151,15 +152,15 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
 }
 
 /** Decided by the item as the transaction has it, so no other write comes in between, and none has to be waited for. */
-async function settleIn(
+function settleIn(
   { clock, nextNumber }: { readonly clock: Clock; readonly nextNumber: () => number },
   transaction: StoreTransaction,
   written: WrittenItem,
   settlement: AfterCall,
 ): Promise<SettlementOutcome> {
   const { table, key } = written;
-  const asked = { number: nextNumber(), atMs: clock.nowMs() };
-  const outcome = await transaction.add((items): SettlementOutcome => {
+  const question = { number: nextNumber(), atMs: clock.nowMs() };
+  const settle = (items: TransactionItems): SettlementOutcome => {
     const nowMs = clock.nowMs();
     const seen = { item: items.get(table, key) ?? {}, atMs: nowMs };
     const { write: planned } = planWrite([], [{ settlement }], seen, nowMs);
@@ -167,10 +168,12 @@ async function settleIn(
     const { kind, item = {} } = items.update({ table, key, ...planned.drafted });
     if (kind === 'refused') throw new Error('a settlement was refused by the item that it was planned for');
     return { kind: 'settled', item, wasLate: planned.settled.some(({ wasLate }) => wasLate) };
+  };
+  return transaction.add(settle).then((outcome) => {
+    const isNewest = written.seen === undefined || written.seen.number < question.number;
+    if (outcome.kind === 'settled' && isNewest) written.seen = { item: outcome.item, ...question };
+    return outcome;
   });
-  const isNewest = written.seen === undefined || written.seen.number < asked.number;
-  if (outcome.kind === 'settled' && isNewest) written.seen = { item: outcome.item, ...asked };
-  return outcome;
 }
 
 /** Answers requests that need no write. */

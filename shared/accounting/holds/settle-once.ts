@@ -50,6 +50,8 @@ export interface SettleOnce {
 
 const nameOf = ({ table, key }: ItemAddress, owner = ''): string => `${table} ${key} ${owner}`;
 
+const gone = (): SettlementOutcome => ({ kind: 'gone' });
+
 interface SettleOnceOptions {
   readonly store: Pick<Store, 'update'>;
   readonly clock: Clock;
@@ -91,17 +93,20 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     }
   }
 
-  async function settleNow(
+  function settleNow(
     name: string,
     address: ItemAddress,
     write: () => Promise<SettlementOutcome>,
   ): Promise<SettlementOutcome> {
     const doubt = doubtful.get(name);
-    if (doubt === undefined) {
-      const answer = await write();
+    if (doubt !== undefined) return settleAgain(name, address, doubt);
+    return write().then((answer) => {
       open.delete(name);
       return answer;
-    }
+    });
+  }
+
+  async function settleAgain(name: string, address: ItemAddress, doubt: DoubtfulWrite): Promise<SettlementOutcome> {
     doubt.retrying ??= resolve(address, doubt).finally(() => {
       doubt.retrying = undefined;
     });
@@ -133,18 +138,17 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       for (const { owner } of settlements) doubtful.set(nameOf(address, owner), write);
     },
 
-    async settle(address, settlement, write) {
+    settle(address, settlement, write) {
       const name = nameOf(address, address.owner);
       const running = underWay.get(name);
-      if (running !== undefined) {
-        await running;
-        return { kind: 'gone' };
-      }
-      if (resolved.has(name)) return reportOnce(name);
+      if (running !== undefined) return running.then(gone);
+      if (resolved.has(name)) return Promise.resolve(reportOnce(name));
       // A reservation that was not taken must not be removed from its bucket, which contains those of others.
-      if (settlement.kind === 'settle' && !open.has(name)) return { kind: 'gone' };
-      const settled = settleNow(name, address, write).finally(() => underWay.delete(name));
+      if (settlement.kind === 'settle' && !open.has(name)) return Promise.resolve(gone());
+      const settled = settleNow(name, address, write);
       underWay.set(name, settled);
+      const end = () => void underWay.delete(name);
+      settled.then(end, end);
       return settled;
     },
   };

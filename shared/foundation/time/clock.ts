@@ -36,7 +36,7 @@ function afterShared(delayMs: number, callback: () => void): () => void {
   const entry = { call: callback };
   if (shared.callbacks.add(entry).size === 1) shared.timer.ref();
   return () => {
-    // One that nobody waits for does not keep the process.
+    // Without callbacks it does not keep the process.
     if (shared.callbacks.delete(entry) && shared.callbacks.size === 0) shared.timer.unref();
   };
 }

@@ -4,7 +4,7 @@ import type { Store, TransactionItems } from './store.ts';
 export interface StoreTransaction {
   /**
    * `write` runs with the others in the order of their additions, does not wait, and leaves nothing of any of them where it
-   * throws. Rejects where the transaction was not made. Throws once the transaction is begun: nobody may come too late unseen.
+   * throws. Rejects where the transaction was not made. Throws once the transaction is begun.
    */
   add<Value>(write: (items: TransactionItems) => Value): Promise<Value>;
   /** Begins it. Its outcome is that of the additions. */

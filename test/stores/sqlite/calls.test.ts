@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Store, StoreUnavailable, type TransactionItems } from '../../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../../support/balanced-books.ts';
+import { newKey } from '../../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../../support/harness.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startTestStore } from '../../support/test-store.ts';
@@ -9,8 +10,8 @@ import { transactionsOf } from './support.ts';
 
 const limits = { rpm: 1_000, concurrency: 100, spend_limit_usd: '10' };
 
-async function call(gateway: Harness): Promise<void> {
-  const response = await gateway.post(hello('acme/paid'));
+async function call(gateway: Harness, headers?: Record<string, string>): Promise<void> {
+  const response = await gateway.post(hello('acme/paid'), headers);
   expect(response.status).toBe(200);
   await response.text();
   await gateway.settled();
@@ -41,6 +42,7 @@ describe('the charges of a call and its record', () => {
   /** How the store answers transactions, the next one first; as it is where there is none. */
   const faults: ((made: () => Promise<unknown>) => Promise<unknown>)[] = [];
   let gateway: Harness;
+  const narrowKey = newKey();
 
   function watched(store: Store): Store {
     const { transact } = store;
@@ -84,6 +86,9 @@ describe('the charges of a call and its record', () => {
       models: { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] },
       key: limits,
       workspace: { spend_limit_usd: '10' },
+      moreWorkspaces: [
+        { id: 'narrow', credit_usd: '10', keys: [{ name: 'narrow', key: narrowKey, ...limits, concurrency: 2 }] },
+      ],
       wrapStore: watched,
     });
     await call(gateway);
@@ -97,15 +102,12 @@ describe('the charges of a call and its record', () => {
   });
 
   it('are one where a slot that others wait for was free before', async () => {
-    const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
-    await gateway.apply({ models, key: { ...limits, concurrency: 2 }, workspace: { spend_limit_usd: '10' } });
-    await call(gateway);
+    await call(gateway, { authorization: `Bearer ${narrowKey}` });
     expect(transactions).toEqual([
       ['keys (balance_slots)'],
       ['keys (spent_pico_usd)', 'ledger (spent_pico_usd)', 'records'],
     ]);
-    expect(Number((await gateway.keyItem()).balance_slots)).toBe(0);
-    await gateway.apply({ models, key: limits, workspace: { spend_limit_usd: '10' } });
+    for await (const item of gateway.testStore.store.scan('keys')) expect(Number(item.balance_slots ?? 0)).toBe(0);
   });
 
   it.each([
