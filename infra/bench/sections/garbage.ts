@@ -68,18 +68,16 @@ function folderOf(url: string): string {
   return folder ?? 'Node itself';
 }
 
-export function measureGarbage(bed: Pick<TestBed, 'folder' | 'keys'>): Promise<SectionReport> {
-  return onWarmGateway(bed, async (gateway) => {
-    const { promises, timers } = await countIn(gateway);
-    const rows = await sampleIn(gateway);
-    const kilobytes = rows.reduce((sum, [, each]) => sum + each, 0);
-    return {
-      tables: [{ title: 'Garbage of a warm call, by what allocates it', columns: ['place', 'KB'], rows }],
-      targets: [
-        atMost('promises of a call', promises, wanted.promises),
-        atMost('timers of a call', timers, wanted.timers),
-        atMost('garbage of a call', kilobytes, wanted.kilobytes, ' KB'),
-      ],
-    };
-  });
+export async function measureGarbage(bed: Pick<TestBed, 'folder' | 'keys'>): Promise<SectionReport> {
+  const { promises, timers } = await countPromisesOfCall(bed);
+  const rows = await onWarmGateway(bed, sampleIn);
+  const kilobytes = rows.reduce((sum, [, each]) => sum + each, 0);
+  return {
+    tables: [{ title: 'Garbage of a warm call, by what allocates it', columns: ['place', 'KB'], rows }],
+    targets: [
+      atMost('promises of a call', promises, wanted.promises),
+      atMost('timers of a call', timers, wanted.timers),
+      atMost('garbage of a call', kilobytes, wanted.kilobytes, ' KB'),
+    ],
+  };
 }
