@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '#jest';
-import { countPromisesOfCall } from '../../infra/bench/sections/garbage.ts';
+import { measureGarbage } from '../../infra/bench/sections/garbage.ts';
 import { gatewayFileText, newKeys } from '../../infra/bench/test-bed/bench-file.ts';
 import { startProvider } from '../../infra/bench/test-bed/provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -20,7 +20,9 @@ afterAll(() => provider.stop());
 it(`a warm relayed JSON call with every limit, one of 32 at once, makes at most ${promisesMax} promises and ${timersMax} timers`, async () => {
   const [folder, keys] = [temporaryFolder(), newKeys()];
   writeFileSync(join(folder, 'gateway.yaml'), gatewayFileText(provider.url, keys));
-  const { promises, timers } = await countPromisesOfCall({ folder, keys });
+  const { targets } = await measureGarbage({ folder, keys });
+  const measured = (what: string) => Number(targets.find(([name]) => name === `${what} of a call`)?.[2]);
+  const [promises, timers] = [measured('promises'), measured('timers')];
   // Less than half of what it makes would be no call.
   expect(promises).toBeGreaterThan(50);
   expect(promises).toBeLessThanOrEqual(promisesMax);

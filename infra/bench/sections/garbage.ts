@@ -45,9 +45,6 @@ async function countIn({ call, inspect }: WarmGateway) {
   return { promises: promises / countedCalls, timers: timers / countedCalls };
 }
 
-/** Of one call. */
-export const countPromisesOfCall = (bed: Pick<TestBed, 'folder' | 'keys'>) => onWarmGateway(bed, countIn);
-
 async function sampleIn({ call, inspect }: WarmGateway) {
   await inspect({ samplesAllocations: true });
   await call(countedCalls);
@@ -69,8 +66,10 @@ function folderOf(url: string): string {
 }
 
 export async function measureGarbage(bed: Pick<TestBed, 'folder' | 'keys'>): Promise<SectionReport> {
-  const { promises, timers } = await countPromisesOfCall(bed);
-  const rows = await onWarmGateway(bed, sampleIn);
+  const { promises, timers, rows } = await onWarmGateway(bed, async (gateway) => ({
+    ...(await countIn(gateway)),
+    rows: await sampleIn(gateway),
+  }));
   const kilobytes = rows.reduce((sum, [, each]) => sum + each, 0);
   return {
     tables: [{ title: 'Garbage of a warm call, by what allocates it', columns: ['place', 'KB'], rows }],
