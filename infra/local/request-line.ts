@@ -14,18 +14,19 @@ const painter =
 const gap = '  ';
 
 /**
- * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  ci  ID`. The
+ * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  team/ci  ID`. The
  * alias of a function precedes the model that answered.
  */
 export function requestLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const paint = painter(isColoured);
-  const { status, provider_path: path, key_name: keyName, cost_usd: cost, correlation_id: id } = fields;
+  const { status, provider_path: path, cost_usd: cost, correlation_id: id } = fields;
   const { 'gen_ai.request.model': requestedModel, 'gen_ai.response.model': served = requestedModel } = fields;
   const alias = fields.function_id !== undefined && requestedModel !== served ? requestedModel : undefined;
   const isReplay = fields.idempotent_replayed === true;
   return join([
     paint(colourOf(fields), `${status} ${codeOf(fields)}`),
+    fields.unlisted_model === true ? 'in the catalogue, in no list of this key' : undefined,
     fields.stream === true ? 'stream' : undefined,
     alias,
     served ?? `${fields.method} ${fields.route}`,
@@ -33,7 +34,7 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
     timeOf(fields),
     fields.units ?? tokensOf(fields),
     cost === undefined ? undefined : `${cost} USD${fields.is_byok === true ? ' BYOK' : ''}`,
-    keyName ?? fields.operator_name,
+    fields.key_name === undefined ? fields.operator_name : `${fields.workspace_id}/${fields.key_name}`,
     fields.change,
     fields.change_target,
     fields.tags,

@@ -38,11 +38,13 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
     ? CommonExtras
     : Code extends 'schema_validation_failed'
       ? { attempts: number }
-      : Code extends MayBeFinal
-        ? { isFinal?: boolean }
-        : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
-          ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource; isPaused?: true; isFinal?: boolean }
-          : Record<never, never>;
+      : Code extends 'unknown_model'
+        ? { isUnlisted?: boolean }
+        : Code extends MayBeFinal
+          ? { isFinal?: boolean }
+          : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
+            ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource; isPaused?: true; isFinal?: boolean }
+            : Record<never, never>;
 
 /** Of a provider that rejected the request. */
 interface CommonExtras {
@@ -68,6 +70,7 @@ type AllExtras = CommonExtras & {
   retryAfterSeconds?: number | undefined;
   exhausted?: StageResource;
   isPaused?: true;
+  isUnlisted?: boolean;
 };
 
 export class GatewayError extends Error {
@@ -90,12 +93,14 @@ export class GatewayError extends Error {
   readonly exhausted: StageResource | undefined;
   /** Refused because operators want it so. */
   readonly isPaused: boolean;
+  /** The catalogue has the model, but the caller's list of models does not. Never told to the caller. */
+  readonly isUnlisted: boolean;
   /** Anthropic's name for the fault, on which its SDK branches. */
   readonly providerCode: string | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
     const { reason, providerWords, attempts, isFinal = false, ...more } = options as AllExtras;
-    const { retryAfterSeconds, providerCode, exhausted, isPaused = false } = more;
+    const { retryAfterSeconds, providerCode, exhausted, isPaused = false, isUnlisted = false } = more;
     const ownMessage = options.message ?? errorCatalogue[code].message;
     super(withProviderWords(ownMessage, providerWords), { cause: options.cause });
     this.code = code;
@@ -108,6 +113,7 @@ export class GatewayError extends Error {
     this.providerCode = providerCode;
     this.exhausted = exhausted;
     this.isPaused = isPaused;
+    this.isUnlisted = isUnlisted;
   }
 
   get entry(): ErrorEntry<ErrorStatus> {

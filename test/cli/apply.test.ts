@@ -242,6 +242,21 @@ describe('a key that an operator revoked', () => {
   }
   const statusOf = async (publicId: string) => (await local.store.get('keys', publicId))?.status;
 
+  it('stays revoked where the file says nothing of its status, and that is said by a dry run and by the apply', async () => {
+    const publicId = await revokedKey();
+    for (const more of ['--dry-run', '']) {
+      const { code, out } = await operate(`${applyLine(gatewayFile())} ${more}`);
+      expect([code, out]).toEqual([
+        0,
+        expect.stringContaining('warning: key ci of team was revoked and stays revoked'),
+      ]);
+      expect(await statusOf(publicId)).toBe('revoked');
+    }
+    // One that the file revokes, or brings back, is not told so.
+    const { out } = await operate(`${applyLine(gatewayFile({ key: { status: 'revoked' } }))} --dry-run`);
+    expect(out).not.toContain('stays revoked');
+  });
+
   it('comes back by status: active in the file, when the operator says yes to it', async () => {
     const publicId = await revokedKey();
     const line = applyLine(gatewayFile({ key: { status: 'active' } }));

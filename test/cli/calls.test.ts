@@ -149,7 +149,7 @@ describe('calls', () => {
     const { out } = await operate(`calls --workspace team ${local.option}`, { clock });
     expect(out).toMatch(
       new RegExp(
-        `ok +acme/small +globex status_500 → acme .* 0\\.000000000002 +feature=rerank,team=search +ci +${ids.rescued}$`,
+        `ok +acme/small +globex status_500 → acme .* 0\\.000000000002 +feature=rerank,team=search +team/ci +${ids.rescued}$`,
         'm',
       ),
     );
@@ -160,7 +160,7 @@ describe('calls', () => {
   it('show a function under its own id, and who paid where it was not the credit', async () => {
     const { out } = await operate(`calls --since 3d --slow 5s ${local.option}`, { clock });
     expect(out).toMatch(/ paid by +key +id$/m);
-    expect(out).toMatch(new RegExp(` gw/function/report@r1 .* BYOK +ci +${ids.report}$`, 'm'));
+    expect(out).toMatch(new RegExp(` gw/function/report@r1 .* BYOK +team/ci +${ids.report}$`, 'm'));
     expect((await operate(`calls ${local.option}`, { clock })).out).not.toContain('BYOK');
   });
 
@@ -274,6 +274,37 @@ describe('usage', () => {
 });
 
 // Last: these write more calls.
+describe('calls that a guardrail blocked', () => {
+  it('are told apart from others that were refused with the same code, by its id', async () => {
+    const records = createCallRecords({ store: local.store, clock });
+    const write = (id: string, action: 'block' | 'mask') =>
+      records.write(
+        callRecord({
+          ...{
+            correlationId: id,
+            executionId: id,
+            workspace: 'other',
+            sessionId: 'guarded',
+            outcome: 'invalid_request',
+          },
+          guardrails: [{ id: 'words', direction: 'input', action, ms: 3, checks: 1 }],
+          arrivedAtMs: nowMs - 1_000,
+        }),
+      );
+    await write('blocked-1', 'block');
+    await write('masked-1', 'mask');
+    const { out } = await operate(`calls --session guarded ${local.option}`, { clock });
+    expect(out).toMatch(/ invalid_request \(guardrail words\) .* blocked-1$/m);
+    expect(out).toMatch(/ invalid_request {2}.* masked-1$/m);
+    const listed = await operateJson<object[]>(`calls --session guarded ${local.option}`, { clock });
+    expect(listed).toMatchObject([
+      { id: 'masked-1', blocked_by: null },
+      { id: 'blocked-1', blocked_by: 'words' },
+    ]);
+    expect((await operate(`calls --session guarded --csv ${local.option}`, { clock })).out).toContain(',"words",');
+  });
+});
+
 describe('calls by images, characters, seconds or search units', () => {
   it('say what was counted in place of tokens, through which interface, and both in all of one', async () => {
     const records = createCallRecords({ store: local.store, clock });
@@ -291,7 +322,7 @@ describe('calls by images, characters, seconds or search units', () => {
     }
     const { out } = await operate(`calls --session counted ${local.option}`, { clock });
     for (const [interfaceId, , words] of counted) {
-      expect(out).toMatch(new RegExp(` ${words} +0\\.0065 +${interfaceId} +\\w+ +${interfaceId}-1$`, 'm'));
+      expect(out).toMatch(new RegExp(` ${words} +0\\.0065 +${interfaceId} +other/\\w+ +${interfaceId}-1$`, 'm'));
     }
     expect(out).not.toContain('31+0');
     const shown = (await operate(`calls show speech-1 ${local.option}`, { clock })).out;

@@ -66,12 +66,12 @@ describe('npm start', () => {
         .at(-1);
       expect(last).toMatch(
         new RegExp(
-          `^${time}  200 ok  stream  demo/fallback  globex status_500 → acme  \\d+ ms \\(first \\d+\\)  1\\+46 tokens  0.00004625 USD  demo  ${id}$`,
+          `^${time}  200 ok  stream  demo/fallback  globex status_500 → acme  \\d+ ms \\(first \\d+\\)  1\\+46 tokens  0.00004625 USD  demo/demo  ${id}$`,
         ),
       );
       expect(line).not.toContain('\u001b');
       const refused = await lineWith(gateway.error, await call(gateway, 'demo/none'), gateway);
-      expect(refused).toMatch(new RegExp(`^${time}  400 unknown_model  demo/none  \\d+ ms  demo  `));
+      expect(refused).toMatch(new RegExp(`^${time}  400 unknown_model  demo/none  \\d+ ms  demo/demo  `));
       expect(gateway.error()).toMatch(new RegExp(`^${time}  401 UNAUTHORIZED  GET /v1/models  \\d+ ms  `, 'm'));
       // Standard output holds what a start says, and nothing of requests.
       expect(gateway.out()).not.toContain(id);

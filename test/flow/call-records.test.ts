@@ -12,7 +12,7 @@ import { outcomeOf } from '../support/outcomes.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 describe('refusals and replays', () => {
-  const [first, slow, expired, poor] = [newKey(), newKey(), newKey(), newKey()];
+  const [first, slow, expired, poor, narrow] = [newKey(), newKey(), newKey(), newKey(), newKey()];
   const as = (key: string) => ({ authorization: `Bearer ${key}` });
   const name = { 'idempotency-key': 'a-name' };
   const told = { 'x-title': 'Agent', 'x-session-id': 'session-7' };
@@ -38,6 +38,7 @@ describe('refusals and replays', () => {
           { name: 'first', key: first },
           { name: 'slow', key: slow, rpm: 1 },
           { name: 'poor', key: poor, spend_limit_usd: '0.000001' },
+          { name: 'narrow', key: narrow, models: ['acme/busy'] },
           { name: 'gone', key: expired, expires_at: '2020-01-01T00:00:00Z' },
         ],
         functions: [{ ...promptFunction('off', 'acme/echo'), status: 'disabled' }],
@@ -105,6 +106,24 @@ describe('refusals and replays', () => {
       const line =
         harness.logLines.find((text) => text.includes(refused.id) && text.includes('"event":"request"')) ?? '';
       expect(JSON.parse(line)).toMatchObject({ outcome: code, workspace_id: 'team', key_name: 'first' });
+    });
+
+    it('for a model outside the list of its key is told apart by the operator, and by nobody else', async () => {
+      const outcomes = [];
+      for (const model of ['acme/echo', 'acme/none']) {
+        const refused = await refusedBy(hello(model), narrow);
+        expect(refused).toMatchObject({ status: 400, error: { error: 'unknown_model' } });
+        expect(refused.error.message).toMatch(`There is no model "${model}".`);
+        const response = await harness.get(`/generation?id=${refused.id}`, as(narrow));
+        expect(await response.text()).not.toMatch(/unlisted|in the catalogue/);
+        const record = (await harness.records()).find(({ correlationId }) => correlationId === refused.id);
+        const line = harness.logLines.find((text) => text.includes(refused.id) && text.includes('"event":"request"'));
+        outcomes.push([record && operatorCallDocument(record).note, JSON.parse(line ?? '{}').unlisted_model]);
+      }
+      expect(outcomes).toEqual([
+        [expect.stringContaining('the list of models of the key'), true],
+        [null, undefined],
+      ]);
     });
 
     it('for its limits, or a name that is taken, is found under its own id', async () => {

@@ -55,8 +55,13 @@ export async function writeRefusal(
     functionId: model === undefined ? undefined : parseFunctionAlias(model)?.functionId,
     outcome: error.code,
     errorMessage: error.message,
+    unlistedModel: error.isUnlisted ? true : undefined,
   };
-  const fields = { ...requestFields(model, request?.stream), message: maskKeys(error.message) };
+  const fields = {
+    ...requestFields(model, request?.stream),
+    message: maskKeys(error.message),
+    unlisted_model: error.isUnlisted || undefined,
+  };
   received.scope.details.call = { tags: record.tags, fields };
   if (!refusalQuota.take(record.keyPublicId)) return;
   const content = isBlocked(received, error) ? await openContent?.(item) : undefined;

@@ -65,7 +65,13 @@ async function apply(
   session.terminal.showProgress('comparing …');
   const compared = await planFile(session, opened, read).catch(refusalOf);
   if (compared instanceof GatewayFileRefused) return problemsOutcome(path, compared.problems);
-  const plan = { ...compared, notes: [...compared.notes, ...(await credentialNotes(session, opened, compared))] };
+  const restored = restoredKeys(compared.changes);
+  const stayRevoked = compared.revokedKeys.filter((key) => !restored.includes(key));
+  const missing = await credentialNotes(session, opened, compared);
+  const plan = {
+    ...compared,
+    notes: [...compared.notes, ...stayRevoked.map((key) => `${key} was revoked and stays revoked`), ...missing],
+  };
   if (isDry) return applyOutcome({ ...plan, isDry, createdKeys: [] });
   await confirmChanges(session, plan);
   session.terminal.showProgress('applying …');

@@ -1,5 +1,6 @@
 // Prints calls as they are found: all that match a filter as CSV, or those that end from now on.
 import {
+  type CallDocument,
   type CallRecord,
   callDocument,
   csvHeader,
@@ -50,19 +51,28 @@ export async function* newCalls(query: Query, clock: Clock, shown: number): Asyn
   }
 }
 
+/** `cut CODE` of a stream that broke, and which guardrail blocked the request or the answer. */
+export function outcomeText({ outcome, error_code, blocked_by }: CallDocument): string {
+  const text = outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome;
+  return blocked_by === null ? text : `${text} (guardrail ${blocked_by})`;
+}
+
+/** With its workspace: keys of several workspaces may have one name. */
+export const keyText = ({ workspace, key_name, key_public_id }: CallDocument): string =>
+  `${workspace}/${key_name ?? key_public_id}`;
+
 /** Its columns have fixed widths, because later calls are unknown. */
 export function followLine(call: CallRecord): string {
-  const { created_at, error_code, outcome, model, model_asked, total_ms, cost_usd, key_name, key_public_id, id } =
-    callDocument(call);
-  const outcomeText = outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome;
+  const document = callDocument(call);
+  const { created_at, model, model_asked, total_ms, cost_usd, id } = document;
   return [
     created_at.slice(0, 19).replace('T', ' '),
-    outcomeText.padEnd(12),
+    outcomeText(document).padEnd(12),
     (model ?? model_asked ?? '-').padEnd(24),
     (describePath(call) ?? '-').padEnd(24),
     `${total_ms} ms`.padStart(9),
     cost_usd.padEnd(12),
-    (key_name ?? key_public_id).padEnd(10),
+    keyText(document).padEnd(10),
     id,
   ].join('  ');
 }

@@ -35,7 +35,7 @@ import type { CommandOutcome, LineByLine, Session } from '../args/session.ts';
 import { attemptLines, contentLines, guardrailLines } from '../output/shown-call.ts';
 import { type Field, fieldTable, memberLines } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
-import { csvLines, followLine, newCalls } from './calls-as-they-come.ts';
+import { csvLines, followLine, keyText, newCalls, outcomeText } from './calls-as-they-come.ts';
 
 const sinceDefault = '1d';
 const limitDefault = 50;
@@ -219,7 +219,7 @@ const callFields: readonly Field<ShownCall>[] = [
   {
     title: 'outcome',
     isFlexible: true,
-    value: ({ outcome, error_code }) => (outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome),
+    value: outcomeText,
   },
   { title: 'model', isFlexible: true, leftOut: 8, value: modelOf },
   { title: 'path', isFlexible: true, leftOut: 5, value: ({ path }) => path },
@@ -236,6 +236,6 @@ const callFields: readonly Field<ShownCall>[] = [
   { title: 'paid by', leftOut: 3, value: ({ is_byok }) => (is_byok ? 'BYOK' : '') },
   { title: 'interface', leftOut: 3, value: (call) => call.interface },
   { title: 'tags', isFlexible: true, leftOut: 4, value: ({ tags }) => tags },
-  { title: 'key', isFlexible: true, leftOut: 4, value: ({ key_name, key_public_id }) => key_name ?? key_public_id },
+  { title: 'key', isFlexible: true, leftOut: 4, value: keyText },
   { title: 'id', value: ({ id }) => id },
 ];

@@ -4,22 +4,31 @@ import { parseArgs } from 'node:util';
 import { runScript } from '../../run-script.ts';
 import { startSimulator } from './start-simulator.ts';
 
-await runScript('simulator', async () => {
-  const { values } = parseArgs({
-    options: {
-      port: { type: 'string', default: '0' },
-      host: { type: 'string', default: '127.0.0.1' },
-      'pace-ms': { type: 'string', default: '25' },
-      credential: { type: 'string' },
-    },
-  });
-  const simulator = await startSimulator({
-    port: Number(values.port),
-    host: values.host,
-    paceMs: Number(values['pace-ms']),
-    ...(values.credential === undefined ? {} : { credential: values.credential }),
-  });
-  // Before the line: a reader of it may stop the process at once.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.stop());
-  process.stdout.write(`simulator ${simulator.url}\n`);
-});
+const usage =
+  'npm run --silent simulator -- [--port 9000] [--host 127.0.0.1] [--pace-ms 25] [--credential sk-…]; README.md beside it has the models';
+
+await runScript(
+  'simulator',
+  async () => {
+    const { values } = parseArgs({
+      options: {
+        help: { type: 'boolean', default: false },
+        port: { type: 'string', default: '0' },
+        host: { type: 'string', default: '127.0.0.1' },
+        'pace-ms': { type: 'string', default: '25' },
+        credential: { type: 'string' },
+      },
+    });
+    if (values.help) return void process.stdout.write(`usage: ${usage}\n`);
+    const simulator = await startSimulator({
+      port: Number(values.port),
+      host: values.host,
+      paceMs: Number(values['pace-ms']),
+      ...(values.credential === undefined ? {} : { credential: values.credential }),
+    });
+    // Before the line: a reader of it may stop the process at once.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.stop());
+    process.stdout.write(`simulator ${simulator.url}\n`);
+  },
+  usage,
+);

@@ -47,6 +47,7 @@ const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string
   units: 'Images, characters, seconds or search units of the call. Null: only its tokens count.',
   guardrails:
     'The decision of each guardrail, in how many checks and ms, and their units or cost where known. Null: none.',
+  blocked_by: 'The guardrail that blocked the request or the answer. Null: none did.',
   base_path: 'Of the base URL of the call: `/v1` or `/openai/v1`.',
   model_asked: 'Null: the body names none that could be read.',
 };

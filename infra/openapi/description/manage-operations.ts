@@ -121,5 +121,5 @@ export const manageSchemas = (): Readonly<Record<DocumentName, JsonSchema>> => (
     keyof typeof documents,
     JsonSchema
   >),
-  ManagedCall: objectSchema(callDocumentSchemas()),
+  ManagedCall: objectSchema({ ...callDocumentSchemas(), note: { type: ['string', 'null'] } }),
 });

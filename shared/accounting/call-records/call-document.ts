@@ -26,6 +26,8 @@ interface DerivedMembers {
   /** Status of the answer; that of a broken stream is 200. Null when the client left before. */
   readonly status: number | null;
   readonly attempts: readonly AttemptDocument[];
+  /** The guardrail that blocked the request or the answer. */
+  readonly blocked_by: string | null;
 }
 
 /** `id` is the `x-request-id` of the answer. */
@@ -78,6 +80,11 @@ const derived: Derived = {
     },
     toJson: ({ attemptLog = [] }) => attemptLog.map(attemptDocument),
   },
+  blocked_by: {
+    after: 'guardrails',
+    schema: orNull(word),
+    toJson: ({ guardrails = [] }) => guardrails.find(({ action }) => action === 'block')?.id ?? null,
+  },
 };
 const derivedNames = Object.keys(derived) as (keyof DerivedMembers)[];
 
@@ -113,9 +120,14 @@ export const callDocument = (record: CallRecord): CallDocument =>
 export const callDocumentSchemas = () =>
   Object.fromEntries(members.map(({ document, schema }) => [document, schema])) as Record<keyof CallDocument, Schema>;
 
+/** What a client is not told: to it, such a model does not exist. */
+const unlistedModelNote =
+  'the model is in the catalogue, but missing in the list of models of the key or of its workspace';
+
 /** The same for the operator, with why providers were not reached, and their words about their failures. */
 export const operatorCallDocument = (record: CallRecord) => ({
   ...callDocument(record),
+  note: record.unlistedModel === true ? unlistedModelNote : null,
   attempts: (record.attemptLog ?? []).map((attempt) => ({
     ...attemptDocument(attempt),
     ...(attempt.reason === undefined ? {} : { reason: attempt.reason }),

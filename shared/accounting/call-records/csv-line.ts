@@ -30,6 +30,7 @@ const columns = [
   'user',
   'title',
   'tags',
+  'blocked_by',
 ] as const satisfies readonly (keyof CallDocument)[];
 
 export const csvHeader = [...columns, 'path'].join(',');

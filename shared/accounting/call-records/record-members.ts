@@ -118,6 +118,8 @@ export const members = {
   provider: optional('provider', text(64)),
   /** The message of the error that the client got instead of an answer. */
   errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
+  /** The catalogue has the requested model, but the list of the key or of its workspace does not: told to operators alone. */
+  unlistedModel: optional('unlisted_model', flag, hidden),
   /** Undefined where nothing of its bodies is kept. Those of a replay are those of its first call. */
   content: optional('content', content),
   /** The answer is the stored one of this call, by its execution id: nothing was done or charged for it. */

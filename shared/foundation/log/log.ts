@@ -37,6 +37,7 @@ const logFieldNames = [
   'exhausted',
   'unanswered',
   'paused',
+  'unlisted_model',
   'outcome',
   'model',
   'provider',

@@ -118,5 +118,6 @@ export function failUnknownModel(
   const near = nearestOf(id, id.includes('/') ? known : [...known, ...known.map(bareName)]);
   const nearest = known.find((model) => model === near) ?? known.find((model) => bareName(model) === near);
   const hint = nearest === undefined ? 'GET /v1/models lists the models there are.' : `Did you mean "${nearest}"?`;
-  return fail('unknown_model', { message: `There is no model ${quote(id)}. ${hint}`, param });
+  const isUnlisted = catalogue.models.has(id);
+  return fail('unknown_model', { message: `There is no model ${quote(id)}. ${hint}`, param, isUnlisted });
 }

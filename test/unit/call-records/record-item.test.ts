@@ -29,6 +29,7 @@ const everyMember: CallRecord = callRecord({
   cutCode: 'no_available_provider',
   user: 'u',
   errorMessage: 'e',
+  unlistedModel: true,
   replayOf: 'r',
   content: { state: 'kept', keep: '30d', cut: true },
   attemptLog: [],
@@ -148,13 +149,13 @@ describe('the item of a call record', () => {
         'arrived_at_ms attempt_causes attempt_log attempts base_path cache_hit cached_tokens completion_tokens content correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms format function_id ' +
         'gateway_ms interface is_byok key_id key_name left_out model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
-        'queued_ms referer replay_of revision_id session_id sk span_id stream tags time_line title total_ms trace_id user workspace'
+        'queued_ms referer replay_of revision_id session_id sk span_id stream tags time_line title total_ms trace_id unlisted_model user workspace'
       ).split(' '),
     );
     expect(Object.keys(callDocument(everyMember))).toEqual(
       (
         'id execution_id workspace created_at outcome error_code model model_asked provider status error_message content replay_of ' +
-        'attempts attempt_count interface format left_out guardrails base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
+        'attempts attempt_count interface format left_out guardrails blocked_by base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens cache_write_tokens ' +
         'completion_tokens reasoning_tokens units estimated cost_usd total_ms first_output_ms queued_ms gateway_ms time_line key_name key_public_id user title ' +
         'referer tags trace_id span_id parent_span_id session_id'
       ).split(' '),

@@ -31,6 +31,7 @@ const Details = ({ call }: { readonly call: ManagedCall }) => (
       <Outcome outcome={call.outcome} />
     </h2>
     {call.error_message !== null && <p>{call.error_message}</p>}
+    {call.note !== null && <p>{call.note}</p>}
     <TimeLine call={call} />
     <DescriptionList kind="facts" entries={facts(call)} />
     <CallContentView call={call} />

@@ -145,7 +145,16 @@ const columns: readonly TableColumn<ManagedCall>[] = [
       </span>
     ),
   },
-  { title: 'Outcome', value: ({ outcome }) => outcome, show: ({ outcome }) => <Outcome outcome={outcome} /> },
+  {
+    title: 'Outcome',
+    value: ({ outcome }) => outcome,
+    show: ({ outcome, blocked_by }) => (
+      <>
+        <Outcome outcome={outcome} />
+        {blocked_by !== null && ` (guardrail ${blocked_by})`}
+      </>
+    ),
+  },
   textColumn('Model', ({ model, model_asked }) => model ?? model_asked ?? null),
   { title: 'Path', show: pathOf },
   {
