@@ -19,7 +19,6 @@ const fullPlan = {
   /** Counted at the store, on 32 connections. */
   busy: 640,
   memory: 10_000,
-  attacks: { restMs: 3_000, afterMs: 60_000 },
   /** Of attacks and turns those whose name contains it. */
   rows: '',
   hostile: { minutes: 0.5, seed: 20_260_601 },
@@ -29,7 +28,6 @@ export type BenchPlan = typeof fullPlan;
 const quickPlan: BenchPlan = {
   ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
   ...{ atOnce: [300], further: 10, busy: 320, memory: 2_000 },
-  attacks: { restMs: 1_000, afterMs: 5_000 },
   rows: '',
   hostile: { minutes: 0.2, seed: 20_260_601 },
 };

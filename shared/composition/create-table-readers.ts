@@ -18,7 +18,7 @@ import { createLog, type Log } from '../foundation/log/index.ts';
 import { openTrace, type Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import type { OriginCheck } from '../protocol/http/index.ts';
-import { createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
+import { type Collect, createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
 import { createDynamoClient, createDynamoStore } from '../storage/dynamodb-store/index.ts';
 import type { Store } from '../storage/store/index.ts';
 import { originCheck } from './stage-origin.ts';
@@ -48,7 +48,7 @@ export interface TableReadersOptions {
   /** Replaces JSON lines on standard output. */
   readonly log?: Log | undefined;
   /** For a process of many concurrent calls. If absent, the runtime collects by itself. */
-  readonly collectGarbage?: (() => void) | undefined;
+  readonly collectGarbage?: Collect | undefined;
   /** The DynamoDB that the process is configured for, by default. */
   readonly store?: Store | undefined;
 }

@@ -53,15 +53,18 @@ export class AnswerBudget {
   bytes = 0;
   readonly maxBytes: number;
   readonly #clock: Clock;
+  readonly #released: (bytes: number) => void;
   readonly #line = new Set<Waiting>();
   readonly #unread = new Map<AnswerHolder, Unread>();
   #endingBytes = 0;
   /** The one that may go beyond the third. */
   #beyond: AnswerHolder | undefined;
 
-  constructor(clock: Clock, maxBytes: number) {
+  /** `released`: called when a call keeps so many bytes less, unread ones included. */
+  constructor(clock: Clock, maxBytes: number, released: (bytes: number) => void) {
     this.#clock = clock;
     this.maxBytes = maxBytes;
+    this.#released = released;
   }
 
   /** Returns undefined where there is memory at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait ends without. */
@@ -76,7 +79,10 @@ export class AnswerBudget {
   }
 
   giveBack(holder: AnswerHolder, bytes: number): void {
+    const formerBytes = holder.bytes;
     this.#add(holder, -bytes);
+    // What a client reads of an answer that its call keeps is released by the call.
+    if (bytes > 0 || holder.allocatedBytes === 0) this.#released(formerBytes - holder.bytes);
     if (this.#beyond === holder && (holder.bytes === 0 || this.bytes <= this.maxBytes)) this.#beyond = undefined;
     this.#serve();
   }

@@ -5,31 +5,38 @@ import type { Clock } from '../../foundation/time/index.ts';
 const releasedMaxBytes = 64 * 1024 * 1024;
 /** No large call has released anything for so long. */
 const quietMs = 5_000;
-/** The second collection frees memory outside the heap. */
-const quietCollections = 2;
+
+/** `returnsPages`: also returns to the system what the runtime keeps free for itself, which takes longer. */
+export type Collect = (options: { readonly returnsPages: boolean }) => void;
 
 interface Collections {
   released(bytes: number): void;
 }
 
-export function createCollections(clock: Clock, collect: () => void): Collections {
+export function createCollections(clock: Clock, collect: Collect): Collections {
   let releasedBytes = 0;
-  let pendingCount = 0;
+  let hasBeenMuch = false;
   let cancel = () => {};
-  const whenQuiet = () => {
-    collect();
+  const collectHeap = () => {
     releasedBytes = 0;
-    pendingCount -= 1;
-    if (pendingCount > 0) cancel = clock.after(quietMs, whenQuiet);
+    collect({ returnsPages: false });
+  };
+  /** Frees memory outside the heap. Little is left to collect, so that also the longer collection is short. */
+  const collectAgain = () => {
+    collect({ returnsPages: hasBeenMuch });
+    hasBeenMuch = false;
+  };
+  const whenQuiet = () => {
+    collectHeap();
+    cancel = clock.after(quietMs, collectAgain);
   };
   return {
     released(bytes) {
       releasedBytes += bytes;
       if (releasedBytes >= releasedMaxBytes) {
-        releasedBytes = 0;
-        collect();
+        hasBeenMuch = true;
+        collectHeap();
       }
-      pendingCount = quietCollections;
       cancel();
       cancel = clock.after(quietMs, whenQuiet);
     },

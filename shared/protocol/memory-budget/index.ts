@@ -1,5 +1,6 @@
 export { smallAnswerMaxBytes } from './answer-budget.ts';
 export { type BodyAllocation, noRequest, openBodyAllocation, sizeOfRequest } from './body-allocation.ts';
+export type { Collect } from './collections.ts';
 export {
   type AnswerAllocation,
   type CallMemory,

@@ -3,7 +3,7 @@
 // it is read, and for its answer as it begins; what it keeps no longer it gives back.
 import type { Clock } from '../../foundation/time/index.ts';
 import { AnswerBudget, type AnswerHolder, type AnswerTake } from './answer-budget.ts';
-import { createCollections } from './collections.ts';
+import { type Collect, createCollections } from './collections.ts';
 import {
   openHolder,
   RequestBudget,
@@ -67,7 +67,7 @@ export interface Copies {
 interface MemoryBudgetOptions {
   readonly maxBytes?: number | undefined;
   /** Frees released memory; left to the runtime if absent. */
-  readonly collect?: (() => void) | undefined;
+  readonly collect?: Collect | undefined;
 }
 
 export function createMemoryBudget(
@@ -78,15 +78,12 @@ export function createMemoryBudget(
     maxBytes: Math.floor((maxBytes * 2) / 3),
     copiesMaxBytes: Math.floor(maxBytes / 4),
   });
-  const answers = new AnswerBudget(clock, Math.floor(maxBytes / 3));
-  const { released } = createCollections(clock, collect);
-  const budget: Budget = {
-    requests,
-    answers,
-    released(bytes) {
-      if (bytes > smallBodyMaxBytes) released(bytes);
-    },
+  const collections = createCollections(clock, collect);
+  const released = (bytes: number) => {
+    if (bytes > smallBodyMaxBytes) collections.released(bytes);
   };
+  const answers = new AnswerBudget(clock, Math.floor(maxBytes / 3), released);
+  const budget: Budget = { requests, answers, released };
   return {
     bytesInUse: () => requests.bytes + answers.bytes,
     open: () => new MemoryOfCall(budget),
@@ -110,7 +107,7 @@ export function createMemoryBudget(
 interface Budget {
   readonly requests: RequestBudget;
   readonly answers: AnswerBudget;
-  /** Called when a call has given so many bytes back. */
+  /** Called when a call has given so many bytes of its request back. */
   readonly released: (bytes: number) => void;
 }
 
@@ -139,7 +136,7 @@ class MemoryOfCall implements CallMemory {
   }
 
   openAnswer(): AnswerAllocation {
-    const { answers, released } = this.#budget;
+    const { answers } = this.#budget;
     let bytesInUse = 0;
     return {
       take: (bytes, take) => {
@@ -157,7 +154,6 @@ class MemoryOfCall implements CallMemory {
         if (this.#hasEnded || givenBack === 0) return;
         bytesInUse -= givenBack;
         answers.giveBack(this.#answer, givenBack);
-        released(givenBack);
       },
     };
   }
@@ -178,7 +174,6 @@ class MemoryOfCall implements CallMemory {
       released(holder.bytes);
       requests.end(holder);
     }
-    released(this.#answer.allocatedBytes);
     answers.end(this.#answer);
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { textOfBytes } from '../../../shared/foundation/heap/index.ts';
+import { collectGarbage, textOfBytes } from '../../../shared/foundation/heap/index.ts';
 
 describe('the text of bytes', () => {
   it('is the same in pieces as at once, wherever a character is cut', () => {
@@ -14,4 +14,15 @@ describe('the text of bytes', () => {
       { numRuns: 30 },
     );
   });
+});
+
+const megabyte = 1024 * 1024;
+
+it('the pages of collected objects are returned to the system where that is wanted', () => {
+  const fill = () => Array.from({ length: 3_000 }, (_none, at) => JSON.parse(JSON.stringify([at, 'a'.repeat(60_000)])));
+  expect(fill().length).toBe(3_000);
+  collectGarbage();
+  const { rss: before } = process.memoryUsage();
+  collectGarbage({ returnsPages: true });
+  expect(before - process.memoryUsage().rss).toBeGreaterThan(100 * megabyte);
 });

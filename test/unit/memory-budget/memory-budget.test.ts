@@ -320,10 +320,28 @@ it('lets every workspace in that waits, whatever the others send', async () => {
 
 describe('what large calls let go', () => {
   const mib = 1024 * kib;
+  it('is collected also where an answer was unread behind the end of its call, and once', () => {
+    let collections = 0;
+    const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
+    const memory = budget.open();
+    void memory.openAnswer().take(40 * mib, { mayWait: true });
+    // A reader that takes it piece by piece lets nothing go while the call keeps it.
+    for (let pieces = 0; pieces < 10; pieces += 1) {
+      memory.standStill(60 * mib, () => {});
+      memory.moveOn();
+    }
+    memory.standStill(64 * mib, () => {});
+    memory.end();
+    expect(collections).toBe(0);
+    memory.moveOn();
+    expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
+  });
+
   it('is collected once it is much, and twice once it is quiet; what small calls let go never is', async () => {
     const clock = manualClock();
-    let collections = 0;
-    const budget = createMemoryBudget(clock, { collect: () => (collections += 1) });
+    const collections: string[] = [];
+    const collect = ({ returnsPages }: { returnsPages: boolean }) => collections.push(returnsPages ? 'pages' : 'heap');
+    const budget = createMemoryBudget(clock, { collect });
     const use = async (bytes: number) => {
       const memory = budget.open();
       await memory.openRequest().take({ workspace: 'a', bytes, isLarge: bytes > 64 * kib });
@@ -331,15 +349,21 @@ describe('what large calls let go', () => {
     };
     for (let calls = 0; calls < 2_000; calls += 1) await use(60 * kib);
     clock.advance(60_000);
-    expect(collections).toBe(0);
+    expect(collections).toEqual([]);
     await use(63 * mib);
-    expect(collections).toBe(0);
+    expect(collections).toEqual([]);
     await use(mib);
-    expect(collections).toBe(1);
+    expect(collections).toEqual(['heap']);
     clock.advance(4_999);
-    expect(collections).toBe(1);
+    expect(collections).toEqual(['heap']);
+    clock.advance(1);
+    expect(collections).toEqual(['heap', 'heap']);
     clock.advance(60_000);
-    expect(collections).toBe(3);
+    expect(collections).toEqual(['heap', 'heap', 'pages']);
+    // Little was released since then: the longer collection is not worth its time.
+    await use(mib);
+    clock.advance(60_000);
+    expect(collections).toEqual(['heap', 'heap', 'pages', 'heap', 'heap']);
   });
 });
 
