@@ -1,5 +1,13 @@
 // One process of a local gateway: its store, its dependencies, its server.
-import { type Composition, createComposition } from '../../shared/composition/index.ts';
+
+import { join } from 'node:path';
+import {
+  type Composition,
+  type CompositionOptions,
+  createComposition,
+  localCredentials,
+} from '../../shared/composition/index.ts';
+import { localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { slowAnswerSeconds } from '../../shared/foundation/constants/index.ts';
 import {
   readBytesInUseMax,
@@ -11,7 +19,7 @@ import { createLog, type Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
-import { sweepHourly } from '../../shared/storage/blobs/index.ts';
+import { folderBlobs, memoryBlobs, sweepHourly, tableBlobs } from '../../shared/storage/blobs/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
 import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
@@ -20,8 +28,8 @@ import { type CallMetrics, createCallMetrics, type ReadMetrics } from '../metric
 import { builtFiles } from './built-files.ts';
 import { createTables } from './create-tables.ts';
 import { writeCredentialReport } from './credential-report.ts';
+import { blobFolder, type StoreLocation, sharedFolderOf } from './data-folder.ts';
 import { hostDefault, orOneLine } from './listen-address.ts';
-import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './start-options.ts';
 import { createTerminalLog } from './terminal-log.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -122,4 +130,22 @@ async function openStore({ data, durable, dynamodb }: StartOptions, started: Sto
     throw new Error(`no DynamoDB answers at ${dynamodb}`, { cause });
   });
   return createDynamoStore({ client, stage: localStage });
+}
+
+// Adapters outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
+
+/** `shared`: the store of a server that other gateways use too. They find large results there, wherever they run. */
+export function localAdapters(
+  place: StoreLocation,
+  shared?: Store,
+): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials' | 'joinsWrites'> {
+  const folder = sharedFolderOf(place);
+  const ownBlobs = () => (folder === undefined ? memoryBlobs() : folderBlobs(join(folder, blobFolder)));
+  return {
+    blobs: shared === undefined ? ownBlobs() : tableBlobs(shared, systemClock),
+    wrapper: localKeyWrapper({ folder }),
+    credentials: localCredentials(systemClock),
+    // For SQLite; a server runs each write by itself.
+    joinsWrites: place.dynamodb === undefined,
+  };
 }

@@ -2,24 +2,46 @@
 // stops the parts that were started before.
 import { join, resolve } from 'node:path';
 import type { Composition } from '../../shared/composition/index.ts';
+import { createOperator, readOperators, revokeOperator } from '../../shared/configuration/administration/index.ts';
 import { masterKeyFile } from '../../shared/configuration/byok/index.ts';
-import { basePaths, metricsEndpoint } from '../../shared/foundation/constants/index.ts';
-import { readTelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
+import {
+  ApplyInterrupted,
+  type ApplyReport,
+  destructiveChanges,
+  type FileApplyOptions,
+  formatProblem,
+  type GatewayFilePlan,
+  GatewayFileRefused,
+  keepAppliedFile,
+  type MemberChange,
+  memberText,
+  type PlannedChange,
+  planGatewayFile,
+  type ReadFile,
+  readAppliedFile,
+} from '../../shared/configuration/gateway-file/index.ts';
+import { basePaths, metricsEndpoint, programs, rootPaths } from '../../shared/foundation/constants/index.ts';
+import { readTelemetryEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { metricsAlone, readAlone } from '../metrics/index.ts';
-import { readConfigFile } from './config-file.ts';
-import { configure } from './configure-store.ts';
-import { consoleLine } from './console-line.ts';
+import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { sharedFolderOf } from './data-folder.ts';
-import { type ProviderAddress, revokePublishedKey } from './demo/demo-gateway.ts';
+import {
+  isDemoStore,
+  type ProviderAddress,
+  planDemo,
+  revokeFormerKeys,
+  revokePublishedKey,
+} from './demo/demo-gateway.ts';
 import { demoTraffic, startDemoTraffic } from './demo/demo-traffic.ts';
-import { commandLineHint, describeStart, storeOption } from './describe-start.ts';
+import { commandLineHint, describeStart, type StartedGateway, storeOption } from './describe-start.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { listen, openComposition, type StartOptions, type Stop, stopAll } from './open-composition.ts';
 import { sumProcessMetrics } from './process-metrics.ts';
 import { countProcesses, startProcesses, withOwnFolder } from './processes.ts';
+import { type Simulator, startSimulator } from './simulator/index.ts';
 import { readTlsFiles } from './tls-files.ts';
 
 export type { StartOptions };
@@ -123,3 +145,196 @@ async function checkSealedKeys({ connectionStore }: Composition, options: StartO
  */
 const lookAtCredentials = async ({ catalogue, credentialCheck }: Composition): Promise<void> =>
   catalogue.current().then(credentialCheck.look, () => {});
+
+// How to open the console of a gateway that was just started. The demo, and a store that ends with this process, get an
+// operator key of their own, new at each start: no command line could make one for them in time, or at all.
+
+const operatorName = 'console-of-the-local-start';
+
+type Dependencies = Pick<Composition, 'operators' | 'clock' | 'randomness'>;
+
+async function consoleLine(
+  deps: Dependencies,
+  started: Pick<StartedGateway, 'url' | 'data' | 'dynamodb'> & { readonly isDemo: boolean },
+): Promise<string> {
+  const address = new URL(rootPaths.console, started.url).href;
+  const store = storeOption(started);
+  if (store !== undefined && !started.isDemo) {
+    return `console ${address} with an operator key: ${programs.commandLine} operators create --name NAME ${store}`;
+  }
+  return `console ${address}#key=${await renewOperator(deps)}`;
+}
+
+/** The key of a former start opens nothing any more. */
+async function renewOperator(deps: Dependencies): Promise<string> {
+  for (const operator of await readOperators(deps)) {
+    if (operator.name === operatorName && operator.status === 'active') await revokeOperator(deps, operator);
+  }
+  return (await createOperator(deps, operatorName)).text;
+}
+
+// Changes of a start to the store: it applies a gateway file, or the demo where the store has nothing else.
+
+const demoName = 'the demo';
+
+interface NamedFile {
+  readonly name: string;
+  readonly content: ReadFile;
+  /** Absent for the demo, which is applied whole. */
+  readonly config?: {
+    readonly path: string;
+    /** Whether it is applied whole although it was applied before. */
+    readonly reapply: boolean;
+    /** How the command line names the store; undefined where it is in memory. */
+    readonly storeOption: string | undefined;
+  };
+}
+
+interface Start {
+  readonly composition: Composition;
+  readonly say: (line: string) => void;
+  /** Said once the gateway answers; also when the start fails, as keys among it are shown nowhere else. */
+  readonly later: string[];
+  readonly started: Stop[];
+}
+
+interface Configured {
+  /** Keys that are active from now on, as far as this start knows their texts. */
+  readonly keyTexts: readonly string[];
+  readonly isDemo: boolean;
+  /** Undefined when this start simulates no provider. */
+  readonly simulator?: Simulator;
+}
+
+async function configure(start: Start, file: NamedFile | undefined): Promise<Configured> {
+  const { composition, later, started } = start;
+  if (file !== undefined) return { keyTexts: await applyFile(start, file), isDemo: false };
+  if (!(await isDemoStore(composition))) {
+    later.push('serving what the store holds, without a change; --config FILE applies a gateway file');
+    return { keyTexts: [], isDemo: false };
+  }
+  const simulator = await startSimulator();
+  started.push(() => simulator.stop());
+  const demo = await planDemo(composition, simulator.urlOf, process.env);
+  // Revoked first, because only one active key of a workspace may have a name.
+  await revokeFormerKeys(composition, demo.key);
+  await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
+  later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
+  return { keyTexts: [demo.key], simulator, isDemo: true };
+}
+
+async function applyFile(start: Start, named: NamedFile): Promise<readonly string[]> {
+  const { composition, say, later } = start;
+  const { name, config, content } = named;
+  const former = config === undefined || config.reapply ? undefined : await readAppliedFile(composition.store);
+  const plan = await planFile(composition, named, { former, keepsRevoked: true }).catch((error: unknown) => {
+    throw error instanceof GatewayFileRefused ? new InvalidGatewayFile(name, error.problems) : error;
+  });
+  for (const line of changeLines(plan.changes)) say(line);
+  later.push(...plan.notes.map((note) => `note: ${note}`));
+  const showKeys = ({ createdKeys }: ApplyReport) => {
+    later.push(...createdKeys.map(({ workspace, name, key }) => `key ${name} of ${workspace} (shown once): ${key}`));
+    return createdKeys.map(({ key }) => key);
+  };
+  try {
+    const keyTexts = showKeys(await plan.apply());
+    const whole = former && (await planFile(composition, named, {}).catch(asRefusal));
+    later.push(...describeDifferences({ applied: plan, whole }, { name, store: config?.storeOption }));
+    if (config !== undefined) {
+      const isStored = await keepAppliedFile(composition.store, content, {
+        path: config.path,
+        modelIds: plan.modelIds,
+      });
+      if (!isStored) later.push(`note: ${name} is too large to be kept: the next start applies it whole`);
+    }
+    return keyTexts;
+  } catch (error) {
+    if (error instanceof ApplyInterrupted) showKeys(error.report);
+    throw error;
+  }
+}
+
+function planFile(
+  composition: Composition,
+  { content: { file, lineOf } }: NamedFile,
+  options: Pick<FileApplyOptions, 'former' | 'keepsRevoked'>,
+): Promise<GatewayFilePlan> {
+  const { randomness, clock } = composition;
+  const nowMs = clock.nowMs();
+  return planGatewayFile({ ...options, file, lineOf, stores: composition, readVariable, randomness, nowMs });
+}
+
+function asRefusal(error: unknown): GatewayFileRefused {
+  if (error instanceof GatewayFileRefused) return error;
+  throw error;
+}
+
+// Lines of a start about its gateway file: what it changes in the store, and what it leaves as operators changed it.
+
+/** Beyond these a person reads `gw apply --dry-run`. */
+const linesMax = 100;
+
+/** A line for each change of what was stored before. Empty for the first file of a store. */
+function changeLines(changes: readonly PlannedChange[]): string[] {
+  const isFirst = changes.some(({ resource, change }) => resource === 'catalogue' && change === 'created');
+  const lines = changes.flatMap((change) => linesOf(change, isFirst));
+  const more = lines.length - linesMax;
+  return more > 0 ? [...lines.slice(0, linesMax), `and ${more} more changes`] : lines;
+}
+
+function linesOf(change: PlannedChange, isFirst: boolean): string[] {
+  const { resource, members } = change;
+  switch (change.change) {
+    case 'unchanged':
+      return [];
+    case 'created':
+      return isFirst ? [] : [`adds: ${resource}`];
+    case 'removed':
+      return [`takes away: ${resource}`];
+    case 'changed':
+      return members.flatMap((member) => memberLines(resource, member));
+  }
+}
+
+function memberLines(resource: string, member: MemberChange): string[] {
+  const taken = destructiveChanges([{ resource, change: 'changed', members: [member] }]);
+  if (taken.length > 0) return taken.map((what) => `takes away: ${what}`);
+  const isNewItem = 'to' in member && !('from' in member) && member.path.endsWith(']');
+  return [isNewItem ? `adds: ${member.path} of ${resource}` : `changes: ${resource}: ${memberText(member)}`];
+}
+
+interface AppliedPlans {
+  readonly applied: GatewayFilePlan;
+  /** The whole file beside the store afterwards; undefined where all of it was applied. */
+  readonly whole: GatewayFilePlan | GatewayFileRefused | undefined;
+}
+
+/** `store`: how the command line names it; undefined where it is in memory. */
+function describeDifferences(
+  { applied, whole }: AppliedPlans,
+  { name, store }: { readonly name: string; readonly store: string | undefined },
+): string[] {
+  if (whole instanceof GatewayFileRefused) {
+    const [problem] = whole.problems;
+    const reason = problem === undefined ? '' : `: ${formatProblem(problem, name)}`;
+    return [
+      ...revokedLines(applied.revokedKeys),
+      `note: gw apply would refuse ${name}, as operators changed the store${reason}`,
+    ];
+  }
+  const revoked = revokedLines([...new Set([...applied.revokedKeys, ...(whole?.revokedKeys ?? [])])]);
+  const count = (whole?.changes ?? []).reduce((sum, one) => sum + settingsIn(one), 0);
+  if (count === 0) return revoked;
+  const differ = count === 1 ? '1 setting differs' : `${count} settings differ`;
+  const command = `${programs.commandLine} apply -f ${name} --dry-run${store === undefined ? '' : ` ${store}`}`;
+  return [
+    ...revoked,
+    `note: ${differ} from ${name}, as operators changed the store: ${command} names them, and --reapply sets them as in the file`,
+  ];
+}
+
+const revokedLines = (keys: readonly string[]): string[] =>
+  keys.map((key) => `note: ${key} was revoked and stays revoked`);
+
+const settingsIn = ({ change, members }: PlannedChange): number =>
+  change === 'unchanged' ? 0 : Math.max(1, members.length);

@@ -17,11 +17,11 @@ import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
 import { openTrace, type Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
-import type { OriginCheck } from '../protocol/http/index.ts';
+import { anyOrigin, createOriginCheck, type OriginCheck } from '../protocol/http/index.ts';
 import { type Collect, createMemoryBudget, type MemoryBudget } from '../protocol/memory-budget/index.ts';
+import { awsAccess, callWithAttempts, secretText } from '../storage/aws-clients/index.ts';
 import { createDynamoClient, createDynamoStore } from '../storage/dynamodb-store/index.ts';
 import type { Store } from '../storage/store/index.ts';
-import { originCheck } from './stage-origin.ts';
 import type { ExporterDependencies } from './telemetry-exporter.ts';
 
 export interface TableReaders
@@ -103,4 +103,24 @@ function createTelemetry(settings: TelemetryEnvironment, deps: TelemetryDependen
     flush: async (limitMs) => (await loading)?.flush(limitMs),
     close: async () => (await loading)?.close(),
   };
+}
+
+// Which requests come through the edge, by the secret that the environment names.
+
+interface OriginCheckDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly randomness: Randomness;
+}
+
+/** Calls nothing yet. */
+function originCheck(
+  { originSecret }: Pick<Environment, 'originSecret'>,
+  { clock, log, randomness }: OriginCheckDependencies,
+): OriginCheck {
+  if (originSecret === undefined) return anyOrigin;
+  const access = awsAccess({ clock });
+  const attempts = { clock, randomness, limitMs: access.callTimeoutMs, kind: 'repeatable' } as const;
+  const read = secretText(access, originSecret);
+  return createOriginCheck({ clock, log, readSecrets: () => callWithAttempts(attempts, () => read()) });
 }

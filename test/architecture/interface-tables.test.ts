@@ -42,8 +42,8 @@ const ambiguousIds: readonly InterfaceId[] = [
 const otherMeanings: Readonly<Record<string, string>> = {
   'infra/verify/runtime/runtime.ts': 'calls of its own',
   'shared/protocol/wire/tags.ts': 'a tag in an example',
-  'shared/routing/formats/hub/rerank-documents.ts': 'its translation for the packages of providers',
-  'shared/routing/formats/kind-address.ts': 'a path of Vertex',
+  'shared/routing/formats/hub/package-tasks.ts': 'its translation for the packages of providers',
+  'shared/routing/formats/call-candidate.ts': 'a path of Vertex',
 };
 
 /** Interfaces whose ids occur as strings or as keys of an object, or whose folders are imported. */

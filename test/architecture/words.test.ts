@@ -33,7 +33,7 @@ const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
 const wireNames: Readonly<Record<string, string>> = {
   'functions/operator/accounts/show-choices.ts left': 'a field of the management API',
   'functions/operator/page/parts/time-line.tsx left': 'a property of CSS',
-  'functions/operator/page/views/key-form.tsx left': 'a field of the management API',
+  'functions/operator/page/views/keys.tsx left': 'a field of the management API',
   'shared/configuration/management/account-documents.ts left': 'a field of the management API',
 };
 

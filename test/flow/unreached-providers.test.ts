@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { attemptLine } from '../../infra/local/request-line.ts';
+import { attemptLine } from '../../infra/local/terminal-log.ts';
 import { callDocument, operatorCallDocument } from '../../shared/accounting/call-records/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startForwardProxy } from '../support/forward-proxy.ts';

@@ -14,7 +14,7 @@ import {
   type TableActions,
 } from '../../infra/cdk/constructs/table-actions.ts';
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
-import { localAdapters } from '../../infra/local/local-adapters.ts';
+import { localAdapters } from '../../infra/local/open-composition.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import {
   type Composition,

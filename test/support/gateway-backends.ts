@@ -1,5 +1,5 @@
 // Backends of every gateway of a test: a store and the provider simulator. Any number of gateways share them.
-import { localAdapters } from '../../infra/local/local-adapters.ts';
+import { localAdapters } from '../../infra/local/open-composition.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';

@@ -1,17 +1,31 @@
 // The reservations of a call, in one round or more.
+
+import type { CreditAccount } from '../../../shared/accounting/credit/index.ts';
+import type { Hold } from '../../../shared/accounting/holds/index.ts';
+import type { Permit } from '../../../shared/accounting/limits/index.ts';
+import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
 import type { GuardrailDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { GatewayError } from '../../../shared/errors/index.ts';
-import { countsOnly } from '../../../shared/foundation/constants/index.ts';
-import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { countsOnly, type StageResource } from '../../../shared/foundation/constants/index.ts';
+import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { mostTokens, payerOf } from '../../../shared/routing/planner/index.ts';
 import { askLimits } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { reserveIdempotencyKey, reserveSpan } from './call-names.ts';
-import { concurrencyLimitsOf, enterUnderWay, isNearConcurrency } from './concurrency.ts';
+import {
+  type ConcurrencyLimits,
+  concurrencyError,
+  concurrencyLimitsOf,
+  enterUnderWay,
+  isNearConcurrency,
+  retryAfterSeconds,
+  serviceError,
+} from './concurrency.ts';
 import { findCached } from './find-cached.ts';
-import { type Advise, boundAdvice, noAdvice } from './money-message.ts';
+import { type Advise, boundAdvice, insufficientMessage, noAdvice, type Shortage } from './money-message.ts';
 import {
   type Reservation,
   type ReservationGroup,
@@ -20,10 +34,8 @@ import {
   refused,
 } from './reservation.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
-import { reserveCapacity } from './reserve-capacity.ts';
-import { reserveCredit } from './reserve-credit.ts';
 import { isShortOf, reserveKey } from './reserve-key.ts';
-import { reserveTokens } from './reserve-tokens.ts';
+import { createPoolSlots, reserveKeyless } from './reserve-keyless.ts';
 
 export type PlannedCall = RoutedCall | OpenedCall;
 
@@ -160,3 +172,186 @@ async function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedC
     release: () => limiter.release(permit),
   };
 }
+
+// The workspace: its credit, and its own spend limit, cover the worst case, and it has a slot for the call.
+function reserveCredit(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+  hold: Hold | undefined,
+  advise: Advise,
+): Reservation | undefined {
+  if (hold === undefined) return undefined;
+  const { workspace, asksFunction } = call;
+  const { credit, recentRefusals } = deps;
+  const { concurrency = null } = workspace;
+  const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
+  const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards, concurrency };
+  const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'advise'>): ReservationResult => {
+    recentRefusals.set(account.workspace, true);
+    const what = short === 'credit' ? 'credit' : 'the spend limit of the workspace';
+    const message = insufficientMessage(what, { ...shortage, advise });
+    return refused('money', fail('PAYMENT_REQUIRED', { message }));
+  };
+  async function reserve(): Promise<ReservationResult> {
+    const take = await credit.take(account, hold as Hold);
+    if (take.kind === 'insufficient') return refuse(take.short, take);
+    if (take.kind === 'no_slot') {
+      recentRefusals.set(account.workspace, true);
+      return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, { asksFunction }));
+    }
+    const creditHold = take.hold;
+    return { holdings: { creditHold }, release: () => credit.release(creditHold) };
+  }
+  async function check(): Promise<ReservationResult> {
+    const { available, underSpendLimit } = await credit.show(account);
+    const needed = hold?.amount ?? 0n;
+    if (available < needed) return refuse('credit', { needed, available });
+    if (underSpendLimit === null || underSpendLimit >= needed) return {};
+    return refuse('spend_limit', { needed, available: underSpendLimit });
+  }
+  return { rank: 'money', reserve, check };
+}
+
+// Tokens per minute of the key and of its workspace: what the call may take is counted before a provider is called, and
+// corrected to what it took when it ends.
+
+/** Returns undefined when neither has such a limit, or the call takes no tokens. */
+function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall): ReservationGroup | undefined {
+  const { limiter, recentRefusals } = deps;
+  const owners = limitedOwners(call);
+  if (owners.length === 0 || countsOnly(call.clientInterface.id)) return undefined;
+  const tokens = 'plan' in call ? mostTokens(call) : call.execution.estimatedTokens;
+  const permits: Permit[] = [];
+  const release = () => Promise.all(permits.map((permit) => limiter.release(permit)));
+  // One after the other: a call that its key refuses takes nothing of what others of its workspace could use.
+  async function reserve(): Promise<ReservationResult> {
+    for (const { owner, tpm, refuse } of owners) {
+      const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, { tokens, requests: 1 });
+      if (admission.kind === 'limited') {
+        recentRefusals.set(owner, true);
+        return { ...refused('capacity', refuse(Math.ceil(admission.retryAfterMs / 1_000))), release };
+      }
+      permits.push(admission.permit);
+    }
+    return { holdings: { tokenPermits: permits }, release };
+  }
+  return {
+    reservations: [{ rank: 'capacity', reserve, releaseUncertain: release }],
+    mayRefuse: owners.some(({ owner }) => recentRefusals.has(owner)),
+  };
+}
+
+interface LimitedOwner {
+  /** Names its counter. A key that was rotated keeps its own. */
+  readonly owner: string;
+  readonly tpm: number;
+  readonly refuse: (retryAfterSeconds: number) => GatewayError;
+}
+
+function limitedOwners({ key, workspace }: IdentifiedCall): readonly LimitedOwner[] {
+  const ofKey = readKeySetting(key, 'tpm');
+  const ofWorkspace = workspace.tpm ?? null;
+  return [
+    ...(ofKey === null ? [] : [limitedOwner(`key#${key.pk}`, ofKey, 'api_key_rate_limit', 'The key')]),
+    ...(ofWorkspace === null
+      ? []
+      : [limitedOwner(`workspace#${workspace.id}`, ofWorkspace, 'rate_limited', `The workspace ${workspace.id}`)]),
+  ];
+}
+
+const limitedOwner = (
+  owner: string,
+  tpm: number,
+  code: 'api_key_rate_limit' | 'rate_limited',
+  whose: string,
+): LimitedOwner => ({
+  owner,
+  tpm,
+  refuse: (retryAfterSeconds) =>
+    fail(code, {
+      retryAfterSeconds,
+      message: `${whose} may use ${tpm} tokens a minute, its tpm, and what is left does not cover this call; try again in ${retryAfterSeconds} s.`,
+    }),
+});
+
+// Slots in items of their own: of every call one of the service, of functions one of the workspace's and one of the
+// service's function_concurrency too. A slot is a reservation of amount 1, so that of a dead instance expires. Slots
+// are released when the call ends, before the client knows, because its next call must find them free.
+
+interface RoundInputs {
+  readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
+  readonly limits: ConcurrencyLimits;
+  /** Then the slots of the workspace are no part of its credit. */
+  readonly isCreditSharded: boolean;
+}
+
+/** Returns undefined when nothing limits the call. */
+function reserveCapacity(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+  { holder, ...inputs }: RoundInputs,
+): Reservation | undefined {
+  const { slotPools } = deps;
+  const { ofKeyless } = inputs.limits;
+  if (ofKeyless !== undefined) return reserveKeyless(deps, call, { holder, limits: ofKeyless });
+  const levels = levelsOf(call, inputs);
+  if (levels.length === 0) return undefined;
+  const { slots, add, release } = createPoolSlots(slotPools);
+  async function reserve(): Promise<ReservationResult> {
+    // One after the other: two calls that took one level each would refuse each other, and neither would run.
+    for (const { pools, error } of levels) {
+      if (!(await takeOne(pools))) return { ...refused('capacity', error()), release };
+    }
+    return { release, holdings: { slots } };
+  }
+  async function takeOne(pools: readonly SlotPool[]): Promise<boolean> {
+    for (const pool of pools) if (add(await slotPools.take(pool, holder))) return true;
+    return false;
+  }
+  return { rank: 'capacity', reserve, releaseUncertain: release };
+}
+
+interface Level {
+  /** The call takes a slot of one of these pools. */
+  readonly pools: readonly SlotPool[];
+  /** Where they have no slot left. */
+  readonly error: () => GatewayError;
+}
+
+function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundInputs, 'holder'>): readonly Level[] {
+  const { asksFunction, workspace, catalogue } = call;
+  const whose = `The workspace ${workspace.id}`;
+  const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>
+    slots === null || !asksFunction ? [] : [{ pools: [{ key, slots }], error: () => functionsError(owner, slots) }];
+  const ofWorkspace = isCreditSharded ? limits.workspace : null;
+  const { function_concurrency: ofFunctions } = catalogue.service;
+  return [
+    ...functionLevel({ whose }, `SLOTS#${workspace.id}`, workspace.function_concurrency),
+    ...(ofWorkspace === null
+      ? []
+      : [
+          {
+            pools: [{ key: `CALLS#${workspace.id}`, slots: ofWorkspace }],
+            error: () => concurrencyError(whose, ofWorkspace, { asksFunction }),
+          },
+        ]),
+    ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', ofFunctions),
+    ...(limits.servicePools.length === 0
+      ? []
+      : [{ pools: limits.servicePools, error: () => serviceError(limits, call) }]),
+  ];
+}
+
+interface SlotOwner {
+  /** For a message. */
+  readonly whose: string;
+  /** Of the service: what its stage has too little of. */
+  readonly exhausted?: StageResource;
+}
+
+const functionsError = ({ whose, exhausted }: SlotOwner, limit: number): GatewayError =>
+  fail('execution_capacity', {
+    retryAfterSeconds,
+    ...(exhausted === undefined ? {} : { exhausted }),
+    message: `${whose} may run ${limit} functions at once, its function_concurrency, and so many are running; try again in ${retryAfterSeconds} s.`,
+  });

@@ -1,20 +1,22 @@
 // Request → call. A fault of its body is returned, not thrown: whether the key may call at all is checked first, and a
 // body whose key does not exist is neither read nor parsed.
-
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import {
+  formBodyMaxBytes,
   functionBodyMaxBytes,
   headerNames,
+  plainBodyMaxBytes,
   requestBudgetMs,
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
+import { freeBytes } from '../../../shared/foundation/heap/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
-import type { FormText } from '../../../shared/protocol/forms/index.ts';
-import type { GatewayRequest, HeaderValues } from '../../../shared/protocol/http/index.ts';
+import { type FormText, formBoundary, readForm } from '../../../shared/protocol/forms/index.ts';
+import { type GatewayRequest, type HeaderValues, readPlainBody } from '../../../shared/protocol/http/index.ts';
 import {
   betasIn,
   type CallPath,
@@ -22,12 +24,18 @@ import {
   openBodyMemory,
   readModel,
 } from '../../../shared/protocol/interfaces/index.ts';
-import type { BodyAllocation } from '../../../shared/protocol/memory-budget/index.ts';
+import {
+  type BodyAllocation,
+  headWeight,
+  noRequest,
+  openBodyAllocation,
+  type RequestAllocation,
+  sizeOfRequest,
+} from '../../../shared/protocol/memory-budget/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
-import type { BodyText, Tags } from '../../../shared/protocol/wire/index.ts';
+import { type BodyText, readRequestBody, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ParsedBody, ParsedCall, ReceivedCall } from '../stages.ts';
-import { bodyMaxBytes, readBody } from './read-body.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
@@ -166,4 +174,47 @@ function checkFunctionCall(
     return fail('invalid_function_alias', { message: 'The Idempotency-Key of a function call must be a UUID.' });
   }
   return bodyBytes > functionBodyMaxBytes ? fail('request_too_large') : undefined;
+}
+
+// Reads the body of a call, which is JSON or a form, as the text that its interface reads.
+
+interface BodyOfCall {
+  readonly body: BodyText | FormText;
+  readonly bodyBytes: number;
+  /** Empty where the body is unreadable. */
+  readonly allocation: BodyAllocation;
+}
+
+/** Undefined where the body is no form, or the interface reads none. */
+const boundaryIn = ({ headers }: GatewayRequest, { formFields }: ClientInterface): string | undefined =>
+  formFields && formBoundary(headers['content-type']?.join(','));
+
+const bodyMaxBytes = (request: GatewayRequest, clientInterface: ClientInterface): number =>
+  boundaryIn(request, clientInterface) === undefined ? plainBodyMaxBytes : formBodyMaxBytes;
+
+/** `memory`: the whole of it is taken before the first byte is read. Rejects as `readPlainBody` does. */
+async function readBody(
+  request: GatewayRequest,
+  clientInterface: ClientInterface,
+  allocation: RequestAllocation,
+  taking: { readonly workspace: string; readonly gone: AbortSignal },
+): Promise<BodyOfCall> {
+  const boundary = boundaryIn(request, clientInterface);
+  const { formFields } = clientInterface;
+  const weight = headWeight(clientInterface.id, boundary !== undefined);
+  const bytes = await readPlainBody(request, { ...taking, allocation, weight }, bodyMaxBytes(request, clientInterface));
+  const bodyBytes = bytes.length;
+  const allocationOf = (body: BodyText, formBytes: number): BodyAllocation => {
+    if (body.kind === 'unreadable') allocation.keepOnly(0);
+    const size = body.kind === 'unreadable' ? noRequest : sizeOfRequest(body.json, formBytes);
+    return openBodyAllocation(allocation, taking, () => size);
+  };
+  if (boundary !== undefined && formFields !== undefined) {
+    const body = await readForm(bytes, { ...clientInterface, formFields, boundary });
+    if ('form' in body) await clientInterface.measureForm?.(body.form);
+    return { body, bodyBytes, allocation: allocationOf(body, bodyBytes) };
+  }
+  const body = readRequestBody(bytes, clientInterface);
+  freeBytes(bytes);
+  return { body, bodyBytes, allocation: allocationOf(body, 0) };
 }

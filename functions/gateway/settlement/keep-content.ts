@@ -1,18 +1,24 @@
 // Keeps the bodies of one call: as its client sent and got them, and as providers got them where that differs. Gathered
 // while the call runs, and written after the answer. Nothing of the call waits for it, and it never fails one.
-import { type ContentDocument, contentMaxBytes, writeContent } from '../../../shared/accounting/content-log/index.ts';
+import {
+  type ContentDocument,
+  contentMaxBytes,
+  type UpstreamContent,
+  writeContent,
+} from '../../../shared/accounting/content-log/index.ts';
 import { effectiveContentLog, readKeySetting } from '../../../shared/configuration/keys/index.ts';
-import type { ContentKeep } from '../../../shared/foundation/constants/index.ts';
+import { type ContentKeep, frameStreamType } from '../../../shared/foundation/constants/index.ts';
 import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
+import { masked, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { nextTurn, waitAtMost } from '../../../shared/foundation/time/index.ts';
-import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { eventsOfFrameText } from '../../../shared/protocol/event-frames/index.ts';
+import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
+import type { Copies } from '../../../shared/protocol/memory-budget/index.ts';
+import { toEventLine } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallContent, IdentifiedCall } from '../stages.ts';
-import { openSpace } from './content-space.ts';
-import { finishContent, type TakenContent } from './finish-content.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
-import { watchAnswer } from './watch-answer.ts';
 
 type Dependencies = Pick<GatewayDependencies, 'memory' | 'blobs' | 'clock' | 'log'>;
 export type ContentCall = Pick<IdentifiedCall, 'key' | 'scope' | 'byokKey' | 'workspace'> & PolicedCall;
@@ -119,4 +125,202 @@ async function writeInTime({ blobs, clock }: Dependencies, { keep, document, lim
     stop.abort();
     throw new Error(`the storage of bodies gave no answer within ${limitMs} ms`);
   });
+}
+
+// The bodies that were gathered of a call, masked and within the bounds of their document.
+
+interface TakenContent extends UpstreamContent {
+  readonly isCut: boolean;
+}
+
+interface Taken extends ContentDocument {
+  readonly sent: readonly TakenContent[];
+}
+
+interface Masking {
+  readonly isRequestCut: boolean;
+  readonly isAnswerCut: boolean;
+  readonly isBlockedCut: boolean;
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** A bound after the masking cuts no credential. */
+const finishContent = async (taken: Taken, masking: Masking): Promise<ContentDocument> =>
+  withinBounds(await withoutSecrets(taken, masking));
+
+/** The client's own bodies come first. */
+function withinBounds(document: ContentDocument): ContentDocument {
+  let leftBytes = contentMaxBytes;
+  let { cut } = document;
+  const fitting = <Part extends { readonly body: string }>(part: Part): Part => {
+    const body = beginningOf(part.body, leftBytes);
+    leftBytes -= Buffer.byteLength(body);
+    cut ||= body.length < part.body.length;
+    return { ...part, body };
+  };
+  const { body: request } = fitting({ body: document.request });
+  const answer = document.answer && fitting(document.answer);
+  const sent = document.sent.map(fitting);
+  const blocked = document.blocked === undefined ? undefined : fitting({ body: document.blocked }).body;
+  return { ...document, request, answer, sent, blocked, cut };
+}
+
+/** Masked in a few milliseconds. */
+const longCharacters = 64 * 1024;
+
+async function withoutSecrets(
+  taken: Taken,
+  { isRequestCut, isAnswerCut, isBlockedCut, secrets }: Masking,
+): Promise<ContentDocument> {
+  const clean = async (text: string, isCut: boolean): Promise<string> => {
+    if (text.length > longCharacters) await nextTurn();
+    return (isCut ? maskCutContent : maskContent)(text, secrets);
+  };
+  const { request, answer, sent, blocked } = taken;
+  return {
+    ...taken,
+    request: await clean(request, isRequestCut),
+    answer: answer && { ...answer, body: await clean(answer.body, isAnswerCut) },
+    blocked: blocked && (await clean(blocked, isBlockedCut)),
+    sent: await Promise.all(sent.map(async ({ isCut, ...one }) => ({ ...one, body: await clean(one.body, isCut) }))),
+  };
+}
+
+// Masks credentials in the bodies of a call before they are kept. Work grows with the text alone.
+
+/** Keys of well-known providers begin so. A word without a digit is none. */
+const keyShape = /\b(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][\w-]{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})/g;
+/** `https://user:password@host`, and parameters of a URL that sign it or hold a key. */
+const userInUrl = /:\/\/[^/\s@"'\\:]{1,256}:[^/\s@"'\\]{1,256}@/g;
+const keyInUrl =
+  /([?&](?:[\w-]{0,32}(?:api_?key|token|signature|secret|password)|key|sig|x-goog-credential|x-amz-credential)=)[^\s&"'<>\\#]{1,4096}/gi;
+
+/** Longer than a credential of a known shape. */
+const tailMinCharacters = 8_192;
+
+/** For a text that was cut behind its end here: without the last part, in which the beginning of a credential may lie. */
+function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
+  const lengths = [...secrets].flatMap(formsOf).map(({ length }) => length);
+  const tail = text.slice(-Math.max(tailMinCharacters, ...lengths));
+  const maskedText = maskContent(text, secrets);
+  const keptCharacters = Math.max(0, maskedText.length - maskContent(tail, secrets).length);
+  return maskedText.slice(0, keptCharacters).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+const formsOf = (secret: string): string[] => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
+
+/** `secrets`: credentials of this call's own provider calls, as they are and as JSON writes them. */
+function maskContent(text: string, secrets: Iterable<string>): string {
+  let maskedText = maskKeys(text)
+    .replace(keyShape, (key) => (/\d/.test(key) ? masked : key))
+    .replace(userInUrl, `://${masked}@`)
+    .replace(keyInUrl, `$1${masked}`);
+  for (const secret of secrets) {
+    for (const spelling of formsOf(secret)) maskedText = maskedText.replaceAll(spelling, masked);
+  }
+  return maskedText;
+}
+
+// Gathers the text of an answer while it goes to the client.
+
+/** `take`: the part of a text that is kept. */
+function watchAnswer(take: (text: string) => string) {
+  const parts: string[] = [];
+  let status: number | undefined;
+  let isOfFrames = false;
+  const add = (text: string) => void parts.push(take(text));
+  return {
+    gathered: () =>
+      status === undefined ? null : { status, body: isOfFrames ? asEventLines(parts.join('')) : parts.join('') },
+    watched(response: GatewayResponse): GatewayResponse {
+      ({ status } = response);
+      isOfFrames = response.headers['content-type'] === frameStreamType;
+      const { body, closeBroken } = response;
+      if (typeof body === 'string') {
+        add(body);
+        return response;
+      }
+      const closing = (why: 'failed' | 'over_time'): string => {
+        const end = closeBroken?.(why) ?? '';
+        add(end);
+        return end;
+      };
+      return { ...response, body: watchedParts(body, add), ...(closeBroken && { closeBroken: closing }) };
+    },
+  };
+}
+
+/** As server-sent events, which people and programs read. */
+const asEventLines = (frames: string): string =>
+  eventsOfFrameText(frames)
+    .map(({ name, text }) => toEventLine(name === invokedChunk ? bytesIn(text) : text, name))
+    .join('');
+
+/** Events of InvokeModel have those of the model inside. */
+const invokedChunk = 'chunk';
+
+function bytesIn(text: string): string {
+  const { bytes } = JSON.parse(text) as { readonly bytes: string };
+  return Buffer.from(bytes, 'base64').toString('utf8');
+}
+
+function watchedParts(body: AsyncIterable<BodyPart>, add: (text: string) => void): AsyncIterable<BodyPart> {
+  return {
+    [Symbol.asyncIterator]() {
+      const parts = body[Symbol.asyncIterator]();
+      return {
+        async next() {
+          const read = await parts.next();
+          if (read.done !== true) add(read.value.text);
+          return read;
+        },
+        return: async () => (await parts.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
+
+// Space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
+
+interface ContentSpace {
+  /** As much of a text, from its beginning, as fits. */
+  take(text: string): string;
+  bytes(): number;
+  isCut(): boolean;
+}
+
+/** The text, and the document that repeats it. */
+const copiesOfText = 2;
+
+function openSpace(copies: Copies, maxBytes: number): ContentSpace {
+  let bytes = 0;
+  let leftBytes = maxBytes;
+  let isCut = false;
+  return {
+    take(text) {
+      const beginning = beginningOf(text, leftBytes);
+      const bytesInUse = Buffer.byteLength(beginning);
+      isCut ||= beginning.length < text.length;
+      if (beginning === '') return '';
+      // Characters beyond ASCII take two bytes each, and their neighbours too.
+      const textBytes = bytesInUse === beginning.length ? bytesInUse : 2 * bytesInUse;
+      if (!copies.take(copiesOfText * textBytes)) {
+        [isCut, leftBytes] = [true, 0];
+        return '';
+      }
+      bytes += bytesInUse;
+      // Nothing follows a cut.
+      leftBytes = isCut ? 0 : leftBytes - bytesInUse;
+      return beginning;
+    },
+    bytes: () => bytes,
+    isCut: () => isCut,
+  };
+}
+
+/** Never half a character. */
+function beginningOf(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const beginning = Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes);
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(beginning, { stream: true });
 }

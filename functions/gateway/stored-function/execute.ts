@@ -1,18 +1,34 @@
 // Runs a function that was admitted: its model calls go through the provider loop of plain calls, on one bill and under
 // one deadline. The answer is stored, and the slots are free, before the client has it.
-import { runWorkflow, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
+
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import {
+  outputTextOf,
+  runWorkflow,
+  type StepAnswer,
+  toFunctionAnswer,
+} from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, errorCatalogue, fail, GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { readChoices, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { answerJson } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import { sumUsage } from '../../../shared/protocol/wire/index.ts';
+import { type JsonText, sumUsage } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage } from '../../../shared/routing/billing/index.ts';
+import type { Plan } from '../../../shared/routing/planner/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { decisionOf, passWhole, respondWith } from '../exit/exit.ts';
-import type { ProviderRun } from '../provider-call.ts';
+import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
 import { failed } from '../settlement/settle.ts';
-import type { AdmittedExecution, AnswerSource, CallResult, EndedCall } from '../stages.ts';
-import { callModel, type Provide } from './call-model.ts';
+import type {
+  AdmittedExecution,
+  AnswerSource,
+  CallResult,
+  EndedCall,
+  PlannedModelCall,
+  ProviderCall,
+} from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
 /** `provide`: the loop of plain calls, given because what is loaded on demand has a copy of all code that it names. */
@@ -138,4 +154,80 @@ function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<s
     cacheHit: false,
   };
   return mergeUsage({ ...reported }, bill.usage(), charged, served);
+}
+
+// One model call of a function, fallback models included. The provider loop goes on to them where a provider fails;
+// where a model answers and its answer is no result, the models behind it are called here.
+
+/** The provider loop. */
+type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;
+
+interface ModelAnswer extends StepAnswer {
+  readonly json: JsonText;
+  readonly candidate: Candidate;
+  readonly fallbackUsed: boolean;
+}
+
+async function callModel(
+  deps: GatewayDependencies,
+  call: AdmittedExecution,
+  provide: Provide,
+  planned: PlannedModelCall,
+  stopped?: AbortSignal,
+): Promise<ModelAnswer> {
+  // Each round leaves one model behind.
+  for (let { plan } = planned; ; ) {
+    const run = await provide(deps, { ...stepOf(deps, call, stopped), ...planned, plan });
+    const { result } = run;
+    const answer = result.kind === 'failed' ? result : await readAnswer(call, planned, result);
+    if (!('error' in answer)) return answer;
+    const behind = isInvalidAnswer(answer.error) ? modelsBehind(plan, run.attempts.at(-1)?.candidate) : undefined;
+    if (behind === undefined) throw answer.error;
+    plan = behind;
+  }
+}
+
+/** Steps of a workflow begin when others have called providers, and end where another step has failed. */
+function stepOf(
+  deps: GatewayDependencies,
+  call: AdmittedExecution,
+  stopped: AbortSignal | undefined,
+): AdmittedExecution {
+  if (call.execution.prompt !== undefined) return call;
+  const scope = { ...call.scope, cut: eitherOf(stopped, call.scope.cut) };
+  return { ...call, scope, admissionTime: startAdmissionTime(deps.clock) };
+}
+
+const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one && other ? AbortSignal.any([one, other]) : (one ?? other);
+
+async function readAnswer(
+  { execution }: AdmittedExecution,
+  { request, fallbacks }: PlannedModelCall,
+  provided: ProvidedAnswer,
+): Promise<ModelAnswer | { readonly error: unknown }> {
+  if (provided.kind === 'stream') throw new Error('a function never streams');
+  const { json } = provided.answer;
+  // An answer without text, a refusal say, is a result of a prompt, but feeds no step.
+  const output = outputTextOf(readChoices(json));
+  if (output === undefined && execution.prompt === undefined) return { error: fail('execution_failed') };
+  const { candidate } = provided.admitted;
+  return {
+    json: request.reasoning?.exclude === true ? await withoutReasoning(json) : json,
+    output: output ?? '',
+    candidate,
+    fallbackUsed: fallbacks.has(candidate),
+  };
+}
+
+const isInvalidAnswer = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.code === 'schema_validation_failed' || error.code === 'execution_failed');
+
+/** Candidates of other models after this one; undefined when there are none. */
+function modelsBehind(plan: Plan, candidate: Candidate | undefined): Plan | undefined {
+  if (candidate === undefined) return undefined;
+  const [first, ...rest] = plan
+    .slice(plan.indexOf(candidate) + 1)
+    .filter(({ model }) => model.id !== candidate.model.id);
+  return first === undefined ? undefined : [first, ...rest];
 }

@@ -1,27 +1,43 @@
 // Requests for a response that a provider keeps: read, streamed again, cancelled, deleted, its input. They cost nothing, reserve
 // nothing and leave no record.
-import { GatewayError } from '../../../shared/errors/index.ts';
+
+import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
+import {
+  type CalledProvider,
+  type Catalogue,
+  isAccount,
+  poolOf,
+} from '../../../shared/configuration/catalogue/index.ts';
+import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
+import { fail, GatewayError, quote } from '../../../shared/errors/index.ts';
 import { headerNames, requestBudgetMs, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/index.ts';
-import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import type { BodyPart, GatewayResponse, HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { answerJson, rescanned, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { MidStreamCode } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
-import { type CandidateAnswer, midStreamCodeOf, type NoAnswer } from '../../../shared/routing/providers/index.ts';
+import { type ByokSource, checkByokHeader } from '../../../shared/routing/planner/index.ts';
+import {
+  type AttemptFailure,
+  type CandidateAnswer,
+  midStreamCodeOf,
+  type NoAnswer,
+} from '../../../shared/routing/providers/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import { identifyKey } from '../admission/identify-key.ts';
+import { guardrailIdsOf } from '../admission/guardrails-of-call.ts';
+import { type CountedKey, identifyKey } from '../admission/identify-key.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { decisionOf, type GuardDecision, passStored, passWhole, respondWith } from '../exit/exit.ts';
+import { finalReason } from '../provider/conclude.ts';
 import type { createSend, Sending } from '../provider/create-send.ts';
 import type { readBrokenCall } from '../provider/open-stream.ts';
-import { readPassedOn } from '../receive/read-call-headers.ts';
+import type { CallToSend } from '../provider/prepare-call.ts';
+import { readCallHeaders, readPassedOn } from '../receive/read-call-headers.ts';
 import { withKeepAlive } from '../response/keep-alive.ts';
-import { type FoundResponse, findStoredResponse } from './find-stored-response.ts';
 import { guardedEvents, type PassedEvents } from './guarded-events.ts';
-import { refusalOf } from './refusal-of.ts';
 import { relayEvents } from './relay-events.ts';
 
 export interface StoredWork {
@@ -174,3 +190,145 @@ function unguardedEvents(
 }
 
 const ended: IteratorResult<BodyPart, void> = { done: true, value: undefined };
+
+// The error for a provider that did not answer, its line in the log, and what it says of our credential.
+
+interface RefusedCall extends FoundResponse {
+  readonly id: string;
+  readonly workspace: string;
+  readonly scope: RequestScope;
+}
+
+const notFoundStatus = 404;
+/** Said of the state of the response. */
+const rejectedStatuses: ReadonlySet<number | undefined> = new Set([405, 409, 410]);
+
+function refusalOf(
+  { log, credentials }: GatewayDependencies,
+  { id, workspace, provider, payment, zdr, scope }: RefusedCall,
+  failure: AttemptFailure,
+): GatewayError {
+  const { correlationId } = scope;
+  const byok = payment.byok?.sourceOf({ provider });
+  log.info({
+    event: 'attempt_failed',
+    correlation_id: correlationId,
+    workspace_id: workspace,
+    provider: provider.id,
+    credential: byok === undefined ? provider.credential : undefined,
+    outcome: failure.cause,
+    status: failure.status,
+    reason: failure.connectionFault,
+    message: zdr ? undefined : failure.providerText?.forOperator,
+  });
+  if (failure.refusedCredential === true && byok === undefined) scope.deferred.add(() => credentials.refresh());
+  if (failure.refusal !== undefined) return failure.refusal;
+  if (failure.isUnavailable === true) return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(failure.cause) });
+  if (failure.kind === 'deadline') return fail('request_deadline_exceeded');
+  if (failure.status === notFoundStatus) {
+    return fail('not_found', {
+      message: `${provider.id} does not know the response ${quote(id)}, or what was asked of it.`,
+    });
+  }
+  if (failure.kind === 'rate_limited') return fail('rate_limited', { retryAfterSeconds: failure.retryAfterSeconds });
+  if (failure.kind === 'invalid' || rejectedStatuses.has(failure.status)) {
+    const providerText = failure.providerText?.forClient;
+    const words = providerText === undefined ? undefined : { text: providerText, isWholeMessage: false };
+    return fail('invalid_request', { message: `${provider.id} rejected the request.`, providerWords: words });
+  }
+  const { isFinal = false, message: why = `${provider.id} did not answer.` } = finalReason([
+    { ...failure, byok, provider: provider.id },
+  ]);
+  const cause = new Error(failure.cause);
+  // No record names the call: the reading of a response leaves none.
+  return fail('no_available_provider', { isFinal, message: why, cause });
+}
+
+// Finds the account that keeps a response, and the key to call it with. A response of another workspace is as unknown as one that was
+// never made.
+
+interface FoundResponse {
+  readonly provider: CalledProvider;
+  readonly payment: Pick<CallToSend, 'byok' | 'byokKey' | 'connections'>;
+  readonly catalogue: Catalogue;
+  /** Guardrails of the key that reads. */
+  readonly guardrails: readonly string[];
+  /** Of the workspace: nothing that the provider says may be kept. */
+  readonly zdr: boolean;
+}
+
+async function findStoredResponse(
+  deps: GatewayDependencies,
+  { record, item }: CountedKey,
+  { id, headers }: { readonly id: string; readonly headers: HeaderValues },
+): Promise<FoundResponse> {
+  const callHeaders = readCallHeaders(headers, false);
+  if (callHeaders instanceof GatewayError) throw callHeaders;
+  const { byokKey } = callHeaders;
+  const [catalogue, workspace, stored, [state]] = await Promise.all([
+    deps.catalogue.current(),
+    deps.workspaces.read(record.workspace),
+    deps.connections.connectionsOf(record.workspace),
+    deps.providerAffinity.find(record.workspace, [id]),
+    deps.credentials.ready(),
+  ]);
+  if (state?.isMade !== true) throw failUnknown(id);
+  const models = modelsOfKey(workspace.models, { models: readKeySetting(item, 'models') });
+  const { provider: account, model = '', withOwnKey = false } = state;
+  const [providerId = ''] = account.split('#');
+  // Not even the name of a model that the key may not use is told.
+  if (models !== 'all' && !models.includes(model)) throw failUnknown(id);
+  const { connections } = workspaceConnections(workspace, stored);
+  if (byokKey !== undefined) {
+    const input = { catalogue, workspace, isEnabled: workspace.features.byok, connections };
+    const fault = checkByokHeader({ provider: { only: [providerId] }, model: '' }, input);
+    if (fault !== undefined) throw fault;
+  }
+  const hasConnection = connections.some((known) => known.provider === providerId && known.isAuthorised);
+  const ofClient = withOwnKey && hasConnection ? 'connection' : undefined;
+  const source: ByokSource | undefined = byokKey === undefined ? ofClient : 'header';
+  if (source === undefined && withOwnKey)
+    throw failWithoutKey('was made with a key of your own: send it in x-byok-key');
+  if (source === undefined && connections.some(({ policy }) => policy === 'always')) {
+    throw failWithoutKey("was made with the gateway's key, which the workspace does not use any more");
+  }
+  const provider = accountIn(catalogue, { providerId, account }, source);
+  if (source === undefined && deps.credentials.find(provider) === undefined) {
+    throw failGone(`The gateway holds no credential for ${provider.id}`);
+  }
+  return {
+    provider,
+    catalogue,
+    guardrails: guardrailIdsOf({ workspace, key: item }),
+    payment: { byok: { sourceOf: () => source, isRequired: false }, byokKey, connections: stored },
+    zdr: workspace.data_policy.zdr === true,
+  };
+}
+
+/** A key of the client's takes the place of whichever credential. */
+function accountIn(
+  { providers }: Catalogue,
+  { providerId, account }: { readonly providerId: string; readonly account: string },
+  source: ByokSource | undefined,
+): CalledProvider {
+  const provider = providers.get(providerId);
+  if (provider === undefined) throw failGone(`The gateway has no longer the provider ${quote(providerId)}`);
+  if (provider.status !== 'enabled') {
+    const message = `The operator of this gateway has disabled ${provider.id}, which keeps the response.`;
+    throw fail('model_not_routable', { message });
+  }
+  const called = poolOf(provider).find((one) => source !== undefined || isAccount(one, account));
+  if (called === undefined) throw failGone(`The gateway has no longer the credential of ${provider.id}`);
+  return called;
+}
+
+const failUnknown = (id: string): GatewayError =>
+  fail('not_found', {
+    message: `There is no response ${quote(id)} that this workspace has made through this gateway in the last 30 days.`,
+  });
+
+const failGone = (what: string): GatewayError =>
+  fail('provider_not_configured', { message: `${what} that keeps the response.` });
+
+const failWithoutKey = (why: string): GatewayError =>
+  fail('byok_no_eligible_connection', { message: `The response ${why}.` });

@@ -2,6 +2,13 @@
 // made, the only time that its text is known.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
+import {
+  type AdministrationDependencies,
+  createAdministration,
+  readActiveKey,
+  readKey,
+  reconcileKeys,
+} from '../../../shared/configuration/administration/index.ts';
 import { isKeyExpired, type KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { keySettings } from '../../../shared/configuration/settings/index.ts';
@@ -17,14 +24,19 @@ import {
   shownList,
 } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readKeyName, readOwner, readText, UsageError } from '../args/option-values.ts';
+import { publicIdIn, readId, readKeyName, readOwner, readText, UsageError } from '../args/option-values.ts';
 import { type CommandOutcome, confirm, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { openManagement } from '../target/stores.ts';
-
-import { keyNote, readNamedKey, toNamedKey, workspaceOfName } from './named-key.ts';
-import { addReconcile } from './reconcile.ts';
+import { openAdministration, openManagement } from '../target/stores.ts';
 import { expiresHint, readExpires, readGrace, settingFields, settingOptions } from './setting-options.ts';
+
+const keyNote =
+  'KEY is a name with --workspace, or the public id: the 16 characters behind sk-gw-, as keys list shows.';
+const workspaceOfName = 'where KEY is a name: the workspace that has it';
+
+/** Finds the active key of a name. Throws ChangeFailed. */
+const readNamedKey = (deps: AdministrationDependencies, named: KeyReference): Promise<KeyRecord> =>
+  'publicId' in named ? readKey(deps, named.publicId) : readActiveKey(deps, named);
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys with their limits and what they have spent');
@@ -218,3 +230,69 @@ const keyCommands: CallCommands<'keys'> = {
     }),
   },
 };
+
+// A key as every command names it: by its name in a workspace, or by its public id.
+
+type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
+
+/** Throws UsageError. */
+function toNamedKey(key: string, workspace: string | undefined): KeyReference {
+  if (workspace !== undefined) return { workspace, name: readKeyName('KEY', key) };
+  const publicId = publicIdIn(key);
+  if (publicId !== undefined) return { publicId };
+  throw new UsageError(
+    'KEY is the 16 letters and digits behind sk-gw-, as the list shows them, or a name with --workspace',
+  );
+}
+
+// `keys reconcile`: after tables were restored to an earlier moment, ends the keys again that were ended since then.
+
+/** `none`: the tables without one. */
+const readSuffix = (name: string, text: string): string => {
+  if (text === 'none' || text === '') return '';
+  if (/^[A-Za-z0-9_-]{1,40}$/.test(text)) return text;
+  throw new UsageError(`${name} takes the suffix of tables, or none`);
+};
+
+function addReconcile(keys: CommandLine): void {
+  keys
+    .command('reconcile')
+    .description('after tables were restored: end the keys and operator keys that had ended in the former tables')
+    .requiresOption('--from <SUFFIX>', 'suffix of the names of the former tables; none: they have none', readSuffix)
+    .notes(
+      'A suffix that begins with - is written --from=-SUFFIX. A second run changes only what is still missing.',
+      'Keys that were made after the restored moment are gone, also those that a rotation made.',
+    )
+    .does(reconcile);
+}
+
+async function reconcile(session: Session, { from }: { readonly from: string }): Promise<CommandOutcome> {
+  const present = await openAdministration(session, { writes: true });
+  const { clock, randomness } = session;
+  const { storeOf } = await session.open();
+  if (storeOf === undefined) throw new UsageError('needs --stage or --dynamodb: a folder has no tables beside its own');
+  session.terminal.showProgress('comparing keys …');
+  const ended = await reconcileKeys(present, createAdministration({ store: storeOf(from), clock, randomness }));
+  const isoOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    json: {
+      ended: ended.map(({ table, publicId, name, workspace, expiresAtMs }) => ({
+        table,
+        public_id: publicId,
+        name,
+        workspace: workspace ?? null,
+        status: expiresAtMs === null ? 'revoked' : 'active',
+        expires_at: isoOf(expiresAtMs),
+      })),
+    },
+    lines: () =>
+      ended.length === 0
+        ? ['nothing has ended since']
+        : ended.map(({ table, publicId, name, workspace, expiresAtMs }) => {
+            const what = table === 'operators' ? `operator ${name}` : `key ${name} of ${workspace}`;
+            const end =
+              expiresAtMs === null ? 'stays revoked' : `ends ${isoOf(expiresAtMs)}, as it was rotated or given an end`;
+            return `${what} (${publicId}) ${end}`;
+          }),
+  };
+}

@@ -1,10 +1,8 @@
 // The gateway file of a file of LiteLLM: read again as every gateway file is, so that what it cannot take is a comment and
 // the rest starts.
-import { type Path, readWithList, yamlText } from '../../../shared/configuration/gateway-file/index.ts';
+import { isMapping, type Path, readWithList, yamlText } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { readDeployment } from './deployments.ts';
-import { importGuardrails } from './guardrails.ts';
-import { importService, importWorkspace, reasonFor } from './limits.ts';
 import { importModels } from './models.ts';
 import { ImportedProviders } from './providers.ts';
 import { type ImportNote, LiteLlmSource, type Mapping } from './source.ts';
@@ -107,3 +105,229 @@ function head(notes: readonly ImportNote[]): string {
   ];
   return lines.map((line) => `# ${line.replace(/[\r\n\u2028\u2029]+/g, ' ')}\n`).join('');
 }
+
+// Guardrails that have a counterpart: those of Amazon Bedrock, words, patterns, and personal data that needs no service.
+
+interface ImportedGuardrail {
+  readonly path: Path;
+  readonly guardrail: Mapping & { readonly id: string };
+  /** On every call. */
+  readonly isDefault: boolean;
+}
+
+/** Types of Presidio that the gateway finds in its own process. */
+const personalTypes: Readonly<Record<string, string>> = {
+  EMAIL_ADDRESS: 'email',
+  PHONE_NUMBER: 'phone',
+  CREDIT_CARD: 'card',
+  IBAN_CODE: 'iban',
+  IP_ADDRESS: 'ip',
+};
+const everyPersonalType = ['email', 'phone', 'card', 'iban', 'ip'];
+
+function importGuardrails(source: LiteLlmSource): readonly ImportedGuardrail[] {
+  return source.list(['guardrails']).flatMap((_item, at): readonly ImportedGuardrail[] => {
+    const path: Path = ['guardrails', at];
+    const parameter = (name: string): Path => [...path, 'litellm_params', name];
+    const name = source.text([...path, 'guardrail_name']) ?? `guardrail-${at + 1}`;
+    const kind = String(source.look(parameter('guardrail')));
+    const body = bodies[kind]?.(source, parameter);
+    if (body === undefined) {
+      source.use(path);
+      source.note(
+        path,
+        `${name} (${kind}) is left out: kinds of the gateway are bedrock, http, words, patterns and pii`,
+      );
+      return [];
+    }
+    source.use(parameter('guardrail'));
+    const id = name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64);
+    const isDefault = source.use(parameter('default_on')) === true;
+    if (!isDefault) source.note(path, `${id} checks the calls of keys and workspaces that name it in their guardrails`);
+    return [{ path, guardrail: { id, ...body, on: directions(source, parameter('mode')) }, isDefault }];
+  });
+}
+
+function directions(source: LiteLlmSource, path: Path): readonly string[] {
+  const written = [source.use(path)].flat();
+  const isInput = written.some((mode) => mode === 'pre_call' || mode === 'during_call');
+  const isOutput = written.includes('post_call');
+  return isInput === isOutput ? ['input', 'output'] : isInput ? ['input'] : ['output'];
+}
+
+type Body = (source: LiteLlmSource, parameter: (name: string) => Path) => Mapping | undefined;
+
+const bodies: Readonly<Record<string, Body>> = {
+  bedrock(source, parameter) {
+    const guardrail = source.text(parameter('guardrailIdentifier'));
+    const version = source.text(parameter('guardrailVersion'));
+    if (guardrail === undefined || version === undefined) return undefined;
+    const region = source.text(parameter('aws_region_name')) ?? 'us-east-1';
+    return { kind: 'bedrock', guardrail, version, region };
+  },
+  presidio(source, parameter) {
+    const entities = source.use(parameter('pii_entities_config'));
+    for (const name of ['presidio_analyzer_api_base', 'presidio_anonymizer_api_base']) source.use(parameter(name));
+    if (!isMapping(entities)) {
+      source.note(parameter('guardrail'), 'what has a fixed form is found in the process; names and places are not');
+      return { kind: 'pii', types: everyPersonalType, action: 'mask' };
+    }
+    const types = Object.keys(entities).flatMap((type) => personalTypes[type] ?? []);
+    const unknown = Object.keys(entities).filter((type) => personalTypes[type] === undefined);
+    if (unknown.length > 0) source.note(parameter('pii_entities_config'), `no counterpart for ${unknown.join(', ')}`);
+    const isBlocked = Object.values(entities).includes('BLOCK');
+    if (isBlocked && Object.values(entities).includes('MASK')) {
+      source.note(parameter('pii_entities_config'), 'a guardrail has one action: all of these types block');
+    }
+    return types.length === 0 ? undefined : { kind: 'pii', types, action: isBlocked ? 'block' : 'mask' };
+  },
+  litellm_content_filter(source, parameter) {
+    const words = source
+      .list(parameter('blocked_words'))
+      .flatMap((item) => (isMapping(item) && typeof item.keyword === 'string' ? [item] : []));
+    const patterns = source
+      .list(parameter('patterns'))
+      .flatMap((item) => (isMapping(item) && typeof item.pattern === 'string' ? [item] : []));
+    const [list, member] = words.length > 0 ? [words, 'blocked_words'] : [patterns, 'patterns'];
+    if (list.length === 0) return undefined;
+    source.use(parameter(member));
+    const action = list.every((item) => item.action === 'MASK') ? 'mask' : 'block';
+    if (words.length > 0) return { kind: 'words', words: words.map(({ keyword }) => keyword), action };
+    const named = patterns.map(({ name, pattern }, at) => ({
+      name: String(name ?? `pattern-${at + 1}`),
+      regex: pattern,
+    }));
+    return { kind: 'patterns', patterns: named, action };
+  },
+};
+
+// Budgets and limits of LiteLLM's settings: those of the proxy become limits of one key, those of its users of the keys that
+// members make.
+
+const keyName = 'litellm';
+const workspaceId = 'litellm';
+/** LiteLLM's calls need no credit. */
+const creditUsd = '1000.00';
+const memberKeysMax = 10;
+
+/** Where a budget of all calls, and one of each user, may stand. */
+const keyPlaces: readonly Path[] = [
+  ['litellm_settings'],
+  ['litellm_settings', 'default_key_generate_params'],
+  ['general_settings', 'default_key_generate_params'],
+];
+const memberPlaces: readonly { readonly at: Path; readonly budget: string; readonly duration: string }[] = [
+  { at: ['litellm_settings', 'default_internal_user_params'], budget: 'max_budget', duration: 'budget_duration' },
+  { at: ['general_settings', 'default_internal_user_params'], budget: 'max_budget', duration: 'budget_duration' },
+  { at: ['litellm_settings'], budget: 'max_internal_user_budget', duration: 'internal_user_budget_duration' },
+  { at: ['general_settings'], budget: 'max_internal_user_budget', duration: 'internal_user_budget_duration' },
+];
+
+function importWorkspace(source: LiteLlmSource, guardrails: readonly string[], models: readonly string[]): Mapping {
+  const key = Object.assign({}, ...keyPlaces.map((at) => keyLimits(source, at, models)).toReversed());
+  const members = memberPlaces
+    .map(({ at, budget, duration }) => spendLimit(source, [...at, budget], [...at, duration]))
+    .find((limit) => limit !== undefined);
+  return {
+    id: workspaceId,
+    credit_usd: creditUsd,
+    ...(guardrails.length > 0 && { guardrails }),
+    ...(members && { member_keys: { max: memberKeysMax, ...members } }),
+    keys: [{ name: keyName, ...key }],
+  };
+}
+
+function keyLimits(source: LiteLlmSource, at: Path, models: readonly string[]): Mapping {
+  const number = (name: string) => source.number([...at, name]);
+  const isOfKeys = at.length > 1;
+  const [rpm, tpm, concurrency] = isOfKeys
+    ? [number('rpm_limit'), number('tpm_limit'), number('max_parallel_requests')]
+    : [];
+  const named = isOfKeys ? source.list([...at, 'models']).filter((name) => models.includes(String(name))) : [];
+  if (named.length > 0) source.use([...at, 'models']);
+  return {
+    ...(named.length > 0 && { models: named }),
+    ...(rpm && { rpm: Math.ceil(rpm) }),
+    ...(tpm && { tpm: Math.ceil(tpm) }),
+    ...(concurrency && { concurrency: Math.ceil(concurrency) }),
+    ...spendLimit(source, [...at, 'max_budget'], [...at, 'budget_duration']),
+  };
+}
+
+/** By the days of a duration of LiteLLM, such as 30d, 24h or 1mo. */
+const secondsByUnit: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000 };
+const periods = [
+  { days: 1, reset: 'daily', words: 'a day' },
+  { days: 7, reset: 'weekly', words: 'a week' },
+  { days: 31, reset: 'monthly', words: 'a month' },
+] as const;
+
+function spendLimit(source: LiteLlmSource, budget: Path, duration: Path): Mapping | undefined {
+  const isWritten = source.look(budget) !== undefined;
+  const amount = source.number(budget);
+  const written = source.text(duration);
+  if (amount === undefined) {
+    if (isWritten) source.note(budget, 'is no limit: an amount above 0 is one');
+    return undefined;
+  }
+  const limit = { spend_limit_usd: amount.toFixed(6).replace(/0{1,4}$/, '') };
+  if (written === undefined) return limit;
+  const [, count, unit = ''] = /^(\d+)(s|mo|m|h|d|w)$/.exec(written.trim()) ?? [];
+  const days = (Number(count) * (secondsByUnit[unit] ?? Number.NaN)) / 86_400;
+  const period = periods.find((one) => days <= one.days);
+  if (period === undefined) {
+    source.note(duration, 'the longest period of a limit is a month: this one never starts anew');
+    return limit;
+  }
+  const isSame = days === period.days || written === '30d' || written === '1mo';
+  const begins = 'which begins at midnight UTC, for all at the same time';
+  source.note(
+    duration,
+    isSame
+      ? `${written} becomes ${period.words}, ${begins}`
+      : `${written} becomes ${period.words}, the next longer period, ${begins}`,
+  );
+  return { ...limit, spend_limit_reset: period.reset };
+}
+
+/** Of all calls together. */
+function importService(source: LiteLlmSource): Mapping | undefined {
+  const concurrency = source.number(['general_settings', 'global_max_parallel_requests']);
+  return concurrency === undefined ? undefined : { concurrency: Math.ceil(concurrency) };
+}
+
+/** What takes the place of settings that have no counterpart; the others have none at all. */
+function reasonFor(path: Path): string {
+  const names = path.filter((step) => typeof step === 'string').map(String);
+  const found = Object.entries(reasons).find(([name]) => names.at(-1) === name || names[0] === name);
+  return found?.[1] ?? 'has no counterpart';
+}
+
+const stored = 'the gateway keeps its data in its own folder or tables';
+const observed = 'see OTEL_EXPORTER_OTLP_ENDPOINT for traces, /metrics for Prometheus, service.alerts for alerts';
+const retried = 'a call tries each entry of its model within its time, and passes over entries that failed lately';
+const reasons: Readonly<Record<string, string>> = {
+  master_key: 'keys are made anew and printed at the first start; the console has an operator key',
+  database_url: stored,
+  store_model_in_db: stored,
+  cache: 'a request asks for a stored answer: cache: { enabled: true }',
+  cache_params: 'a request asks for a stored answer: cache: { enabled: true }',
+  drop_params: 'a field that no provider of the model takes is refused by name, or left out and reported',
+  callbacks: observed,
+  success_callback: observed,
+  failure_callback: observed,
+  alerting: observed,
+  num_retries: retried,
+  max_retries: retried,
+  allowed_fails: retried,
+  cooldown_time: retried,
+  retry_policy: retried,
+  request_timeout: 'a provider has first_chunk_timeout_ms, a stage its budget',
+  timeout: 'a provider has first_chunk_timeout_ms, a stage its budget',
+  stream_timeout: 'a provider has first_chunk_timeout_ms, a stage its budget',
+  routing_strategy: 'entries are tried by weight, then by price, health and latency',
+  content_policy_fallbacks: 'a refusal of a model is an answer, and no other model is asked',
+  environment_variables: 'set them where the gateway starts',
+  api_version: 'the address of version v1 needs none',
+  temperature: 'a preset of the workspace sets it, or the client',
+};

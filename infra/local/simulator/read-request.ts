@@ -1,6 +1,5 @@
 // Converts an HTTP request to the parts that the log and a behaviour need. Nothing is answered here.
 import type { IncomingMessage } from 'node:http';
-import { readReceivedForm } from './form-object.ts';
 import { type ChosenFormat, formatOfPath } from './formats/known-formats.ts';
 
 /** Above the size of any gateway's request; it only keeps a runaway test from filling the memory. */
@@ -74,3 +73,32 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+// A multipart body as an object: texts unchanged, files by name, type and length. A repeated name is a list.
+
+interface ReceivedFile {
+  readonly file_name: string;
+  readonly type: string;
+  readonly bytes: number;
+}
+
+/** Undefined where it is no form. */
+async function readReceivedForm(
+  bytes: Buffer,
+  contentType: string | undefined,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (!/^multipart\/form-data/i.test(contentType ?? '')) return undefined;
+  const answer = new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType ?? '' } });
+  const form = await answer.formData().catch(() => undefined);
+  if (form === undefined) return undefined;
+  const names = [...new Set(form.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = form.getAll(name).map(shown);
+      return [name.replace(/\[\]$/, ''), name.endsWith('[]') || values.length > 1 ? values : values[0]];
+    }),
+  );
+}
+
+const shown = (value: string | File): string | ReceivedFile =>
+  typeof value === 'string' ? value : { file_name: value.name, type: value.type, bytes: value.size };

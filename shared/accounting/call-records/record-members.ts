@@ -5,6 +5,8 @@ import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
 import {
   type BasePath,
   basePaths,
+  type CountedUnits,
+  countedUnits,
   type InterfaceId,
   idPattern,
   interfaceIds,
@@ -14,7 +16,6 @@ import {
 import { type JsonObject, tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
 import { timeLine } from './call-time-line.ts';
-import { callUnits } from './call-units.ts';
 import { guardrailChecks } from './guardrail-checks.ts';
 import {
   address,
@@ -35,6 +36,27 @@ import {
   toAttemptText,
   words,
 } from './stored-kinds.ts';
+
+// Images, characters, seconds and search units of a call, as its record has them. Most calls have none.
+
+const isAmount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
+/** As JSON. */
+const callUnits: StoredKind<CountedUnits, CountedUnits> = {
+  toScalar(value) {
+    const units = (value ?? {}) as CountedUnits;
+    const known = countedUnits.filter((name) => isAmount(units[name]));
+    return known.length === 0
+      ? undefined
+      : JSON.stringify(Object.fromEntries(known.map((name) => [name, units[name]])));
+  },
+  fromScalar: (stored) => JSON.parse(stored as string) as CountedUnits,
+  toJson: (units) => units,
+  schema: {
+    type: 'object',
+    properties: Object.fromEntries(countedUnits.map((name) => [name, { type: 'number', minimum: 0 }])),
+  },
+};
 
 interface Member<Value, Json, Document extends string | undefined, IsRequired extends boolean> {
   readonly attribute: string;

@@ -1,12 +1,36 @@
 // Idempotency keys at rest: each call of this store is one conditional write to one item. The winner of a
 // race is decided there, and the loser learns the winner's record from the same call.
-import type { BlobStore } from '../../storage/blobs/index.ts';
-import type { CallOptions, Store } from '../../storage/store/index.ts';
+
+import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { type AnswerAllocation, answerWeights, smallAnswerMaxBytes } from '../../protocol/memory-budget/index.ts';
+import { type BlobStore, inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
+import {
+  absent,
+  and,
+  atMost,
+  type CallOptions,
+  type Condition,
+  equals,
+  type Item,
+  or,
+  type Put,
+  type Store,
+  StoreUnavailable,
+  type Update,
+} from '../../storage/store/index.ts';
 import { createClaimQueues } from './claim-queues.ts';
-import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './idempotency-item.ts';
-import { type DoneRecord, type IdempotencyRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
+import {
+  type Claimant,
+  type DoneRecord,
+  expiryAfter,
+  type IdempotencyRecord,
+  isOwnCompletion,
+  judge,
+  type PackedBody,
+  type StoredResult,
+} from './record.ts';
 import type { Fingerprint } from './request-fingerprint.ts';
-import { type LoadOptions, loadBody, storeBody } from './stored-body.ts';
 
 /** An Idempotency-Key as sent, within its workspace, and the call that acts on it. */
 interface KeyOwner {
@@ -101,4 +125,178 @@ function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | Done
     default:
       return record.state === 'done' ? record : { kind: 'running', leaseUntilMs: record.leaseUntilMs };
   }
+}
+
+// Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both return exactly the stored
+// text, or fail.
+
+/**
+ * Packs a body; when this resolves, one that is too large for an item is in the blob store, because no record may name
+ * a missing blob. Blobs of a refused completion expire. Returns undefined for a text that is too long.
+ */
+async function storeBody(
+  blobs: BlobStore,
+  { pk, owner, body }: { readonly pk: string; readonly owner: string; readonly body: string },
+  options: CallOptions,
+): Promise<PackedBody | undefined> {
+  const textBytes = Buffer.byteLength(body);
+  if (textBytes > storedAnswerMaxBytes) return undefined;
+  const { bytes, sha256 } = await packText(body);
+  if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
+  // The name includes owner and content, because the value of a key never changes.
+  const blobKey = resultPrefix + sha256Hex(canonicalJson([pk, owner, sha256]));
+  try {
+    await orUnavailable(blobs.put(blobKey, bytes, options));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+  return { blobKey, sha256, textBytes };
+}
+
+/** Rather too much than too little. */
+const unknownTextBytes = 8 * 1024 * 1024;
+
+interface LoadOptions extends CallOptions {
+  /** Of the call that loads an answer. */
+  readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
+}
+
+/**
+ * Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE where there is no memory for it. Throws an Error when the body is gone or damaged: the
+ * call is not run again, because that would charge twice for a key whose whole purpose is that it is charged once.
+ */
+async function loadBody(blobs: BlobStore, body: PackedBody, { allocation, ...options }: LoadOptions): Promise<string> {
+  const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
+  await allocation?.take(answerWeights.replayed * textBytes, { mayWait: textBytes > smallAnswerMaxBytes });
+  const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
+  if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
+  const text = await unpackText({ bytes, sha256: body.sha256 });
+  if (text === undefined) throw new Error('the stored result of an idempotency key is damaged');
+  return text;
+}
+
+async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {
+  try {
+    return await answer;
+  } catch (error) {
+    // Too large for any place: asking again changes nothing.
+    if (error instanceof RangeError) throw error;
+    throw new StoreUnavailable(error);
+  }
+}
+
+// Records as items of the idempotency table, and the writes that move them from state to state.
+
+/** Client text is no part of a table key: it would have a length and characters of the client's choice. */
+const recordKey = (workspace: string, key: string): string => `IDEM#${workspace}#${sha256Hex(key)}`;
+
+/** A record that is over, was released, or whose owner is dead. */
+const isFree = (nowMs: number): Condition =>
+  or(
+    absent('pk'),
+    atMost('expires_at_epoch_seconds', Math.floor(nowMs / 1000)),
+    and(equals('state', 'running'), atMost('lease_until_ms', nowMs)),
+  );
+
+const isMineAndRunning = (owner: string): Condition => and(equals('owner', owner), equals('state', 'running'));
+
+/** One write that creates, takes over or is refused. The whole item is new: nothing of a former result stays. */
+const claimPut = (pk: string, { fingerprint, owner, nowMs, leaseUntilMs }: Claimant & { leaseUntilMs: number }) =>
+  ({
+    table: 'idempotency',
+    item: {
+      pk,
+      state: 'running',
+      fingerprint: fingerprint.hash,
+      fingerprint_version: fingerprint.version,
+      owner,
+      lease_until_ms: leaseUntilMs,
+      expires_at_epoch_seconds: expiryAfter(nowMs),
+    },
+    condition: isFree(nowMs),
+    // Its own first try is recognized by the owner in the refused item.
+    repeatable: true,
+  }) satisfies Put;
+
+const completeUpdate = (
+  pk: string,
+  owner: string,
+  { status, headers, model, provider, executionId, guardrails }: Omit<StoredResult, 'body'>,
+  body: PackedBody | undefined,
+  nowMs: number,
+) =>
+  ({
+    table: 'idempotency',
+    key: pk,
+    changes: {
+      set: {
+        state: 'done',
+        result: {
+          status,
+          headers,
+          model,
+          provider,
+          execution_id: executionId,
+          guardrails,
+          ...(body === undefined ? {} : bodyMembers(body)),
+        },
+        expires_at_epoch_seconds: expiryAfter(nowMs),
+      },
+      remove: ['lease_until_ms'],
+    },
+    condition: isMineAndRunning(owner),
+    // Its own first try is recognized by owner and body in the refused item.
+    repeatable: true,
+  }) satisfies Update;
+
+const bodyMembers = (body: PackedBody): Item => ({
+  body_sha256: body.sha256,
+  ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey, body_text_bytes: body.textBytes }),
+});
+
+/** Ends the lease and removes the owner, whose late writes are then refused. */
+const releaseUpdate = (pk: string, owner: string) =>
+  ({
+    table: 'idempotency',
+    key: pk,
+    changes: { set: { lease_until_ms: 0 }, remove: ['owner'] },
+    condition: isMineAndRunning(owner),
+    repeatable: true,
+  }) satisfies Update;
+
+export function recordOf(item: Item): IdempotencyRecord {
+  const common = {
+    fingerprint: item.fingerprint as string,
+    fingerprintVersion: item.fingerprint_version as number,
+    expiresAtEpochSeconds: item.expires_at_epoch_seconds as number,
+  };
+  if (item.state === 'done') return { ...common, ...doneMembers(item) };
+  const owner = item.owner as string | undefined;
+  return { ...common, state: 'running', owner, leaseUntilMs: item.lease_until_ms as number };
+}
+
+function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintVersion' | 'expiresAtEpochSeconds'> {
+  const result = item.result as Item;
+  return {
+    state: 'done',
+    owner: item.owner as string,
+    result: {
+      status: result.status as number,
+      headers: result.headers as Record<string, string>,
+      model: result.model as string | undefined,
+      provider: result.provider as string | undefined,
+      ...(result.execution_id === undefined ? {} : { executionId: result.execution_id as string }),
+      ...(result.guardrails === undefined ? {} : { guardrails: result.guardrails as string[] }),
+    },
+    body: bodyOf(result),
+  };
+}
+
+function bodyOf({ body_sha256, body_gzip, body_blob_key, body_text_bytes }: Item): PackedBody | undefined {
+  if (body_sha256 === undefined) return undefined;
+  const sha256 = body_sha256 as string;
+  return body_gzip === undefined
+    ? { sha256, blobKey: body_blob_key as string, textBytes: body_text_bytes as number | undefined }
+    : { sha256, bytes: body_gzip as Uint8Array };
 }

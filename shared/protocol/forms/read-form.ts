@@ -11,10 +11,9 @@ import {
 import { fail, GatewayError } from '../../errors/index.ts';
 import { sha256Hex, sha256OfLong } from '../../foundation/ids/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
-import { type BodyText, readRequestBody } from '../wire/index.ts';
-import { FormBody, type FormPart, plainName } from './form-body.ts';
+import { type BodyText, readRequestBody, scanJson } from '../wire/index.ts';
+import { FormBody, type FormPart, fieldOf, plainName } from './form-body.ts';
 import type { FormFields, FormReading, FormText } from './form-fields.ts';
-import { gatewayField, gatewayText } from './gateway-fields.ts';
 
 /** Sixteen images and a mask, and each field of any interface many times over. */
 const partsMax = 256;
@@ -185,4 +184,71 @@ function valueText(field: string, part: FormPart, { numbers, flags }: FormFields
   const { text } = fieldText(part);
   const isPlain = numbers.has(field) ? number.test(text) : flags.has(field) && /^(true|false)$/.test(text);
   return isPlain ? text : JSON.stringify(text);
+}
+
+// The gateway's own fields in a form: JSON, or in brackets, as SDKs write nested values: `provider[only][]`.
+
+/** Which of them a part belongs to. */
+function gatewayField({ name }: FormPart, gatewayMembers: ReadonlySet<string>): string | undefined {
+  const field = fieldOf(name);
+  return gatewayMembers.has(field) ? field : undefined;
+}
+
+type Tree = string | number | boolean | Tree[] | { [name: string]: Tree };
+
+interface WrittenField {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Their value as JSON. */
+function gatewayText(field: string, written: readonly WrittenField[]): string {
+  const [first, ...more] = written;
+  if (first?.name === field) {
+    if (more.length > 0) throw twice(field, field);
+    return scanJson(first.text, { depthMax: depthMax }).kind === 'json' ? first.text : JSON.stringify(first.text);
+  }
+  const holder: Record<string, Tree> = Object.create(null);
+  for (const { name, text } of written) put(holder, keysOf(field, name), leafOf(field, text), name);
+  return JSON.stringify(holder[field]);
+}
+
+const depthMax = 64;
+const twice = (name: string, param: string): GatewayError =>
+  fail('invalid_request', { message: `${name}: stands twice`, param });
+
+const brackets = /^(?:\[[^[\]]*\])+$/;
+
+function keysOf(field: string, name: string): readonly string[] {
+  const rest = name.slice(field.length);
+  if (rest === '') throw twice(field, field);
+  if (!brackets.test(rest)) {
+    throw fail('invalid_request', { message: `${name}: must be written as ${field}[name][]`, param: field });
+  }
+  return [field, ...rest.slice(1, -1).split('][')];
+}
+
+/** Only `cache` has numbers that must be written as such. */
+const leafOf = (field: string, text: string): Tree => {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return field === 'cache' && /^\d{1,9}$/.test(text) ? Number(text) : text;
+};
+
+const isIndex = (key: string | undefined): boolean => key !== undefined && /^\d*$/.test(key);
+
+function put(holder: Record<string, Tree>, [key = '', ...rest]: readonly string[], leaf: Tree, name: string): void {
+  const known = holder[key];
+  const param = fieldOf(name);
+  if (rest.length === 0) {
+    if (known !== undefined) throw twice(name, param);
+    holder[key] = leaf;
+  } else if (rest.length === 1 && isIndex(rest[0])) {
+    if (known !== undefined && !Array.isArray(known)) throw twice(name, param);
+    holder[key] = [...(known ?? []), leaf];
+  } else {
+    if (known !== undefined && (typeof known !== 'object' || Array.isArray(known))) throw twice(name, param);
+    const inner: Record<string, Tree> = known ?? Object.create(null);
+    holder[key] = inner;
+    put(inner, rest, leaf, name);
+  }
 }

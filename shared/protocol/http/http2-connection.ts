@@ -7,7 +7,6 @@ import type { Clock } from '../../foundation/time/index.ts';
 import { ConnectionStream, type SharedByConnections } from './connection-stream.ts';
 import { frameAt, type Http2Frame, prefaceBytes } from './http2-frames.ts';
 import { malformed } from './node-refusals.ts';
-import { createRateBound, type RateBound } from './rate-bound.ts';
 
 /** Requests of a connection at once. */
 const streamsMax = 100;
@@ -302,4 +301,30 @@ const sessionOptions = {
 /** A request that takes too long. Its answer, where there is none yet, says so. */
 function refuseRest(stream: ServerHttp2Stream): void {
   if (!stream.readableEnded && !stream.destroyed) stream.emit('error', malformed());
+}
+
+// How often something may happen: so many times at once, and so many a second from then on.
+
+interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+interface RateBound {
+  /** False: once too often. */
+  take(): boolean;
+}
+
+function createRateBound(clock: Clock, { burst, perSecond }: Rate): RateBound {
+  let remaining = burst;
+  let countedAtMs = clock.nowMs();
+  return {
+    take() {
+      const nowMs = clock.nowMs();
+      remaining = Math.min(burst, remaining + (Math.max(0, nowMs - countedAtMs) / 1_000) * perSecond);
+      countedAtMs = nowMs;
+      remaining -= 1;
+      return remaining >= 0;
+    },
+  };
 }

@@ -1,12 +1,17 @@
 // Counts of the tokens of a prompt: a provider's, and the gateway's estimate where the provider of the model cannot count. Agents
 // shorten their conversation by the number, and one that is too low makes them exceed the context, so the estimate is high.
-
-import type { JsonAnswer, ReadAnswer } from '../wire/index.ts';
-import { type CallSize, type JsonText, pick, scanJson, type UsageReport } from '../wire/index.ts';
+import {
+  type CallSize,
+  type JsonAnswer,
+  type JsonText,
+  pick,
+  type ReadAnswer,
+  scanJson,
+  type UsageReport,
+} from '../wire/index.ts';
 import { readErrorObject, readInTurns } from './answer-json.ts';
 import type { Media } from './media-tokens.ts';
 import { membersOf } from './read-members.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** A count costs nothing. */
 export const nothingUsed: UsageReport = {
@@ -68,4 +73,116 @@ export async function estimateCount(
   const scanned = scanJson(body, { depthMax: 1 });
   if (scanned.kind !== 'json') throw new Error('a count that is no JSON');
   return { text: body, json: scanned.json, usage: nothingUsed, outputBytes: 0 };
+}
+
+// The most tokens of a text under common tokenizers, by its characters: a token is a short word of English, a digit, or
+// half a character of other scripts. Within twice the real number for most texts, and not below it.
+
+/** Length of a text without a space from which it is media, or as dear as media. */
+const longRunMinCharacters = 1_024;
+
+interface TextTokens {
+  readonly tokens: number;
+  /** Characters and tokens of these in long runs of letters and digits. */
+  readonly longRunCharacters: number;
+  readonly longRunTokens: number;
+}
+
+const lettersPerToken = 3.3;
+/** Tokens where letters and digits are mixed: ids, hashes, base64. */
+const mixedPerToken = 1.35;
+const punctuationPerToken = 2.2;
+const spacesPerToken = 16;
+const symbolTokens = 2;
+const ideographTokens = 1.35;
+/** European letters beside English, Cyrillic, Greek, Arabic; and scripts of India and South-East Asia. */
+const alphabetTokens = 1.1;
+const scriptTokens = 1.4;
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+const isLetter = (code: number): boolean => {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+};
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
+/** Characters within a run, as its writers see it, between letters and digits: `+`, `/`, `=`, `_`. */
+const joins = (code: number): boolean => code === 0x2b || code === 0x2f || code === 0x3d || code === 0x5f;
+
+/** Characters that are counted in a few milliseconds, whatever they are. A longer run is counted in parts. */
+const stepCharacters = 128 * 1024;
+
+/** `nextStep`: awaited in between, where the text is long. */
+async function estimateTextTokens(text: string, nextStep: () => Promise<void>): Promise<TextTokens> {
+  const sum = { tokens: 0, longRunCharacters: 0, longRunTokens: 0 };
+  for (let from = 0; from < text.length; from += stepCharacters) {
+    if (from > 0) await nextStep();
+    const { tokens, longRunCharacters, longRunTokens } = tokensIn(text.slice(from, from + stepCharacters));
+    sum.tokens += tokens;
+    sum.longRunCharacters += longRunCharacters;
+    sum.longRunTokens += longRunTokens;
+  }
+  return sum;
+}
+
+function tokensIn(text: string): TextTokens {
+  let tokens = 0;
+  let longRunCharacters = 0;
+  let longRunTokens = 0;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (isLetter(code) || isDigit(code)) {
+      const end = runEnd(text, at);
+      const run = tokensOfRun(text, at, end);
+      tokens += run;
+      if (end - at >= longRunMinCharacters) {
+        longRunCharacters += end - at;
+        longRunTokens += run;
+      }
+      at = end;
+    } else if (isSpace(code)) {
+      const end = endWhere(text, at, isSpace);
+      // A single space belongs to the next word.
+      tokens += end - at === 1 && code === 0x20 ? 0 : 1 + (end - at) / spacesPerToken;
+      at = end;
+    } else {
+      tokens += tokensOfCharacter(code);
+      at += 1;
+    }
+  }
+  return { tokens: Math.ceil(tokens), longRunCharacters, longRunTokens };
+}
+
+function endWhere(text: string, from: number, isIn: (code: number) => boolean): number {
+  let end = from + 1;
+  while (end < text.length && isIn(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+const runEnd = (text: string, from: number): number =>
+  endWhere(text, from, (code) => isLetter(code) || isDigit(code) || joins(code));
+
+/** Tokens of words, numbers, and other characters. */
+function tokensOfRun(text: string, from: number, end: number): number {
+  let digits = 0;
+  let joints = 0;
+  for (let at = from; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) digits += 1;
+    else if (joins(code)) joints += 1;
+  }
+  const letters = end - from - digits - joints;
+  if (letters === 0) return digits + joints;
+  if (digits > 0) return (end - from) / mixedPerToken;
+  // `camelCase` and `snake_case` are about as many tokens as they have words.
+  return Math.ceil(letters / lettersPerToken) + joints;
+}
+
+function tokensOfCharacter(code: number): number {
+  if (code < 0x80) return 1 / punctuationPerToken;
+  if (code < 0x09_00) return alphabetTokens;
+  if (code < 0x20_00) return scriptTokens;
+  if (code < 0x2e_80) return symbolTokens;
+  const isOfPair = code >= 0xd8_00 && code < 0xe0_00;
+  return isOfPair || code >= 0xfe_00 ? symbolTokens : ideographTokens;
 }

@@ -1,10 +1,11 @@
 // Checks schemas, and answers against them, on this thread within a time limit: that of the event loop first, that of a
 // worker where it was too short.
-import { type OutputUnit, validate } from '@cfworker/json-schema';
+
+import { type Context, createContext, Script } from 'node:vm';
+import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
 import { startStopwatch } from '../../foundation/time/index.ts';
-import { runBounded } from './bounded-run.ts';
 import { readAnswerText } from './json-in-answer.ts';
-import { nestsDeeperThan, plainCopy, UnusableSchema } from './json-value.ts';
+import { isObject, nestsDeeperThan, plainCopy, UnusableSchema } from './json-value.ts';
 import {
   PatternsTooHeavy,
   type PreparedSchema,
@@ -12,7 +13,6 @@ import {
   prepareSchema,
   type SchemaFault,
 } from './prepare-schema.ts';
-import { withItemsSeen } from './repeated-items.ts';
 import { answerMaxDepth } from './schema-bounds.ts';
 
 export interface ValueProblem {
@@ -171,3 +171,73 @@ function messageOf({ keyword, error }: OutputUnit): string {
 const textMaxCharacters = 160;
 const shorten = (text: string): string =>
   text.length <= textMaxCharacters ? text : `${text.slice(0, textMaxCharacters)}…`;
+
+// Runs a client's schema rules to their end or to a time limit. A step counter would need a hook in the library and
+// would not count regular expressions; V8's own interrupt reaches both. Its limit is milliseconds of this thread, not a
+// wait.
+
+type BoundedRun<Value> =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'time_over' }
+  /** The work went deeper than the stack. */
+  | { readonly kind: 'too_deep' };
+
+/** Only a script can be given a time limit, so this one calls the work. */
+const callWork = new Script('work()');
+let box: { work?: () => unknown } & Context;
+
+/** Calls `work`, which must not wait for anything. Throws its errors. */
+export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<Value> {
+  // Made on first use: it costs a millisecond.
+  box ??= createContext({});
+  box.work = work;
+  try {
+    return { kind: 'done', value: callWork.runInContext(box, { timeout: Math.ceil(maxMs) }) };
+  } catch (cause) {
+    // Compared by code and name: an error of another realm is no instance of our Error.
+    const { code, name } = cause as { code?: unknown; name?: unknown };
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'time_over' };
+    if (name === 'RangeError') return { kind: 'too_deep' };
+    throw cause;
+  } finally {
+    delete box.work;
+  }
+}
+
+// Whether lists repeat an item, in one pass: the validator compares each with each other one, and 20,000 items take it a minute.
+
+/** Whether a list anywhere in a value, the value itself included, has two equal items. */
+function hasRepeatedItems(value: unknown): boolean {
+  const ids = new Map<string, number>();
+  let isRepeated = false;
+  /** Equal for equal values alone. */
+  const idOf = (text: string): number => {
+    const id = ids.get(text) ?? ids.size;
+    ids.set(text, id);
+    return id;
+  };
+  const identify = (one: unknown): number => {
+    if (Array.isArray(one)) {
+      const items = one.map(identify);
+      isRepeated ||= new Set(items).size < items.length;
+      return idOf(`[${items.join()}]`);
+    }
+    if (typeof one === 'string') return idOf(`"${one}`);
+    if (!isObject(one)) return idOf(String(one));
+    const names = Object.keys(one).sort();
+    return idOf(`{${names.map((name) => `${idOf(`"${name}`)}:${identify(one[name])}`).join()}}`);
+  };
+  identify(value);
+  return isRepeated;
+}
+
+/** Runs the rules of schemas on a value; where none of its lists repeats an item, that is not looked at again. */
+function withItemsSeen<Result>(value: unknown, wantUnique: readonly Schema[], run: () => Result): Result {
+  if (wantUnique.length === 0 || hasRepeatedItems(value)) return run();
+  for (const schema of wantUnique) schema.uniqueItems = false;
+  try {
+    return run();
+  } finally {
+    for (const schema of wantUnique) schema.uniqueItems = true;
+  }
+}

@@ -1,11 +1,24 @@
 // The router of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
 // answer. An error becomes an envelope; its cause stays in the log.
-
-import { type ErrorFormat, fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
+import {
+  type ErrorCode,
+  type ErrorFormat,
+  fail,
+  GatewayError,
+  okStatus,
+  readErrorFormat,
+  toEnvelope,
+} from '../../errors/index.ts';
 import { headerNames, originRefused, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
-import type { Log } from '../../foundation/log/index.ts';
-import { flushMaxMs, type Telemetry } from '../../foundation/telemetry/index.ts';
+import { type Log, maskKeys } from '../../foundation/log/index.ts';
+import {
+  type Attributes,
+  flushMaxMs,
+  type Span,
+  type Telemetry,
+  type Trace,
+} from '../../foundation/telemetry/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import {
@@ -15,14 +28,13 @@ import {
   type OriginCheck,
   type RequestContext,
   readCorrelation,
+  schemeOf,
 } from '../http/index.ts';
 import type { MemoryBudget } from '../memory-budget/index.ts';
 import { baseUrlRulesOf } from './base-url-rules.ts';
-import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
 import type { RequestScope } from './request-scope.ts';
-import { requestSpan } from './request-span.ts';
 import { serveHealth, serveLanding } from './root-endpoints.ts';
 import {
   createLocator,
@@ -268,4 +280,75 @@ export function toGatewayError(error: unknown): GatewayError {
     return fail('RATE_LIMITER_UNAVAILABLE', { cause: error, ...(exhausted === undefined ? {} : { exhausted }) });
   }
   return fail('internal_error', { cause: error });
+}
+
+// Browsers may call the gateway from anywhere: the API key is the only permission, and it never is a cookie.
+
+/** On every answer, errors included: a browser hides the body of an answer without them. */
+const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': '*',
+};
+
+const preflightMaxAgeSeconds = 86_400;
+
+/** With a body, because an empty one has been seen to hang streaming Lambda functions. */
+const preflight = (methods: readonly string[]): GatewayResponse => ({
+  status: okStatus,
+  headers: {
+    'access-control-allow-methods': [...methods, 'OPTIONS'].join(', '),
+    // The wildcard does not cover Authorization, so it is named.
+    'access-control-allow-headers': 'Authorization, *',
+    'access-control-max-age': String(preflightMaxAgeSeconds),
+    'content-type': 'application/json',
+  },
+  body: '{}',
+});
+
+// The span of a request, made from its log line. No query, no header, nothing of a body.
+
+interface SpannedRequest {
+  readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
+  /** Undefined for an unknown path. */
+  readonly route: string | undefined;
+  readonly scope: Pick<RequestScope, 'correlationId' | 'details'>;
+  readonly response: Pick<GatewayResponse, 'status' | 'headers'>;
+  readonly errorCode: ErrorCode | undefined;
+  /** When its last byte was out. */
+  readonly endedAtMs: number;
+}
+
+const serverErrorMin = 500;
+/** A longer one is none of ours. */
+const pathMaxCharacters = 512;
+
+function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedRequest): Span {
+  const { request, route, scope, response, errorCode, endedAtMs } = spanned;
+  const { caller, call } = scope.details;
+  const attributes: Attributes = {
+    'http.request.method': request.method,
+    'http.route': route,
+    'url.path': maskKeys(request.path.slice(0, pathMaxCharacters)),
+    'url.scheme': schemeOf(request),
+    'http.response.status_code': BigInt(response.status),
+    // A broken stream has a good status and a code of its own.
+    'error.type': errorCode ?? call?.cutCode,
+    'gw.workspace': caller?.workspace,
+    'gw.key': caller?.keyName,
+    'gw.cache': response.headers[headerNames.cache],
+    'gw.attempts': call?.attempts === undefined ? undefined : BigInt(call.attempts),
+    'gw.correlation_id': scope.correlationId,
+    ...Object.fromEntries(Object.entries(call?.tags ?? {}).map(([name, value]) => [`gw.tag.${name}`, value])),
+  };
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    name: route === undefined ? request.method : `${request.method} ${route}`,
+    kind: 'server',
+    startedAtMs: request.arrivedAtMs,
+    endedAtMs,
+    attributes,
+    isError: response.status >= serverErrorMin || call?.outcome === 'cut',
+  };
 }

@@ -6,7 +6,6 @@ import { type CallSize, type MediaTokens, tokensMax, type Units, type UsageRepor
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { reportableMediaOf } from './call-prices.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, isGuessedByUnits, noCost } from './cost.ts';
-import { type OverHold, overHoldOf } from './over-hold.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
@@ -105,3 +104,38 @@ const unitsIn = ({ seconds, requests }: Partial<UsageReport> = {}) => ({
   ...(seconds === undefined ? {} : { seconds }),
   ...(requests === undefined ? {} : { requests }),
 });
+
+// Where a provider counts more than the call held.
+
+/** Of what operators read in their log; characters are counted by the gateway alone. */
+type CountedUnit = 'input tokens' | 'seconds' | 'images' | 'search units';
+
+interface OverHold {
+  readonly unit: CountedUnit;
+  readonly reported: number;
+  readonly held: number;
+}
+
+interface CountedAnswer {
+  readonly usage: BilledUsage;
+  readonly reported: UsageReport | undefined;
+  readonly output: ObservedOutput;
+  readonly size: CallSize;
+  /** The most input that the body can have. */
+  readonly inputTokensMax: number;
+}
+
+/** In each unit that was counted. */
+function overHoldOf({ usage, reported, output, size, inputTokensMax }: CountedAnswer): readonly OverHold[] {
+  const { seconds, images, requests = 1 } = size.units ?? {};
+  const inputTokens = usage.promptTokens > inputTokensMax ? reported?.tokens.input : undefined;
+  const counts: readonly (readonly [CountedUnit, number | undefined, number | undefined])[] = [
+    ['input tokens', inputTokens, inputTokensMax],
+    ['seconds', reported?.seconds, seconds],
+    ['images', output.units?.images?.count, images?.count],
+    ['search units', reported?.requests, requests],
+  ];
+  return counts.flatMap(([unit, counted, held]) =>
+    counted === undefined || held === undefined || counted <= held ? [] : [{ unit, reported: counted, held }],
+  );
+}

@@ -11,7 +11,6 @@ import { mapParallel } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
-import { joinPieces, type Piece, piecesOf } from './long-texts.ts';
 
 /** Characters of one request, chosen with care: pages of AWS name quotas of text units, and no length of a request. */
 const requestMaxCharacters = 20_000;
@@ -115,4 +114,49 @@ function unitsOf(answers: readonly ApplyGuardrailResponse[], { unit_prices: pric
     costPicoUsd += (BigInt(count) * (parseUsd(prices?.[name] ?? '') ?? 0n)) / unitsPerPrice;
   }
   return prices === undefined ? { units } : { units, costPicoUsd };
+}
+
+// Texts that a service takes in pieces. Each piece begins with the end of the one before, so that no cut hides what it divides.
+
+interface Piece {
+  readonly text: string;
+  /** Characters at its start that are the end of the piece before. */
+  readonly repeated: number;
+}
+
+const repeatedCharacters = 1_000;
+/** Looked at for a blank to cut at. */
+const cutSearchCharacters = 200;
+
+/** `maxCharacters`: of a piece. */
+function piecesOf(text: string, maxCharacters: number): Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  do {
+    const repeated = Math.min(from, repeatedCharacters);
+    const to = cutBefore(text, from + maxCharacters - repeated);
+    pieces.push({ text: text.slice(from - repeated, to), repeated });
+    from = to;
+  } while (from < text.length);
+  return pieces;
+}
+
+/** At a blank where there is one, and never between the halves of a character. */
+function cutBefore(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const blank = text.slice(at - cutSearchCharacters, at).search(/\s\S*$/);
+  if (blank >= 0) return at - cutSearchCharacters + blank + 1;
+  return /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
+}
+
+/** The whole of masked pieces; undefined where a mask reaches into what is repeated, so that it cannot be cut out. */
+function joinPieces(pieces: readonly Piece[], masked: readonly string[]): string | undefined {
+  let whole = '';
+  for (const [index, { text, repeated }] of pieces.entries()) {
+    const one = masked[index] ?? '';
+    const start = text.slice(0, repeated);
+    if (!one.startsWith(start)) return undefined;
+    whole += one.slice(repeated);
+  }
+  return whole;
 }

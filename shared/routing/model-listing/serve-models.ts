@@ -1,23 +1,27 @@
 // GET /v1/models and /v1/models/{id}: their own function behind the distribution, and routes of the chat function where there is none.
-
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
 import { type ConnectionList, type PlannedConnection, workspaceConnections } from '../../configuration/byok/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
 import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../../configuration/keys/index.ts';
 import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
 import type { WorkspaceDocument, WorkspaceReader } from '../../configuration/workspaces/index.ts';
-import { type ErrorFormat, okStatus } from '../../errors/index.ts';
+import { type ErrorFormat, fail, okStatus } from '../../errors/index.ts';
 import { brand, functionAliasPrefix } from '../../foundation/constants/index.ts';
 import { type Clock, instantOf } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type CredentialPlace, credentialPlaces } from '../../protocol/interfaces/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
-import type { FunctionModelObject } from '../../protocol/wire/index.ts';
+import type {
+  AnthropicModelObject,
+  AnthropicModelPage,
+  FunctionModelObject,
+  ModelListItem,
+  ModelObject,
+} from '../../protocol/wire/index.ts';
 import { failUnknownModel, isBillable } from '../planner/index.ts';
-import { toAnthropicModel, toAnthropicPage } from './anthropic-listing.ts';
-import { toProfilePage } from './bedrock-listing.ts';
 import { toGoogleModel, toGooglePage } from './google-listing.ts';
 import { findModel, type ListingInput, listModels } from './list-models.ts';
+import { pageOf } from './pages.ts';
 
 export interface ModelListingDependencies {
   readonly clock: Clock;
@@ -126,3 +130,102 @@ const serveListing =
     const body = JSON.stringify(await read(input, request, { form, id: pathParameters[0] ?? '' }));
     return { status: okStatus, headers: jsonHeaders, body, finish: async () => statistics.settled() };
   };
+
+// The list of models as clients of Amazon Bedrock read it: inference profiles, in pages.
+
+const pageSizes = { param: 'maxResults', fallback: 1_000, max: 1_000, zeroIsNone: false };
+
+/** As ListInferenceProfiles of @aws-sdk/client-bedrock has them. An id of the catalogue is the id of a profile. */
+interface ProfilePage {
+  readonly inferenceProfileSummaries: readonly object[];
+  readonly nextToken?: string;
+}
+
+const isServed = (model: ModelListItem): model is ModelObject =>
+  'apis' in model && model.apis?.includes('converse') === true;
+
+function toProfile({ id, display_name, created }: ModelObject): object {
+  const inferenceProfileArn = `arn:aws:bedrock:::inference-profile/${id}`;
+  const createdAt = instantOf(created * 1_000);
+  return {
+    inferenceProfileName: display_name,
+    inferenceProfileId: id,
+    inferenceProfileArn,
+    models: [{ modelArn: `arn:aws:bedrock:::foundation-model/${id}` }],
+    status: 'ACTIVE',
+    type: 'SYSTEM_DEFINED',
+    createdAt,
+    updatedAt: createdAt,
+  };
+}
+
+/** Throws invalid_request for a page that there cannot be. */
+function toProfilePage(models: readonly ModelListItem[], query: string): ProfilePage {
+  const parameters = new URLSearchParams(query);
+  const isOfAccount = (parameters.get('type') ?? parameters.get('typeEquals')) === 'APPLICATION';
+  const page = pageOf(isOfAccount ? [] : models.filter(isServed), {
+    size: { ...pageSizes, sent: parameters.get('maxResults') },
+    token: { param: 'nextToken', sent: parameters.get('nextToken') },
+  });
+  return {
+    inferenceProfileSummaries: page.models.map(toProfile),
+    ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),
+  };
+}
+
+// The list of models as clients of Anthropic's interface read it, in pages.
+
+const limitDefault = 20;
+const limitMax = 1_000;
+const msPerSecond = 1_000;
+
+function toAnthropicModel(model: ModelListItem): AnthropicModelObject {
+  const outputs = 'providers' in model ? model.providers.map((entry) => entry.max_output_tokens) : [];
+  return {
+    type: 'model',
+    id: model.id,
+    display_name: 'display_name' in model ? model.display_name : model.id,
+    created_at: instantOf(model.created * msPerSecond).replace(/\.\d+Z$/, 'Z'),
+    lifecycle: 'active',
+    line: null,
+    max_input_tokens: 'context_length' in model ? model.context_length : null,
+    max_tokens: outputs.length === 0 ? null : Math.max(...outputs),
+    capabilities: null,
+    deprecated_at: null,
+    retires_at: null,
+  };
+}
+
+/** Throws invalid_request for a page that there cannot be. */
+function toAnthropicPage(models: readonly ModelListItem[], query: string): AnthropicModelPage {
+  const parameters = new URLSearchParams(query);
+  const limit = readLimit(parameters.get('limit'));
+  const [after, before] = [placeOf(models, parameters, 'after_id'), placeOf(models, parameters, 'before_id')];
+  if (after !== undefined && before !== undefined) {
+    throw fail('invalid_request', { message: 'after_id and before_id exclude one another.' });
+  }
+  const end = before ?? models.length;
+  const start = before === undefined ? (after ?? -1) + 1 : Math.max(0, before - limit);
+  const page = models.slice(start, Math.min(start + limit, end));
+  return {
+    data: page.map(toAnthropicModel),
+    has_more: before === undefined ? start + page.length < models.length : start > 0,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+function readLimit(written: string | null): number {
+  if (written === null) return limitDefault;
+  const limit = /^\d{1,4}$/.test(written) ? Number(written) : 0;
+  if (limit >= 1 && limit <= limitMax) return limit;
+  throw fail('invalid_request', { message: `limit: must be a whole number from 1 to ${limitMax}.` });
+}
+
+function placeOf(models: readonly ModelListItem[], parameters: URLSearchParams, name: string): number | undefined {
+  const id = parameters.get(name);
+  if (id === null) return undefined;
+  const place = models.findIndex((model) => model.id === id);
+  if (place < 0) throw fail('invalid_request', { message: `${name}: is no id of this list.` });
+  return place;
+}

@@ -16,7 +16,6 @@ import { failUnsupported, failUntranslatable, supportsAll } from './features.ts'
 import { isBillable, type OrderInput, orderCandidates, probablyFits } from './order.ts';
 import { isUnderCap, overCapText } from './price-cap.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
-import { enforcedText, providersOf, undeclaredText } from './refusal-texts.ts';
 import { failUnknownModel, type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanInput extends OrderInput, VisibilityInput {
@@ -262,4 +261,42 @@ function failUnroutable(
     message: `No provider can serve the model now: the operator of this gateway has disabled ${[...disabled].join(', ')}.`,
     param,
   });
+}
+
+// Texts of refused plans: which policy or key is missing, and at which providers.
+
+const policyFields = ['zdr', 'data_collection', 'data_residency'] as const;
+type PolicyField = (typeof policyFields)[number];
+
+/** `zdr`, `data_collection deny`, `data_residency eu, us`. */
+function policyText(name: PolicyField, policy: PolicyOptions): string {
+  const value = policy[name];
+  return value === true ? name : `${name} ${[value].flat().join(', ')}`;
+}
+
+const providersOf = (candidates: readonly Candidate[]): string =>
+  [...new Set(candidates.map(({ provider }) => provider.id))].join(', ');
+
+/** Of candidates that all fail the policy: the fields that none declares, or all that apply where each is declared by some. */
+function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOptions, policy: PolicyOptions): string {
+  const isAsked = (name: PolicyField) =>
+    policy[name] !== undefined && policy[name] !== 'allow' && policy[name] !== false;
+  const applied = policyFields.filter(isAsked);
+  const missing = applied.filter(
+    (name) => !remaining.some(({ provider }) => satisfies(provider.data_policy, { [name]: policy[name] })),
+  );
+  const named = missing.length > 0 ? missing : applied;
+  const texts = named.map(
+    (name) => `${policyText(name, policy)} (of the ${requestPolicy[name] === undefined ? 'workspace' : 'request'})`,
+  );
+  const are = texts.length === 1 ? 'is' : 'are';
+  const together = missing.length > 0 ? '' : ' together';
+  return `No provider satisfies the data policy: ${texts.join(' and ')} ${are} not declared${together} by ${providersOf(remaining)}.`;
+}
+
+/** `member`: as a request names it, `provider.zdr`. */
+function enforcedText(member: string, enforced: PolicyOptions): string {
+  const name = policyFields.find((field) => member === `provider.${field}`);
+  const what = name === undefined ? 'a data policy' : policyText(name, enforced);
+  return `${member}: the workspace enforces ${what}.`;
 }

@@ -1,10 +1,10 @@
 // The items of a file as one transaction sees them: its own writes, then items kept in memory, then the rows. Its
 // writes go into the file at its end, each item once.
 import type { DatabaseSync } from 'node:sqlite';
+import { createCache } from '../../foundation/cache/index.ts';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Item } from '../store/index.ts';
-import { addressText, createHotItems } from './hot-items.ts';
 import { readItem, writeItem } from './stored-item.ts';
 import { createTableRows, type RowAddress, type TableRows } from './table-rows.ts';
 
@@ -180,4 +180,36 @@ function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
   for (const each of Object.values(value)) frozen(each);
   return Object.freeze(value);
+}
+
+// Items as they were last read or written here. They equal the file's as long as no other process has written to it,
+// which a number of SQLite's shows.
+
+/** Characters of their texts: some thousand accounts and keys with their reservations. */
+const charactersMax = 8 * 1024 * 1024;
+/** A larger one is read again: it would displace many. */
+const itemMaxCharacters = 64 * 1024;
+
+const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0${key}\0${sortKey}`;
+
+function createHotItems(database: DatabaseSync, isShared: boolean) {
+  const items = createCache<Item>({ sizeMax: charactersMax });
+  const versionStatement = database.prepare('PRAGMA data_version');
+  let version: unknown;
+
+  return {
+    /** Called before they are used: forgets them where another process wrote. */
+    check(): void {
+      if (!isShared) return;
+      const now = versionStatement.get()?.data_version;
+      if (now !== version) items.clear();
+      version = now;
+    },
+    get: (address: string): Item | undefined => items.get(address),
+    set(address: string, item: Item, characters: number): void {
+      if (characters > itemMaxCharacters) items.delete(address);
+      else items.set(address, item, { size: characters });
+    },
+    delete: (address: string): void => void items.delete(address),
+  };
 }

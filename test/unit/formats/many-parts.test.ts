@@ -27,7 +27,7 @@ import { responseSettings } from '../../../shared/protocol/interfaces/responses/
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
 import { createEnvelopes, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
-import { geminiEvents } from '../../../shared/routing/formats/hub/targets/gemini-events.ts';
+import { geminiEvents } from '../../../shared/routing/formats/hub/targets/generate-content-target.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
 import { ruledMessages, rulesOf } from '../../../shared/routing/formats/target-rules/index.ts';

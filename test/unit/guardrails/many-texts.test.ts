@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { commonSettings, textsOfRequest, withTexts } from '../../../shared/protocol/interfaces/model-texts.ts';
 import { scanJson } from '../../../shared/protocol/wire/index.ts';
-import { unescapeInTurns } from '../../../shared/routing/guardrails/call-arguments.ts';
+import { unescapeInTurns } from '../../../shared/routing/guardrails/check-texts.ts';
 import { gather } from '../../../shared/routing/guardrails/guard.ts';
 import { inTurns } from '../../support/in-turns.ts';
 

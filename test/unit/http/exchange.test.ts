@@ -11,8 +11,8 @@ import {
   readCorrelation,
   toGatewayRequest,
 } from '../../../shared/protocol/http/index.ts';
+import { unreadSink } from '../../../shared/protocol/http/node-exchange.ts';
 import { readPlainBody } from '../../../shared/protocol/http/plain-body.ts';
-import { unreadSink } from '../../../shared/protocol/http/unread-sink.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
 import { anyText } from '../../support/any-text.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { recordOf } from '../../../shared/accounting/idempotency/idempotency-item.ts';
 import { fingerprint as fingerprintOf } from '../../../shared/accounting/idempotency/index.ts';
 import { type Claimant, judge } from '../../../shared/accounting/idempotency/record.ts';
+import { recordOf } from '../../../shared/accounting/idempotency/record-store.ts';
 import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';

@@ -10,7 +10,7 @@ import {
 import { chatMembers } from '../../../shared/protocol/interfaces/chat-completions/translation/chat-call.ts';
 import { isListedTool } from '../../../shared/protocol/interfaces/dearer-features.ts';
 import { isListedBlock } from '../../../shared/protocol/interfaces/messages/block-types.ts';
-import { readHubNeeds as messageNeeds } from '../../../shared/protocol/interfaces/messages/message-hub-needs.ts';
+import { readHubNeeds as messageNeeds } from '../../../shared/protocol/interfaces/messages/read-messages-request.ts';
 import {
   messageMembers,
   thinkingTypes,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
-import { runBounded } from '../../../shared/protocol/json-schema/bounded-run.ts';
+import { runBounded } from '../../../shared/protocol/json-schema/check.ts';
 import { checkAnswer, checkResponseSchema, checkValue } from '../../../shared/protocol/json-schema/index.ts';
 import {
   type ConformanceCase,

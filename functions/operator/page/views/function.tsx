@@ -1,21 +1,24 @@
 // One stored function: its revisions with their texts, two of them compared, test cases run, a new one published.
 import { useState } from 'preact/hooks';
+import { compareLines } from '../../../../shared/foundation/lines/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
-import type { ShownFunction } from '../connection/documents.ts';
+import { runCases } from '../connection/cases-run.ts';
+import type { Cases, ShownFunction } from '../connection/documents.ts';
 import { changeFunction, type FunctionAction } from '../connection/function-changes.ts';
 import { useManaged } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
+import { useBaseUrl } from '../connection/settings.ts';
 import { Button } from '../parts/button.tsx';
+import { Field } from '../parts/field.tsx';
 import { ChoiceFilter } from '../parts/filters.tsx';
+import { Form, formValues } from '../parts/form.tsx';
 import { none } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
-import { Table, type TableColumn, textColumn } from '../parts/table.tsx';
+import { countColumn, Table, type TableColumn, textColumn } from '../parts/table.tsx';
 import { Time, timeOrNone } from '../parts/time.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { DisableFunction } from './disable-function.tsx';
-import { CaseResults } from './function-cases.tsx';
 import { PublishRevision } from './publish-revision.tsx';
-import { RevisionText } from './revision-text.tsx';
 
 type Revision = ShownFunction['revisions'][number];
 /** `activates`: the revision serves once its cases were passed. */
@@ -181,5 +184,89 @@ const Actions = ({ revision, active, isRunning, activate, runCases }: ActionsPro
         onClick={() => (isTestedFirst ? runCases(id, true) : activate(id))}
       />
     </span>
+  );
+};
+
+// The texts of two revisions as one, with the lines that only the first has, or only the second.
+
+const marks = { same: ' ', removed: '−', added: '+' } as const;
+
+const RevisionText = ({
+  left = '',
+  right = '',
+}: {
+  readonly left?: string | undefined;
+  readonly right?: string | undefined;
+}) => {
+  const lines = compareLines(left.trimEnd().split('\n'), right.trimEnd().split('\n'));
+  return (
+    <pre class="compared">
+      {lines.map(({ kind, text }, at) => (
+        <span key={at} class={kind}>
+          {marks[kind]} {text}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
+  );
+};
+
+// Runs the test cases of a revision with an API key of its workspace, and shows how each was judged.
+
+type Case = Cases['cases'][number];
+
+interface CaseResultsProperties {
+  readonly workspace: string;
+  readonly functionId: string;
+  readonly revision: string;
+  /** Set where it becomes active once the cases passed. */
+  readonly activates: boolean;
+  readonly qualified: () => void;
+}
+
+const CaseResults = ({ workspace, functionId, revision, activates, qualified }: CaseResultsProperties) => {
+  const baseUrl = useBaseUrl();
+  const [cases, setCases] = useState<Cases>();
+  const { isRunning, failure, run } = useRequests();
+  const start = async (form: HTMLFormElement) => {
+    const key = formValues(form).text('api-key');
+    setCases(undefined);
+    const judged = await run(() => runCases({ workspace, functionId, revision, baseUrl, key }, setCases));
+    if (judged?.is_qualified) qualified();
+  };
+  return (
+    <section aria-label={`Cases of ${revision}`}>
+      <h2>Cases of {revision}</h2>
+      <Form class="filters" submit={start}>
+        <Field title={`API key of ${workspace}`}>
+          <input name="api-key" type="password" required autocomplete="off" placeholder="sk-gw-…" />
+        </Field>
+        <button type="submit" class="main" disabled={isRunning}>
+          Run
+        </button>
+      </Form>
+      <p class="muted">
+        The calls are real, and cost what they cost. Once all cases pass, the revision{' '}
+        {activates ? 'serves' : 'may be activated'}.
+      </p>
+      <Failure failure={failure} />
+      {cases && (
+        <div aria-busy={isRunning}>
+          {cases.is_qualified && <p role="status">All cases passed: {revision} is qualified.</p>}
+          <Table
+            caption="Cases"
+            rows={cases.cases}
+            keyOf={({ number }) => String(number)}
+            empty="This revision has no cases."
+            columns={[
+              countColumn<Case>('Case', ({ number }) => number),
+              textColumn<Case>('Result', ({ state }) => state),
+              textColumn<Case>('Why', ({ problem }) => problem),
+              textColumn<Case>('Answer', ({ answer }) => answer),
+            ]}
+          />
+        </div>
+      )}
+    </section>
   );
 };

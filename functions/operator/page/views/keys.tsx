@@ -1,17 +1,34 @@
 // API keys: made, changed and revoked. The text of a key is shown once, after it was made.
+
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import type { WrittenBody } from '../../../../shared/configuration/management/index.ts';
+import {
+  keySettings,
+  listedCounts,
+  type Setting,
+  type SettingRows,
+} from '../../../../shared/configuration/settings/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
-import type { Key, NewKey } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
-import { useRights } from '../connection/session-rights.ts';
+import type { Choices, Key, NewKey } from '../connection/documents.ts';
+import { manage, useManaged } from '../connection/management.ts';
+import { useChoices, useRights, useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
-import { CheckField } from '../parts/field.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { CheckField, Choice, TextField } from '../parts/field.tsx';
 import { changeAddress, Search, searchOf } from '../parts/filters.tsx';
+import { FormDialog, formValues } from '../parts/form.tsx';
+import { LastAlert } from '../parts/last-alert.tsx';
+import { LatelyUsed } from '../parts/lately-used.tsx';
+import { Link } from '../parts/link.tsx';
+import { exactUsd } from '../parts/money.ts';
 import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
-import { RevokeKey, RotateKey } from './end-key.tsx';
-import { type KeyTask, keyColumns, keyTitle } from './key-columns.tsx';
-import { KeyForm } from './key-form.tsx';
+import { changedSettings, SettingFields } from '../parts/setting-fields.tsx';
+import { count, none, tagPairs, time } from '../parts/shown-values.ts';
+import { sizeOf, type TableColumn, textColumn } from '../parts/table.tsx';
+import { timeOrNone } from '../parts/time.tsx';
+import { useRequests } from '../parts/use-requests.ts';
 
 export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const rights = useRights();
@@ -83,5 +100,243 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
       )}
       {task?.kind === 'revoke' && <RevokeKey apiKey={task.key} close={() => setTask(undefined)} done={done} />}
     </>
+  );
+};
+
+// A key ends: at once, or after another one has taken its place.
+
+interface EndKeyProperties {
+  readonly apiKey: Key;
+  readonly close: () => void;
+}
+
+const graces = { '0s': 'at once', '1h': 'after an hour', '24h': 'after a day', '7d': 'after a week' };
+
+const RotateKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: (newKey: NewKey) => void }) => {
+  const requests = useRequests();
+  const rotate = async (form: HTMLFormElement) => {
+    const body = { grace: formValues(form).text('grace') };
+    const answer = await requests.run(() => manage('POST /keys/{public_id}/rotate', { names: apiKey, body }));
+    if (answer !== undefined) done(answer.data);
+  };
+  return (
+    <FormDialog
+      title={`Rotate key ${keyTitle(apiKey)}?`}
+      close={close}
+      submit={rotate}
+      requests={requests}
+      send="Rotate"
+      leave="Keep it"
+    >
+      <p>A new key of this name and with these limits is made and shown once. Both work until the former one ends.</p>
+      <Choice title="The former key ends" name="grace" initial="24h" options={Object.entries(graces)} />
+    </FormDialog>
+  );
+};
+
+const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: () => void }) => (
+  <ConfirmDialog
+    title={`Revoke key ${keyTitle(apiKey)}?`}
+    act="Revoke"
+    send={() => manage('PATCH /keys/{public_id}', { names: apiKey, body: { status: 'revoked' } })}
+    close={close}
+    done={done}
+  >
+    <p>Clients with key {keyTitle(apiKey)} are refused from their next request on.</p>
+    {apiKey.owner !== null && <p>It belongs to {apiKey.owner}.</p>}
+    <LatelyUsed of={{ key: apiKey.public_id }} />
+  </ConfirmDialog>
+);
+
+// The form that makes a key, or changes one. An empty field means no such limit, or the highest that the workspace allows.
+
+interface KeyFormProperties {
+  /** Undefined when the form makes a key. */
+  readonly changed?: Key;
+  readonly close: () => void;
+  readonly saved: (key: Key | NewKey) => void;
+}
+
+const ofMembers: SettingRows = Object.fromEntries(
+  Object.entries<Setting>(keySettings).filter(([, { role }]) => role === undefined),
+);
+
+const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
+  const requests = useRequests();
+  // A person makes keys of their own where they are a member.
+  const rights = useRights();
+  const workspaces = useWorkspaceNames(rights.isPerson ? 'member' : 'editor');
+  const choices = useChoices();
+  const [chosen, setChosen] = useState<string>();
+  const workspace = changed?.workspace ?? chosen ?? workspaces[0];
+  const isEditor = rights.holds('editor', workspace);
+  const rows = isEditor ? keySettings : ofMembers;
+  const bounds = isEditor ? undefined : choices.member_keys.find((one) => one.workspace === workspace);
+  const save = async (form: HTMLFormElement) => {
+    const { text } = formValues(form);
+    const [name, settings] = [text('name'), changedSettings(rows, form, changed)];
+    const body = name === changed?.name ? settings : { name, ...settings };
+    const send = () =>
+      changed === undefined
+        ? manage('POST /keys', { body: { workspace: text('workspace'), ...body } as WrittenBody<'POST /keys'> })
+        : manage('PATCH /keys/{public_id}', { names: changed, body });
+    const answer = await requests.run<{ readonly data: Key | NewKey }>(send);
+    if (answer !== undefined) saved(answer.data);
+  };
+  return (
+    <FormDialog
+      title={changed === undefined ? 'Make a key' : `Change key ${keyTitle(changed)}`}
+      close={close}
+      submit={save}
+      requests={requests}
+      send={changed === undefined ? 'Make the key' : 'Save'}
+    >
+      {changed === undefined && (
+        <Choice
+          title="Workspace"
+          name="workspace"
+          required
+          options={workspaces}
+          value={workspace ?? ''}
+          choose={setChosen}
+        />
+      )}
+      {bounds && <RemainingKeys {...bounds} isNew={changed === undefined} />}
+      <TextField title="Name" name="name" required maxLength={64} initial={changed?.name} autocomplete="off" />
+      <SettingFields rows={rows} stored={changed} choices={choices} bounds={boundsOf(bounds?.bounds)} />
+    </FormDialog>
+  );
+};
+
+type MemberKeys = Choices['member_keys'][number];
+
+/** How many keys the person may still make, which a change of one does not use. */
+const RemainingKeys = ({ workspace, bounds, left, isNew }: MemberKeys & { readonly isNew: boolean }) => {
+  if (bounds === null)
+    return <p class="note">Members make no keys in workspace {workspace}: an owner can change it.</p>;
+  return (
+    <p class="note">
+      {isNew &&
+        `You may make ${count(left)} more of ${count(bounds.max)} ${bounds.max === 1 ? 'key' : 'keys'} in workspace ${workspace}. `}
+      The limits in the fields are the highest that it allows you; an empty field takes them.
+    </p>
+  );
+};
+
+/** By the settings of a key. */
+function boundsOf(bounds: MemberKeys['bounds'] | undefined): Readonly<Record<string, string>> {
+  if (!bounds) return {};
+  const { max: _ofKeys, expires_in: validity, ...limits } = bounds;
+  const written = Object.entries({ ...limits, expires_at: validity && `${validity} from now` });
+  return Object.fromEntries(written.flatMap(([name, limit]) => (limit === null ? [] : [[name, String(limit)]])));
+}
+
+// Columns of a list of keys: the current state of each, and its actions.
+
+type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' | 'rotate'; readonly key: Key };
+
+const keyColumns = (
+  setTask: (task: KeyTask) => void,
+  mayChange: (key: Key) => boolean,
+  /** Cost of the calls of a key in the last 24 hours; undefined while they are counted. */
+  lately: (key: Key) => string | undefined,
+): readonly TableColumn<Key>[] => [
+  {
+    title: 'Name',
+    value: ({ name }) => name,
+    show: ({ name, public_id }) => (
+      <span class="lines">
+        <Link view="calls" parameters={{ key: public_id }} text={name} />
+        <code class="muted">{public_id}</code>
+      </span>
+    ),
+  },
+  {
+    title: 'Workspace',
+    value: ({ workspace }) => workspace,
+    show: ({ workspace, owner }) => (
+      <span class="lines">
+        {workspace}
+        {owner !== null && <span class="muted">{owner}</span>}
+      </span>
+    ),
+  },
+  { title: 'State', value: ({ state }) => state, show: (key) => <State apiKey={key} /> },
+  {
+    title: 'Spent',
+    isNumber: true,
+    value: ({ spent_usd }) => sizeOf(spent_usd),
+    amounts: (key) => [key.spent_usd, lately(key) ?? null],
+    show: (key, usd) => {
+      const { spent_usd, last_alert } = key;
+      const ofDay = lately(key);
+      return (
+        <span class="lines">
+          {usd(spent_usd)}
+          {ofDay !== undefined && <span class="muted">24 h: {usd(ofDay)}</span>}
+          <LastAlert of={`${last_alert?.percent} %`} alert={last_alert} />
+        </span>
+      );
+    },
+  },
+  { title: 'Limits', show: (key) => limitsOf(key) },
+  { title: 'Expires', value: ({ expires_at }) => expires_at, show: ({ expires_at }) => timeOrNone(expires_at) },
+  textColumn('Models', ({ models }) => (models === 'all' ? 'all' : models.join(', '))),
+  textColumn('Tags', ({ tags }) => tagPairs(tags) || null),
+  {
+    title: 'Actions',
+    show: (key) =>
+      key.state === 'revoked' || !mayChange(key) ? (
+        none
+      ) : (
+        <span class="actions">
+          <Button
+            text="Change"
+            label={`Change key ${keyTitle(key)}`}
+            onClick={() => setTask({ kind: 'change', key })}
+          />
+          {key.state === 'active' && (
+            <Button
+              text="Rotate"
+              label={`Rotate key ${keyTitle(key)}`}
+              onClick={() => setTask({ kind: 'rotate', key })}
+            />
+          )}
+          <Button
+            text="Revoke"
+            kind="danger"
+            label={`Revoke key ${keyTitle(key)}`}
+            onClick={() => setTask({ kind: 'revoke', key })}
+          />
+        </span>
+      ),
+  },
+];
+
+/** Names of keys are unique in a workspace alone. */
+const keyTitle = ({ name, workspace }: Pick<Key, 'name' | 'workspace'>): string => `${name} of ${workspace}`;
+
+function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): ComponentChildren {
+  const limits = [
+    spend_limit_usd !== null && `${exactUsd(spend_limit_usd)} ${spend_limit_reset ?? ''}`.trim(),
+    ...listedCounts(keySettings).map(({ name, listed }) => key[name] !== null && `${count(key[name])} ${listed}`),
+  ].filter((limit) => limit !== false);
+  if (limits.length === 0) return none;
+  return (
+    <span class="lines">
+      {limits.map((limit) => (
+        <span key={limit}>{limit}</span>
+      ))}
+    </span>
+  );
+}
+
+/** A word with a mark other than its colour, and details on hover. */
+const State = ({ apiKey: { state, expires_at, replaced_by } }: { readonly apiKey: Key }) => {
+  const why = state === 'ending' ? `${replaced_by} takes its place; ends ${time(expires_at)}` : undefined;
+  return (
+    <span class={`state ${state === 'active' ? 'serving' : state}`} title={why}>
+      {state}
+    </span>
   );
 };

@@ -1,6 +1,6 @@
 // Spend, calls, failures and latency over time, and who they belong to.
 import { useMemo } from 'preact/hooks';
-import { sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
+import { type Parameters, sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
 import type { CallTotals, Overview } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
@@ -9,10 +9,9 @@ import { ChoiceFilter, TimeRange } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { amountText, usd, usdAlike } from '../parts/money.ts';
 import { Plot, type PlotLine } from '../parts/plot.tsx';
-import { count, duration, hasByok, share, spendOf, time } from '../parts/shown-values.ts';
+import { count, duration, hasByok, milliseconds, none, share, spendOf, time } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
-import { countColumn } from '../parts/table.tsx';
-import { Groups } from './overview-groups.tsx';
+import { amountColumn, countColumn, Table, type TableColumn } from '../parts/table.tsx';
 
 export const OverviewView = ({ address }: { readonly address: ViewAddress }) => {
   const since = sinceOf(address);
@@ -166,3 +165,61 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
     </div>
   );
 };
+
+// Who the calls of an overview belong to: one table for each way to group them, whose rows lead to their calls.
+
+interface Group extends CallTotals {
+  readonly name: string | null;
+  /** Workspace of a key. */
+  readonly of?: string;
+  readonly filter: Parameters;
+}
+
+interface GroupsProperties<Row extends Group> {
+  readonly by: string;
+  readonly rows: readonly Row[];
+  readonly since: string;
+  /** How often each was called. */
+  readonly columns?: readonly TableColumn<Row>[];
+}
+
+const callColumns: readonly TableColumn<Group>[] = [
+  countColumn('Calls', ({ calls }) => calls),
+  countColumn('Failed', ({ failed }) => failed),
+  countColumn('Refused', ({ refused }) => refused),
+];
+
+function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: GroupsProperties<Row>) {
+  const name: TableColumn<Row> = {
+    title: `${by.slice(0, 1).toUpperCase()}${by.slice(1)}`,
+    value: (row) => row.name,
+    show: (row) =>
+      row.name === null ? (
+        none
+      ) : (
+        <span class="lines">
+          <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />
+          {row.of !== undefined && <span class="muted">of {row.of}</span>}
+        </span>
+      ),
+  };
+  const figures: readonly TableColumn<Row>[] = [
+    amountColumn('Spend', (row) => amountText(spendOf(row))),
+    ...(rows.some(hasByok) ? [amountColumn<Row>('BYOK', ({ byok_cost_usd }) => byok_cost_usd)] : []),
+    countColumn('Tokens', ({ tokens }) => tokens),
+    { title: 'p50', isNumber: true, value: ({ p50_ms }) => p50_ms, show: ({ p50_ms }) => milliseconds(p50_ms) },
+    { title: 'p95', isNumber: true, value: ({ p95_ms }) => p95_ms, show: ({ p95_ms }) => milliseconds(p95_ms) },
+  ];
+  return (
+    <>
+      <h2>By {by}</h2>
+      <Table
+        caption={`Calls by ${by}`}
+        columns={[name, ...columns, ...figures]}
+        rows={rows}
+        keyOf={({ filter }) => JSON.stringify(filter)}
+        empty={`No ${by} was called.`}
+      />
+    </>
+  );
+}

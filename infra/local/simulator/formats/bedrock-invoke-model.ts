@@ -2,9 +2,24 @@
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
+import { pngOf } from '../png.ts';
 import { converse } from './bedrock-converse.ts';
-import { canvasJson, isCanvas, readCanvas } from './nova-canvas.ts';
 import { vectorOf } from './openai-embeddings.ts';
+
+const imagesMax = 5;
+const promptMaxCharacters = 1_024;
+
+const isCanvas = (body: unknown): body is CanvasBody => {
+  const { taskType } = (body ?? {}) as Partial<CanvasBody>;
+  return taskType === 'TEXT_IMAGE' || taskType === 'IMAGE_VARIATION';
+};
+
+const promptOf = ({ textToImageParams, imageVariationParams }: CanvasBody): string =>
+  (textToImageParams ?? imageVariationParams)?.text ?? '';
+
+const canvasJson = (body: CanvasBody, { choices }: SimulatedCompletion): object => ({
+  images: choices.map((_choice, at) => pngOf(`${promptOf(body)} ${at}`).toString('base64')),
+});
 
 interface Titan {
   readonly inputText: string;
@@ -87,3 +102,27 @@ export const invokeModel: SimulatorFormat = {
   frames: () => [],
   errorFrames: () => [],
 };
+
+// The images of Nova Canvas: from a text, or as a variation of images.
+
+interface CanvasBody {
+  readonly taskType: 'TEXT_IMAGE' | 'IMAGE_VARIATION';
+  readonly textToImageParams?: { readonly text?: string };
+  readonly imageVariationParams?: { readonly text?: string; readonly images?: readonly string[] };
+  readonly imageGenerationConfig?: { readonly numberOfImages?: number; readonly quality?: string };
+}
+
+function readCanvas(model: string, body: CanvasBody): ModelRequest | string {
+  const text = promptOf(body);
+  const { numberOfImages = 1, quality = 'standard' } = body.imageGenerationConfig ?? {};
+  const images = body.imageVariationParams?.images?.length ?? 1;
+  const isGood =
+    text !== '' &&
+    text.length <= promptMaxCharacters &&
+    numberOfImages <= imagesMax &&
+    images >= 1 &&
+    images <= imagesMax &&
+    ['standard', 'premium'].includes(quality);
+  if (!isGood) return 'Malformed input request, please reformat your input and try again.';
+  return { ...plainRequest, model, choiceCount: numberOfImages, turns: [{ role: 'user', text }] };
+}

@@ -2,30 +2,46 @@
 // checks; `raw` keeps every field as it was sent, because unused ones reach the provider unchanged.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
+import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
 import {
+  type AbilityName,
+  type CallSize,
   checkMembers,
+  type Feature,
+  findMember,
+  isJsonObject,
   type JsonObject,
   JsonText,
   jsonTextOf,
+  type RequestNeeds,
   readProviderPreferences,
   withPlainNumbers,
 } from '../../wire/index.ts';
 import {
+  boundedByContext,
+  bringsInput,
+  claudeToolTokens,
+  dearerFeatures,
+  dearerTools,
   hubMembers,
+  type Media,
   membersOf,
+  openAiUsualTiers,
+  openImageMeasure,
   orFault,
   otherCaseCheck,
   providerStateIn,
   readMembers,
   readModels,
   refuseDoubles,
+  retentionMember,
   stateMemberShapes,
   stateMessageShapes,
   statePartShapes,
+  sumOfMedia,
   surchargeFields,
   toolShape,
 } from '../index.ts';
-import { callSizeOf } from './call-size.ts';
 import {
   type ChatMembers,
   type ChatRequest,
@@ -36,7 +52,6 @@ import {
 } from './chat-request.ts';
 import { gatewayMembers } from './gateway-members.ts';
 import { readHubNeeds } from './hub-needs.ts';
-import { readNeeds } from './read-needs.ts';
 import { schemaCheckOf } from './schema-check.ts';
 import { toUpstreamBody } from './upstream-body.ts';
 import { openChunkWriter, writeAnswer } from './write-answer.ts';
@@ -146,3 +161,121 @@ function readResponseSchema(body: CheckedBody): unknown {
   const carried = { code: 'invalid_response_schema', prefix: ['response_format', 'json_schema'] } as const;
   return checkMembers(schemaCarrier, body.response_format.json_schema, carried).schema;
 }
+
+// Input and output sizes of a chat completion.
+
+function callSizeOf(request: ChatMembers): CallSize {
+  const { raw, maxOutputTokens, isOutputOpen, namesNoBound, choices, responseSchema, providerState } = request;
+  const json = request.text();
+  const { tokens, dataCharacters, isElsewhere } = mediaOf(request);
+  return {
+    maxOutputTokens,
+    isOutputOpen,
+    namesNoBound,
+    choices,
+    predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
+    textBytes: json.compactBytes - dataCharacters,
+    // Input that the provider stores counts too, and only the context bounds it.
+    mediaTokens: bringsInput(providerState) ? undefined : tokens,
+    claudeToolTokens: claudeToolTokens(raw.tools ?? raw.functions, asksForJson(raw.response_format)),
+    hasMediaElsewhere: isElsewhere,
+    contexts: 1,
+    answersMax: responseSchema === undefined ? 1 : chargedAnswersMax,
+  };
+}
+
+const asksForJson = (format: unknown): boolean => isJsonObject(format) && format.type !== 'text';
+
+function bytesOfMember(json: JsonText, name: string): number {
+  const member = findMember(json, name);
+  return member === undefined ? 0 : Buffer.byteLength(json.slice(member));
+}
+
+// The media of a chat-completions request.
+
+const mediaOf = ({ raw }: Pick<ChatMembers, 'raw'>): Media => sumOfMedia(mediaIn(raw.messages));
+
+function* mediaIn(messages: unknown): Generator<Media> {
+  const measure = openImageMeasure();
+  for (const message of Array.isArray(messages) ? messages : []) {
+    if (!isJsonObject(message)) continue;
+    // An assistant message that refers to its audio brings it into the context again.
+    if (isJsonObject(message.audio)) yield boundedByContext;
+    for (const part of Array.isArray(message.content) ? message.content : []) {
+      if (!isTextPart(part)) yield imageOf(part, measure) ?? boundedByContext;
+    }
+  }
+}
+
+const isTextPart = (part: unknown): boolean => isJsonObject(part) && (part.type === 'text' || part.type === 'refusal');
+
+function imageOf(part: unknown, measure: ReturnType<typeof openImageMeasure>): Media | undefined {
+  if (!isJsonObject(part) || part.type !== 'image_url') return undefined;
+  const { url, detail } = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url, detail: undefined };
+  return typeof url === 'string' ? measure({ url, detail }) : undefined;
+}
+
+// Features that a chat completion needs, and the fields that ask for them.
+
+/** Only a real use counts: an empty list of tools or a `tool_choice` alone reaches the provider unchanged. */
+function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
+  const format = isJsonObject(raw.response_format) ? raw.response_format.type : undefined;
+  const abilities: Record<AbilityName, string | false | undefined> = {
+    tools: firstOf([isFilled(raw.tools), 'tools'], [isFilled(raw.functions), 'functions']),
+    vision: pathOfPart(raw.messages, ['image_url', 'input_image']),
+    audio:
+      pathOfPart(raw.messages, ['input_audio']) ??
+      firstOf([isJsonObject(raw.audio), 'audio'], [includesAudio(raw.modalities), 'modalities']),
+    json_mode: format === 'json_object' && 'response_format',
+    streaming: stream && 'stream',
+  };
+  const isBestOf = isSent(raw.best_of) && !isAtMost(raw.best_of, choices);
+  const features: Feature[] = [
+    ...neededOf(abilities).map(([name, member]) => ({ name, member })),
+    ...dearerFeatures(raw, { usualTiers: openAiUsualTiers }),
+    ...(isBestOf ? [{ extra: 'best_of', member: 'best_of' } as const] : []),
+    ...dearerTools(raw.tools, (index) => `tools[${index}]`),
+  ];
+  const storingMember = (raw.store ?? false) === false ? retentionMember(raw) : 'store';
+  const schemaMember = format === 'json_schema' ? 'response_format' : undefined;
+  return { features, schemaMember, storingMember, promptBytes: promptBytesOf(raw.messages) };
+}
+
+const neededOf = (
+  memberByAbility: Readonly<Record<AbilityName, string | false | undefined>>,
+): [AbilityName, string][] =>
+  Object.entries(memberByAbility).filter((one): one is [AbilityName, string] => typeof one[1] === 'string');
+
+const firstOf = (...choices: readonly (readonly [boolean, string])[]): string | undefined =>
+  choices.find(([isAsked]) => isAsked)?.[1];
+
+const isSent = (value: unknown): boolean => value !== undefined && value !== null;
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const isAtMost = (value: unknown, max: number): boolean => typeof value === 'number' && value <= max;
+
+const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes('audio');
+
+/** The first part of one of these types in the messages. */
+function pathOfPart(messages: unknown, types: readonly unknown[]): string | undefined {
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    const content = isJsonObject(message) && Array.isArray(message.content) ? message.content : [];
+    const part = content.findIndex((one) => isJsonObject(one) && types.includes(one.type));
+    if (part >= 0) return `messages[${index}].content[${part}]`;
+  }
+  return undefined;
+}
+
+function promptBytesOf(messages: unknown): number {
+  if (!Array.isArray(messages)) return 0;
+  return messages.reduce<number>(
+    (sum, message) => sum + (isJsonObject(message) ? contentBytes(message.content) : 0),
+    0,
+  );
+}
+
+function contentBytes(content: unknown): number {
+  if (!Array.isArray(content)) return textBytes(content);
+  return content.reduce<number>((sum, part) => sum + (isJsonObject(part) ? textBytes(part.text) : 0), 0);
+}
+
+const textBytes = (text: unknown): number => (typeof text === 'string' ? Buffer.byteLength(text) : 0);

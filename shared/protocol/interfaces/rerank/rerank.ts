@@ -1,5 +1,6 @@
 // The interface of reranking, in Cohere's form: a query and documents in, their order with scores out.
 import * as z from 'zod/mini';
+import { fail } from '../../../errors/index.ts';
 import {
   findMember,
   hasCounts,
@@ -19,8 +20,16 @@ import {
   scanAnswer,
   withCostHeader,
 } from '../index.ts';
-import { readDocuments } from './document-sizes.ts';
-import { searchUnits } from './search-units.ts';
+
+const bad = (what: string, param = 'documents') => fail('invalid_request', { message: `documents: ${what}`, param });
+
+// Search units, in which reranking is billed: a query with up to a hundred documents is one; of a long document each part
+// counts as one (docs.cohere.com/docs/how-does-cohere-pricing-work, aws.amazon.com/bedrock/pricing, November 2026).
+const documentsPerUnit = 100;
+/** A document and the query, in tokens. */
+const partTokens = 500;
+/** However long the query is. */
+const partTokensMin = 100;
 
 const count = z.nullish(z.int().check(z.minimum(1)));
 const rerankSchema = z.looseObject({
@@ -122,4 +131,44 @@ function readUsage(usage: unknown): UsageReport | undefined {
   const output = toCount(usage.output_tokens) ?? toCount(usage.completion_tokens) ?? (read === undefined ? read : 0);
   const tokens = { ...noTokens, input: read, output };
   return { tokens, requests: toCount(usage.search_units), members: usage };
+}
+
+interface Searched {
+  /** Bytes of each document. */
+  readonly sizes: readonly number[];
+  readonly queryBytes: number;
+}
+
+/** `bytesPerToken`: 1 for the most units that it can be, 4 for what it usually is. */
+function searchUnits({ sizes, queryBytes }: Searched, bytesPerToken: number): number {
+  const tokensOf = (bytes: number) => Math.ceil(bytes / bytesPerToken);
+  const partMax = Math.max(partTokensMin, partTokens - tokensOf(queryBytes));
+  const parts = sizes.reduce((sum, bytes) => sum + Math.max(1, Math.ceil(tokensOf(bytes) / partMax)), 0);
+  return Math.ceil(parts / documentsPerUnit);
+}
+
+// The documents of a request, measured in its text.
+
+interface DocumentSizes {
+  /** Bytes of each document. */
+  readonly sizes: readonly number[];
+  /** There are texts and objects among them. */
+  readonly isMixed: boolean;
+}
+
+/** Throws invalid_request. */
+function readDocuments(json: JsonText): DocumentSizes {
+  const [documents, again] = json.members().filter(({ name }) => name === 'documents');
+  if (again !== undefined) throw bad('stands twice');
+  if (documents === undefined) throw bad('is missing');
+  if (!json.isArray(documents.value)) throw bad('must be a list');
+  const sizes: number[] = [];
+  let texts = 0;
+  for (const item of json.inside(documents.value)) {
+    if (json.isString(item)) texts += 1;
+    else if (!json.isObject(item)) throw bad('must hold texts or objects', `documents[${sizes.length}]`);
+    sizes.push(Buffer.byteLength(json.slice(item)));
+  }
+  if (sizes.length === 0) throw bad('is empty');
+  return { sizes, isMixed: texts > 0 && texts < sizes.length };
 }

@@ -1,18 +1,63 @@
 // The interface of OpenAI's Responses, and what is asked beside it with the same input.
+
+import { GatewayError } from '../../../errors/index.ts';
+import { once } from '../../../foundation/cache/index.ts';
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { findMember, type JsonText, pick, type ReadAnswer, rewriteMembers } from '../../wire/index.ts';
 import {
   answerMaxBytes,
   type ClientInterface,
+  type ClientRequest,
+  claudeToolTokens,
   credentialPlaces,
+  estimateCount,
+  membersOf,
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
+  type RequestReading,
+  readErrorObject,
+  readInTurns,
   readTokenCount,
+  readUnscanned,
+  readUsageMember,
+  sizeOfCount,
+  sumOfMedia,
+  textBytesIn,
   vendorHeaders,
+  withoutGatewayMembers,
 } from '../index.ts';
-import { readCompactRequest, readInputTokensRequest } from './input-requests.ts';
-import { readResponse } from './response-answer.ts';
-import { openResponseReader } from './response-events.ts';
+import { withoutOwnItems } from './own-items.ts';
+import { brokenEnd, idsOf, itemShape, openResponseReader, readResponseUsage } from './response-events.ts';
+import { asksForJson, mediaIn, toolsOf } from './response-size.ts';
+import type { ResponsesBody } from './responses-body.ts';
 import { readResponsesRequest } from './responses-request.ts';
+
+const factsShape = membersOf({
+  id: {},
+  store: {},
+  object: {},
+  model: {},
+  status: {},
+  incomplete_details: membersOf({ reason: {} }),
+  error: membersOf({ code: {}, type: {}, message: {}, param: {} }),
+});
+
+const itemsShape = { items: itemShape };
+
+const readResponse = async (text: string): Promise<ReadAnswer> =>
+  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readResponseUsage);
+
+/** Names of fields without text of the model. */
+const structuralNames: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'role',
+  'status',
+  'encrypted_content',
+  'annotations',
+  'logprobs',
+]);
 
 export const responses: ClientInterface = {
   id: 'responses',
@@ -66,3 +111,89 @@ export const compact: ClientInterface = {
   operation: async () => (await import('./operation.ts')).compactOperation,
   playground: undefined,
 };
+
+// Reads a provider's response from JSON. Lenient: an object with a list as output is a response.
+async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+  const details = pick(json, 0, factsShape) as Record<string, unknown>;
+  const { object, model, status, error } = details;
+  if ((error ?? null) !== null) return { kind: 'error', error: { error } };
+  const broken = brokenEnd(details);
+  if (broken !== undefined) return { kind: 'error', error: broken };
+  if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
+  const output = findMember(json, 'output');
+  if (output === undefined || !json.isArray(output)) return { kind: 'unreadable' };
+  await nextStep();
+  const outputBytes = textBytesIn(json, output, structuralNames);
+  return {
+    kind: 'answer',
+    answer: {
+      text: json.text,
+      json,
+      usage: readResponseUsage(readUsageMember(json)),
+      outputBytes,
+      model: typeof model === 'string' ? model : undefined,
+      finishReasons: typeof status === 'string' ? [status] : undefined,
+      ...idsOf(details, pick(json, output, itemsShape) as unknown[]),
+    },
+  };
+}
+
+// Requests with the input of a response that ask for no response: a count of its tokens, and a shorter form of it.
+
+/** Never a stream, and nothing that later calls may name. */
+function readInput(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
+  const request = readResponsesRequest(json, reading);
+  if (request instanceof GatewayError) return request;
+  return {
+    ...request,
+    stream: false,
+    answerIs: 'unnamed',
+    outputBoundMember: undefined,
+    // Providers refuse fields that only a response has, so none is added.
+    upstreamBody({ model }) {
+      const rewrite = withoutOwnItems(json);
+      const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...rewrite.changes]);
+      return { text: rewriteMembers(json, changes, 0, rewrite.replaced), leftOut: rewrite.leftOut };
+    },
+    refusedStream: undefined,
+  };
+}
+
+function readInputTokensRequest(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
+  const request = readInput(json, reading);
+  if (request instanceof GatewayError) return request;
+  const body = request.raw as ResponsesBody;
+  // Measured with the size: the media of a long body are let go then.
+  const media = once(() => sumOfMedia(mediaIn(body)));
+  const toolTokens = () => claudeToolTokens(toolsOf(body), asksForJson(body.text));
+  return {
+    ...request,
+    interfaceId: 'input-tokens',
+    isOutputOpen: false,
+    needs: once(() => ({ ...request.needs(), storingMember: undefined })),
+    size: once(() => {
+      media();
+      return sizeOfCount(request.size());
+    }),
+    answerItself: (nextStep) =>
+      estimateCount(
+        { text: json.text, media: media(), toolTokens: toolTokens() },
+        { object: 'response.input_tokens' },
+        nextStep,
+      ),
+    writeAnswer: ({ text }) => ({ body: text, headers: {} }),
+  };
+}
+
+function readCompactRequest(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
+  const request = readInput(json, reading);
+  if (request instanceof GatewayError) return request;
+  return {
+    ...request,
+    interfaceId: 'compact',
+    isOutputOpen: true,
+    // There is no field to bound the output.
+    size: once(() => ({ ...request.size(), maxOutputTokens: undefined, isOutputOpen: true, namesNoBound: false })),
+    hubNeeds: () => [{ kind: 'compaction', member: 'input' }, ...request.hubNeeds()],
+  };
+}

@@ -1,12 +1,10 @@
 // How long a file of audio plays, found by a walk over its frames, packets or PCM data. What the file says of itself counts
 // only where it says more. Loaded with the first file.
 import { nextTurn } from '../../../foundation/time/index.ts';
-import { walkFlac } from './flac-length.ts';
 import { walkMp4 } from './mp4-length.ts';
 import { hidesFrames, walkFrames } from './mpeg-frames.ts';
-import { walkOgg } from './ogg-length.ts';
-import type { Walk } from './walk.ts';
-import { walkWav } from './wav-length.ts';
+import { opusSeconds, type PacketSeconds, vorbisSeconds } from './sound-packets.ts';
+import { stepsPerTurn, type Walk } from './walk.ts';
 import { walkWebm } from './webm-length.ts';
 
 /** A head that says more is wrong: no file of 25 MiB is longer, unless its packets are. */
@@ -64,3 +62,239 @@ function tagsEnd(bytes: Buffer): number {
   }
   return Math.min(end, bytes.length);
 }
+
+// WAV: samples of one size each.
+
+const firstChunk = 12;
+const chunkHeadBytes = 8;
+/** PCM, floats, A-law, µ-law: every other form may have any number of seconds in a byte. */
+const sampleForms = new Set([1, 3, 6, 7]);
+/** The form is in the first bytes of an identifier. */
+const extensible = 0xfffe;
+const extensibleBytes = 40;
+/** No recorder is faster. */
+const rateMax = 768_000;
+/** Written by what does not know the length yet. */
+const openLengthFrom = 0x7fff_0000;
+
+/** All that follows the head counts: decoders differ in where they end. */
+function* walkWav(bytes: Buffer): Walk {
+  let bytesPerSecond: number | undefined;
+  for (let at = firstChunk; at + chunkHeadBytes <= bytes.length; ) {
+    const name = bytes.toString('latin1', at, at + 4);
+    const length = bytes.readUInt32LE(at + 4);
+    const begin = at + chunkHeadBytes;
+    if (name === 'data') {
+      if (bytesPerSecond === undefined) return undefined;
+      return yield* lengthOf(bytes.subarray(begin), length, bytesPerSecond);
+    }
+    if (name === 'fmt ') {
+      if (bytesPerSecond !== undefined) return undefined;
+      bytesPerSecond = bytesPerSecondOf(bytes.subarray(begin, begin + length));
+      if (bytesPerSecond === undefined) return undefined;
+    }
+    at = begin + length + (length & 1);
+  }
+  return undefined;
+}
+
+function* lengthOf(samples: Buffer, length: number, bytesPerSecond: number): Walk {
+  if (yield* hidesFrames(samples)) return undefined;
+  const head = length < openLengthFrom ? length / bytesPerSecond : undefined;
+  return { walked: samples.length / bytesPerSecond, head };
+}
+
+/** The slowest of three: readers go by one of them or another. */
+function bytesPerSecondOf(chunk: Buffer): number | undefined {
+  const written = chunk.readUInt16LE(0);
+  const encoding = written === extensible && chunk.length >= extensibleBytes ? chunk.readUInt16LE(24) : written;
+  const [channels, rate] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4)];
+  const rates = [chunk.readUInt32LE(8), rate * chunk.readUInt16LE(12), (rate * channels * chunk.readUInt16LE(14)) / 8];
+  const slowest = Math.min(...rates);
+  return sampleForms.has(encoding) && rate <= rateMax && slowest > 0 ? slowest : undefined;
+}
+
+// Ogg: pages of packets, of one stream or several. Opus, Vorbis and FLAC play by their packets.
+
+interface Stream {
+  readonly secondsOf: PacketSeconds;
+  readonly isFlac?: boolean;
+  /** Of the positions that its pages say. */
+  readonly rate: number;
+  position: number;
+}
+
+const pageHeadBytes = 27;
+const continued = 1;
+const first = 2;
+const segmentMaxBytes = 255;
+/** Songs one behind the other, or a film's sound in some languages. */
+const streamsMax = 256;
+
+/** Every page counts, also one in another: a decoder that dislikes a page looks for the next within it. */
+function* walkOgg(bytes: Buffer): Walk {
+  const streams: Stream[] = [];
+  const bySerial = new Map<number, Stream>();
+  let [walked, steps, turn] = [0, 0, 1];
+  for (let at = 0; at >= 0; at = bytes.indexOf('OggS', at + 4, 'latin1')) {
+    if (at + pageHeadBytes > bytes.length) break;
+    const segments = bytes.subarray(at + pageHeadBytes, at + pageHeadBytes + (bytes[at + 26] ?? 0));
+    const begin = at + pageHeadBytes + segments.length;
+    const [flags = 0, serial] = [bytes[at + 5], bytes.readUInt32LE(at + 14)];
+    if (flags & first) {
+      const stream = streamOf(bytes.subarray(begin));
+      if (stream === undefined || streams.length === streamsMax) return undefined;
+      streams.push(stream);
+      bySerial.set(serial, stream);
+    }
+    const stream = bySerial.get(serial);
+    if (stream === undefined) return undefined;
+    walked += pageSeconds(bytes, begin, segments, { stream, isContinued: (flags & continued) !== 0 });
+    const position = bytes.readUInt32LE(at + 6) + bytes.readInt32LE(at + 10) * 2 ** 32;
+    stream.position = Math.max(stream.position, position);
+    steps += segments.length + 1;
+    // Pages that share their bytes with each other without an end.
+    if (steps > 2 * bytes.length) return undefined;
+    if (steps > turn * stepsPerTurn) {
+      turn += 1;
+      yield;
+    }
+  }
+  // A packet may have several frames.
+  const flacRates = streams.filter(({ isFlac }) => isFlac === true).map(({ rate }) => rate);
+  if (flacRates.length > 0) walked += yield* flacSeconds(bytes, Math.min(...flacRates));
+  return { walked, head: streams.reduce((sum, { position, rate }) => sum + position / rate, 0) };
+}
+
+interface Page {
+  readonly stream: Stream;
+  /** It begins with the rest of a packet that has counted. */
+  readonly isContinued: boolean;
+}
+
+function pageSeconds(bytes: Buffer, begin: number, segments: Buffer, { stream, isContinued }: Page): number {
+  let [seconds, at, length, isRest] = [0, begin, 0, isContinued];
+  for (let index = 0; index < segments.length; index += 1) {
+    const segment = segments[index] ?? 0;
+    length += segment;
+    if (segment === segmentMaxBytes && index + 1 < segments.length) continue;
+    if (!isRest && length > 0) seconds += stream.secondsOf(bytes, at);
+    at += length;
+    length = 0;
+    isRest = false;
+  }
+  return seconds;
+}
+
+const opusRate = 48_000;
+const silent: PacketSeconds = () => 0;
+
+/** By its first packet. */
+function streamOf(head: Buffer): Stream | undefined {
+  const name = head.toString('latin1', 0, 8);
+  if (name === 'OpusHead') return { secondsOf: opusPacket, rate: opusRate, position: 0 };
+  if (name.startsWith('\x01vorbis')) {
+    const seconds = vorbisSeconds(head);
+    // Packets of the head have an odd first byte.
+    const secondsOf: PacketSeconds = (bytes, at) => ((bytes[at] ?? 0) & 1 ? 0 : (seconds ?? 0));
+    return seconds === undefined ? undefined : { secondsOf, rate: head.readUInt32LE(12), position: 0 };
+  }
+  if (name.startsWith('\x7fFLAC')) {
+    const rate = flacRate(head.subarray(17));
+    return rate === 0 ? undefined : { secondsOf: silent, isFlac: true, rate, position: 0 };
+  }
+  // Pictures, and an index.
+  return /^(\x80theora|fishead\0)/.test(name)
+    ? { secondsOf: silent, rate: Number.POSITIVE_INFINITY, position: 0 }
+    : undefined;
+}
+
+const opusHead = Buffer.from('OpusHead');
+
+/** Packets of the head begin with the letter O, which as sound would be longer than a packet can be. */
+const opusPacket: PacketSeconds = (bytes, at) =>
+  bytes[at] === opusHead[0] && bytes.toString('latin1', at, at + 4) === 'Opus' ? 0 : opusSeconds(bytes, at);
+
+// FLAC: each frame has a head with a checksum, which says how many samples it plays, in however few bytes.
+
+const streamInfo = { at: 8, bytes: 34 };
+const frameRates = [
+  ...[undefined, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000],
+];
+
+function* walkFlac(bytes: Buffer): Walk {
+  const info = bytes.subarray(streamInfo.at, streamInfo.at + streamInfo.bytes);
+  const rate = flacRate(info);
+  if (rate === 0 || !isFirstOfItsKind(bytes)) return undefined;
+  const head = ((info.readUInt8(13) & 15) * 2 ** 32 + info.readUInt32BE(14)) / rate;
+  return { walked: yield* flacSeconds(bytes, rate), head };
+}
+
+const lastBlock = 0x80;
+
+/** Whether what describes the stream comes first, and no second time. */
+function isFirstOfItsKind(bytes: Buffer): boolean {
+  for (let at = 4, count = 0; at + 4 <= bytes.length; count += 1) {
+    const type = bytes[at] ?? 0;
+    if ((type & ~lastBlock) === 0 ? count > 0 : count === 0) return false;
+    if (type & lastBlock) return true;
+    at += 4 + bytes.readUIntBE(at + 1, 3);
+  }
+  return false;
+}
+
+/** Counts every head, wherever it is: a decoder finds no other frames. */
+function* flacSeconds(bytes: Buffer, rate: number): Generator<void, number> {
+  let [seconds, steps] = [0, 0];
+  for (let at = bytes.indexOf(0xff, 4); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    seconds += frameSeconds(bytes, at, rate);
+    steps += 1;
+    if (steps % stepsPerTurn === 0) yield;
+  }
+  return seconds;
+}
+
+/** `info`: what describes the stream, from its first field on. */
+const flacRate = (info: Buffer): number => info.readUIntBE(10, 3) >> 4;
+
+/** Zero where no frame begins. A frame with a rate of its own counts by the slower one. */
+function frameSeconds(bytes: Buffer, at: number, streamRate: number): number {
+  const [sync = 0, sizes = 0, layout = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  if (bytes[at] !== 0xff || (sync & 0xfe) !== 0xf8) return 0;
+  const [sizeCode, rateCode] = [sizes >> 4, sizes & 15];
+  if (sizeCode === 0 || rateCode === 15 || layout >> 4 > 10 || (layout & 1) === 1) return 0;
+  let end = at + 4 + numberBytes(bytes[at + 4] ?? 0);
+  const size = sizeOf(sizeCode, bytes, end);
+  if (sizeCode === 6) end += 1;
+  if (sizeCode === 7) end += 2;
+  const rate = rateOf(rateCode, bytes, end) ?? streamRate;
+  if (rateCode === 12) end += 1;
+  if (rateCode > 12) end += 2;
+  if (end >= bytes.length || checksum(bytes.subarray(at, end)) !== bytes[end]) return 0;
+  return size / Math.min(rate || streamRate, streamRate);
+}
+
+/** The number of a frame is written as UTF-8 writes a character, of up to seven bytes. */
+const numberBytes = (first: number): number =>
+  first < 0x80 ? 1 : Math.min(7, Math.max(1, Math.clz32(~(first << 24))));
+
+function sizeOf(code: number, bytes: Buffer, at: number): number {
+  if (code === 1) return 192;
+  if (code < 6) return 576 << (code - 2);
+  if (code === 6) return (bytes[at] ?? 0) + 1;
+  return code === 7 ? ((bytes[at] ?? 0) << 8) + (bytes[at + 1] ?? 0) + 1 : 256 << (code - 8);
+}
+
+function rateOf(code: number, bytes: Buffer, at: number): number | undefined {
+  if (code < 12) return frameRates[code];
+  if (code === 12) return (bytes[at] ?? 0) * 1_000;
+  return (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) * (code === 13 ? 1 : 10);
+}
+
+const checksums = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit += 1) sum = (sum << 1) ^ (sum & 0x80 ? 0x107 : 0);
+  return sum;
+});
+
+const checksum = (bytes: Buffer): number => bytes.reduce((sum, byte) => checksums[sum ^ byte] ?? 0, 0);

@@ -2,10 +2,69 @@
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import type { FormBody } from '../../forms/index.ts';
-import type { JsonObject, JsonText } from '../../wire/index.ts';
-import { plainMembers, type RelayedInput, relayedInterface } from '../index.ts';
-import { readTranscription, writeTranscription } from './transcription-answer.ts';
-import { openTranscriptionReader, openTranscriptionWriter } from './transcription-events.ts';
+import {
+  type AnswerCost,
+  brokenStreamMessages,
+  type EventReader,
+  type EventReading,
+  isEndMarker,
+  isJsonObject,
+  type JsonAnswer,
+  type JsonObject,
+  type JsonText,
+  jsonTextOf,
+  pick,
+  type ReadAnswer,
+  toCount,
+  toEventLine,
+  type UsageReport,
+  type WrittenAnswer,
+} from '../../wire/index.ts';
+import {
+  endMarkerEvent,
+  membersOf,
+  ParsedEvent,
+  parseEvent,
+  plainMembers,
+  type RelayedInput,
+  readErrorObject,
+  readInTurns,
+  readUnscanned,
+  readUsageMember,
+  relayedInterface,
+  type StreamWriter,
+  withCostHeader,
+} from '../index.ts';
+
+const factsShape = membersOf({ object: {}, error: {}, model: {}, text: {}, duration: {} });
+const noJson = jsonTextOf({});
+
+const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, input: undefined, output: undefined };
+
+/** Of `verbose_json`, where nothing else is reported. */
+const reportedLength = (seconds: unknown, members = {}): UsageReport | undefined =>
+  typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds)
+    ? { tokens: noTokens, seconds, members }
+    : undefined;
+
+/** Mistral's names of events, and OpenAI's. */
+const usualTypes: Readonly<Record<string, string>> = {
+  'transcription.text.delta': 'transcript.text.delta',
+  'transcription.segment': 'transcript.text.segment',
+  'transcription.done': 'transcript.text.done',
+};
+
+/** A longer text is no transcription of a file that is taken. */
+const chunksMaxCharacters = 8 * 1024 * 1024;
+
+const openTranscriptionWriter = (): StreamWriter => ({
+  event: ({ name, text, details: { isEndMarker: isMarker } }) => (isMarker ? '' : toEventLine(text, name)),
+  beforeEnd: () => '',
+  end: '',
+  broken(code, message = brokenStreamMessages[code]) {
+    return toEventLine(JSON.stringify({ type: 'error', error: { type: 'api_error', code, message } }), 'error');
+  },
+});
 
 const word = z.nullish(z.string());
 const transcriptionsSchema = z.looseObject({
@@ -71,4 +130,107 @@ function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: Form
     },
     promptBytes: 0,
   };
+}
+
+// The stream of a transcription: pieces of its text, and all of it at the end. OpenAI's events are relayed byte for byte; those
+// of Mistral and vLLM become OpenAI's.
+
+function openTranscriptionReader(): EventReader {
+  let isDone = false;
+  const chunks = openChunks();
+  return {
+    read({ name, text: written }): EventReading {
+      const isMarker = isEndMarker(written);
+      const last = isMarker ? chunks.end() : undefined;
+      if (isMarker && last === undefined) return { kind: 'event', event: endMarkerEvent(name, written) };
+      const payload = last ?? parseEvent(written);
+      if (payload === undefined) return { kind: 'unreadable' };
+      if (payload.type === 'error' || payload.object === 'error' || isJsonObject(payload.error))
+        return { kind: 'error', error: isJsonObject(payload.error) ? payload : { error: payload } };
+      const event = chunks.read(payload) ?? usualEvent(payload);
+      const text = event === payload && last === undefined ? written : JSON.stringify(event);
+      const isLast = event.type === 'transcript.text.done';
+      isDone ||= isLast;
+      const usage = isLast ? readTranscriptionUsage(event.usage) : undefined;
+      const outputBytes = typeof event.delta === 'string' ? Buffer.byteLength(event.delta) : 0;
+      const hasOutput = typeof event.type === 'string' && event.type.startsWith('transcript.text.');
+      const eventName = text === written ? name : String(event.type);
+      return { kind: 'event', event: new ParsedEvent(eventName, text, { hasOutput, isLast, usage, outputBytes }) };
+    },
+    isComplete: () => isDone,
+    mayBeMarked: true,
+  };
+}
+
+function usualEvent(event: JsonObject): JsonObject {
+  const type = usualTypes[String(event.type)];
+  if (type === undefined) return event;
+  const { type: _type, ...rest } = event;
+  if (type !== 'transcript.text.delta') return { type, ...rest };
+  const { text: delta, ...others } = rest;
+  return { type, delta, ...others };
+}
+
+/** vLLM writes chunks as of a chat, and no whole text at the end. */
+function openChunks(): { read(event: JsonObject): JsonObject | undefined; end(): JsonObject | undefined } {
+  let whole = '';
+  let usage: unknown;
+  let isBegun = false;
+  return {
+    read(event) {
+      if (event.object !== 'transcription.chunk') return undefined;
+      isBegun = true;
+      usage = event.usage ?? usage;
+      const choices = Array.isArray(event.choices) ? event.choices.filter(isJsonObject) : [];
+      const delta = choices.map(({ delta: piece }) => (isJsonObject(piece) ? (piece.content ?? '') : '')).join('');
+      if (whole.length < chunksMaxCharacters) whole += delta;
+      return { type: 'transcript.text.delta', delta };
+    },
+    end: () =>
+      isBegun ? { type: 'transcript.text.done', text: whole, ...(isJsonObject(usage) ? { usage } : {}) } : undefined,
+  };
+}
+
+// Reads a provider's transcription: JSON, or a text (`text`, `srt`, `vtt`), and hands it on as it came.
+
+async function readTranscription(text: string): Promise<ReadAnswer> {
+  if (!/^\s*\{/.test(text)) return readText(text);
+  const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
+    const { object, error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
+    // vLLM says with status 200 that its model transcribes nothing: https://github.com/vllm-project/vllm-ascend/issues/1035.
+    if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
+    if (typeof transcript !== 'string') return { kind: 'unreadable' };
+    const usage = readTranscriptionUsage(readUsageMember(json)) ?? reportedLength(duration);
+    const modelName = typeof model === 'string' ? model : undefined;
+    return {
+      kind: 'answer',
+      answer: { text, json, usage, outputBytes: Buffer.byteLength(transcript), model: modelName },
+    };
+  });
+  return read ?? readUnscanned(text, readTranscriptionUsage);
+}
+
+function readText(text: string): ReadAnswer {
+  // No provider answers with a page, and silence is a text of its own.
+  if (/^\s*<(!doctype|html)/i.test(text)) return { kind: 'unreadable' };
+  const outputBytes = Buffer.byteLength(text);
+  return { kind: 'answer', answer: { text, json: noJson, isPlain: true, usage: undefined, outputBytes } };
+}
+
+/** By tokens, which are of sound where details say no more; or by the length that is billed. */
+function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  // Mistral's name of it is the second.
+  const seconds = [usage.seconds, usage.prompt_audio_seconds].find((length) => typeof length === 'number');
+  if (seconds !== undefined) return reportedLength(seconds, usage);
+  const input = toCount(usage.input_tokens) ?? toCount(usage.prompt_tokens);
+  const details = isJsonObject(usage.input_token_details) ? usage.input_token_details : { audio_tokens: input };
+  const tokens = { ...noTokens, input, output: toCount(usage.output_tokens) ?? toCount(usage.completion_tokens) };
+  return { tokens: { ...tokens, media: { audioInput: toCount(details.audio_tokens) ?? 0 } }, members: usage };
+}
+
+function writeTranscription(answer: JsonAnswer, cost: AnswerCost): WrittenAnswer {
+  const written = withCostHeader(answer, cost);
+  if (answer.isPlain !== true) return written;
+  return { ...written, headers: { ...written.headers, 'content-type': 'text/plain; charset=utf-8' } };
 }

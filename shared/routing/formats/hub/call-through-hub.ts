@@ -1,5 +1,7 @@
 // A call through a provider that speaks another interface than its client: the source reads it, the target's package writes the
 // request and reads the answer, `send` carries both, and the source writes the answer.
+
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import {
   type Candidate,
   listedName,
@@ -12,6 +14,7 @@ import {
 import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   type AnswerHead,
+  createToolNames,
   distinctCallIds,
   type HubCall,
   type HubPart,
@@ -21,8 +24,15 @@ import {
   withOwnSigned,
   withStrictness,
 } from '../../../protocol/hub/index.ts';
-import { readInTurns } from '../../../protocol/interfaces/index.ts';
-import type { CallSize, Envelopes, JsonObject } from '../../../protocol/wire/index.ts';
+import { readInTurns, scanAnswer } from '../../../protocol/interfaces/index.ts';
+import {
+  type CallSize,
+  type Envelopes,
+  findMember,
+  type JsonObject,
+  type JsonText,
+  replaceValues,
+} from '../../../protocol/wire/index.ts';
 import { estimateInputTokens, outputBoundOf } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, ReachedVia, ReceivingSend } from '../../providers/index.ts';
 import { rulesOf } from '../target-rules/index.ts';
@@ -30,11 +40,9 @@ import { describeWith, openParts, type ReadAttempt, readParts } from './answer-p
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, untranslatable } from './failure.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
-import { createPackageNames } from './package-names.ts';
-import { createRawArguments, partWithArguments } from './raw-arguments.ts';
 import { toSentBody } from './sent-body.ts';
 import { withoutEmptyStops } from './stops.ts';
-import type { HubTarget, TargetCall } from './targets/hub-target.ts';
+import type { ArgumentsShape, HubTarget, TargetCall } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 interface HubRequest {
@@ -241,4 +249,115 @@ function toolCallIds(id: string): () => string {
     count += 1;
     return `call_${known}_${count}`;
   };
+}
+
+// Names of tools that packages look up in plain objects, where they find inherited properties: `constructor`,
+// `toString`. Such a tool gets another name for the package, and for the provider.
+
+interface PackageNames {
+  readonly call: HubCall;
+  readonly partOf: (part: HubPart) => HubPart;
+}
+
+const nameMaxCharacters = 64;
+const isInherited = (name: string): boolean => name in Object.prototype;
+
+function createPackageNames(call: HubCall): PackageNames {
+  const used = new Set(namesIn(call));
+  const names = createToolNames();
+  const inherited = [...used].filter((name) => isInherited(name) || names.short(name) !== name);
+  if (inherited.length === 0) return { call, partOf: (part) => part };
+  const packageNames = new Map<string, string>();
+  for (const name of inherited) {
+    const short = names.short(name);
+    let other = short === name || used.has(short) ? `${short.slice(0, nameMaxCharacters - 2)}_` : short;
+    while (used.has(other)) other += '_';
+    used.add(other);
+    packageNames.set(name, other);
+  }
+  const clientNames = new Map(Array.from(packageNames, ([name, other]) => [other, name]));
+  const rename = (names: ReadonlyMap<string, string>) =>
+    function renamed<Part extends object>(part: Part): Part {
+      if (!('toolName' in part) || typeof part.toolName !== 'string') return part;
+      return { ...part, toolName: names.get(part.toolName) ?? part.toolName };
+    };
+  const [give, restore] = [rename(packageNames), rename(clientNames)];
+  const { tools, toolChoice, prompt } = call;
+  return {
+    call: {
+      ...call,
+      ...(tools && { tools: tools.map((tool) => ({ ...tool, name: packageNames.get(tool.name) ?? tool.name })) }),
+      ...(toolChoice && { toolChoice: give(toolChoice) }),
+      prompt: prompt.map((message) =>
+        typeof message.content === 'string'
+          ? message
+          : ({ ...message, content: message.content.map((part) => give(part)) } as LanguageModelV4Message),
+      ),
+    },
+    partOf: restore,
+  };
+}
+
+function* namesIn({ tools = [], prompt }: HubCall): Generator<string> {
+  for (const { name } of tools) yield name;
+  for (const { content } of prompt) {
+    if (typeof content === 'string') continue;
+    for (const part of content) if ('toolName' in part) yield part.toolName;
+  }
+}
+
+// Keeps arguments of tool calls as the provider wrote them. A package would parse them, which rounds long numbers, and
+// refuses an answer with a field called `__proto__`. So it gets stand-ins, which are replaced in its output.
+
+interface RawArguments {
+  /** An answer, or an event, for a package. */
+  readonly takeOut: (text: string) => string;
+  readonly putBack: (text: string) => string;
+}
+
+/** A step of a path. */
+const eachItem = '*';
+
+/** `id`: unknown to the model, so that it cannot write a stand-in. */
+function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawArguments {
+  const texts = new Map<string, string>();
+  return {
+    takeOut(text) {
+      if (shape === undefined || !text.includes(shape.mark)) return text;
+      const json = scanAnswer(text);
+      if (json === undefined) return text;
+      const replaced = Array.from(argumentsIn(json, shape), (value) => {
+        const standIn = JSON.stringify({ [`arguments of ${id}`]: texts.size });
+        texts.set(standIn, json.slice(value));
+        return [value, standIn] as const;
+      });
+      return replaced.length === 0 ? text : replaceValues(json, replaced);
+    },
+    putBack: (text) => (texts.size === 0 ? text : (texts.get(text) ?? text)),
+  };
+}
+
+function* argumentsIn(json: JsonText, { paths }: ArgumentsShape): Generator<number> {
+  // In the order of the text: an answer, or an event, has them in one place only.
+  for (const path of paths) yield* valuesAt(json, 0, path);
+}
+
+function* valuesAt(json: JsonText, value: number, [step, ...rest]: readonly string[]): Generator<number> {
+  if (step === undefined) {
+    // Behind an empty object the arguments may follow in pieces.
+    if (json.isObject(value) && json.next(value) > value + 1) yield value;
+  } else if (step === eachItem) {
+    if (json.isArray(value)) for (const item of json.inside(value)) yield* valuesAt(json, item, rest);
+  } else if (json.isObject(value)) {
+    const member = findMember(json, step, value);
+    if (member !== undefined) yield* valuesAt(json, member, rest);
+  }
+}
+
+/** Applies `change` to texts of arguments, and to JSON that the model wrote as arguments. */
+function partWithArguments(part: HubPart, change: (text: string) => string): HubPart {
+  if (part.type === 'tool-call') return { ...part, input: change(part.input) };
+  if (part.type !== 'tool-input-delta' && part.type !== 'text-delta') return part;
+  const delta = change(part.delta);
+  return delta === part.delta ? part : { ...part, delta };
 }

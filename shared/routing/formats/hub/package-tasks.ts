@@ -1,12 +1,39 @@
 // Models of the AI SDK that serve an interface at providers with a form of their own: each answers
 // whole, from a body that is read whole.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
-import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
-import type { CandidateOutcome, OpenPart } from '../../providers/index.ts';
+import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
+import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';
+import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
 import { embeddingRequests, embedInParts } from './embed-in-parts.ts';
 import { imageRequests, imagesInParts } from './images-in-parts.ts';
-import type { PackageTask, SplitTask } from './package-part.ts';
-import { rerankDocuments } from './rerank-documents.ts';
+import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
+import type { RankedDocument, RerankedDocuments } from './targets/hub-target.ts';
+import { loadTarget } from './targets/index.ts';
+
+/** Answers in which an order comes: a provider gives a hundred documents or more in each. */
+const pagesMax = 32;
+
+const knownMembers: readonly string[] = ['model', 'query', 'documents', 'top_n', ...plainGatewayMembers];
+/** They ask for nothing, or the candidate was passed over. */
+const emptyMembers: readonly string[] = [
+  'max_tokens_per_doc',
+  'max_chunks_per_doc',
+  'return_documents',
+  'rank_fields',
+  'relevant_spans',
+];
+
+const plainText = (document: unknown): string | undefined =>
+  isJsonObject(document) && typeof document.text === 'string' && Object.keys(document).length === 1
+    ? document.text
+    : undefined;
+
+const nothingReported = { usage: undefined, outputBytes: 0 };
+const failed = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
+
+/** Earlier answers are paid for. */
+const withPaid = ({ failure }: NoAnswer, isPaid: boolean): NoAnswer =>
+  failed(isPaid ? { ...failure, refusedAnswer: nothingReported } : failure);
 
 type RunTask = (task: PackageTask, candidate: Candidate, openPart: OpenPart) => Promise<CandidateOutcome>;
 
@@ -34,4 +61,56 @@ export const requestsOfTask = async (clientInterface: ClientInterface, task: Spl
 function taskOf({ id, packageModels }: ClientInterface): Task {
   if (packageModels === undefined) throw new Error(`no package has a model for ${id}`);
   return tasks[packageModels];
+}
+
+// Reranking through a package: as many answers as its provider gives the order in, and one in the client's form.
+
+async function rerankDocuments(
+  { api, body, id, size, readAnswer }: PackageTask,
+  candidate: Candidate,
+  openPart: OpenPart,
+): Promise<CandidateOutcome> {
+  const { reranking, ...target } = await loadTarget(api);
+  if (reranking === undefined) throw new Error(`the package of ${api} reranks nothing`);
+  const documents = documentsOf(body.documents as readonly unknown[]);
+  const count = documents.values.length;
+  const topN = Math.min((body.top_n ?? count) as number, count);
+  const ranked: RankedDocument[] = [];
+  let next: string | undefined;
+  for (let page = 0; page < pagesMax && (page === 0 || next !== undefined); page += 1) {
+    const { exchange, keepAnswer, failureOf } = openPackagePart(openPart, { target, sentTo: reranking });
+    const options = { query: body.query as string, documents, topN, ...reranking.pageOptions(next) };
+    const settings = { model: candidate.entry.upstream_model, ...exchange.settings };
+    try {
+      const { ranking, response } = await reranking.openModel(settings, candidate.provider).doRerank(options);
+      ranked.push(...ranking);
+      next = reranking.nextPage(response?.body);
+      keepAnswer(1);
+    } catch (error) {
+      return withPaid(failureOf(error), page > 0);
+    }
+  }
+  const isWhole =
+    next === undefined && ranked.every(({ index }) => Number.isInteger(index) && index >= 0 && index < count);
+  if (!isWhole) return failed({ kind: 'failed', cause: 'unreadable_answer', refusedAnswer: nothingReported });
+  const read = await readAnswer(answerText(id, ranked.slice(0, topN), size.usualUnits?.requests ?? 1));
+  if (read.kind !== 'answer')
+    return failed({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: nothingReported });
+  const leftOut = Object.keys(body).filter((name) => !knownMembers.includes(name) && !emptyMembers.includes(name));
+  // The count in it is an estimate.
+  return { kind: 'json', answer: { ...read.answer, usage: undefined }, reachedVia: { format: 'rerank', leftOut } };
+}
+
+/** Objects that are no more than a text are texts. */
+function documentsOf(documents: readonly unknown[]): RerankedDocuments {
+  const values = documents.map((document) => plainText(document) ?? document);
+  return values.every((value) => typeof value === 'string')
+    ? { type: 'text', values }
+    : { type: 'object', values: documents as JsonObject[] as never };
+}
+
+function answerText(id: string, ranked: readonly RankedDocument[], searches: number): string {
+  const results = ranked.map(({ index, relevanceScore }) => ({ index, relevance_score: relevanceScore }));
+  const billed_units = { search_units: searches };
+  return JSON.stringify({ id, results, meta: { api_version: { version: '2' }, billed_units, estimated: true } });
 }

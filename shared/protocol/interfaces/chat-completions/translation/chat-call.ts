@@ -1,7 +1,9 @@
 // Converts a chat completion to a call of the hub. Anything that the hub does not support is dropped, never guessed.
 
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { isRawNumber } from '../../../../foundation/ids/index.ts';
 import {
+  cacheMark,
   fieldsInside,
   type HubCall,
   type MembersRead,
@@ -11,6 +13,7 @@ import {
   type OptionalName,
   otherMembers,
   type ReasoningPreference,
+  toInputSchema,
   toResponseFormat,
   withTopMarks,
 } from '../../../hub/index.ts';
@@ -19,7 +22,6 @@ import { outputBoundNames } from '../chat-request.ts';
 import { gatewayMembers } from '../gateway-members.ts';
 import { leftOutOfTools, useInMessages } from './chat-fields.ts';
 import { type ChatPromptReading, toPrompt } from './chat-prompt.ts';
-import { toToolOptions } from './chat-tools.ts';
 
 export async function toHubCall(body: JsonObject, reading: ChatPromptReading): Promise<HubCall> {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
@@ -99,4 +101,47 @@ function readReasoning({ reasoning, reasoning_effort: short }: JsonObject): Reas
   const named = effort ?? short;
   if (named === 'none' || isEffort(named)) return named;
   return enabled === true ? 'medium' : undefined;
+}
+
+// Tools, and the choice among them.
+
+type ChatToolOptions = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
+
+function toToolOptions({ tools, tool_choice: choice }: JsonObject): ChatToolOptions {
+  const list = (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap(toTool);
+  if (list.length === 0) return {};
+  if (isJsonObject(choice) && choice.type === 'allowed_tools')
+    return allowedTools(list, choice.allowed_tools ?? choice);
+  const toolChoice = toChoice(choice);
+  return { tools: list, ...(toolChoice === undefined ? {} : { toolChoice }) };
+}
+
+function toTool(tool: JsonObject): LanguageModelV4FunctionTool[] {
+  if (!isJsonObject(tool.function)) return [];
+  const { name, description, parameters, strict } = tool.function;
+  return [
+    {
+      type: 'function',
+      name: typeof name === 'string' ? name : '',
+      ...(typeof description === 'string' ? { description } : {}),
+      inputSchema: toInputSchema(parameters),
+      ...(typeof strict === 'boolean' ? { strict } : {}),
+      ...cacheMark(tool),
+    },
+  ];
+}
+
+function toChoice(choice: unknown): ChatToolOptions['toolChoice'] {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
+  const fn = isJsonObject(choice) && isJsonObject(choice.function) ? choice.function : {};
+  return typeof fn.name === 'string' ? { type: 'tool', toolName: fn.name } : undefined;
+}
+
+/** A choice among some of the tools: only those are sent. */
+function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ChatToolOptions {
+  const { mode, tools } = isJsonObject(allowed) ? allowed : {};
+  const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
+  const names = new Set(named.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name)));
+  const toolChoice = toChoice(mode);
+  return { tools: list.filter(({ name }) => names.has(name)), ...(toolChoice === undefined ? {} : { toolChoice }) };
 }

@@ -1,10 +1,17 @@
 // Writes the parts of an answer as chunks of a chat completion: a client gets the chunks, or the completion that they
 // make.
-import type { AnswerHead, HubPart, PartOf } from '../../../hub/index.ts';
-import { isRefusal, toFinishReason, toImage, toUsage } from './answer-words.ts';
-import { openCallDeltas } from './call-deltas.ts';
-import type { Delta } from './deltas.ts';
-import { openThinkingDeltas } from './thinking-deltas.ts';
+
+import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
+import {
+  type AnswerHead,
+  base64Of,
+  type HubPart,
+  mediaMembers,
+  type PartOf,
+  phaseOf,
+  sealed,
+  tokensOf,
+} from '../../../hub/index.ts';
 
 export interface Chunk {
   readonly id: string;
@@ -96,5 +103,235 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
     const beginsThinking = part.type === 'reasoning-start' && deltas.length === 0;
     if (deltas.length > 0 || beginsThinking) begin(beginsThinking);
     for (const delta of deltas) addChoice(delta);
+  };
+}
+
+// Tool calls of a streamed answer as deltas: begun, in pieces, or whole.
+
+interface CallDeltas {
+  readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
+  readonly ofPiece: (part: PartOf<'tool-input-delta'>) => Delta[];
+  /** The whole call: of one whose arguments came in pieces everything is known but a signature. */
+  readonly ofCall: (part: PartOf<'tool-call'>) => Delta[];
+  /** Calls so far. */
+  readonly count: () => number;
+}
+
+/** Handles one stream. */
+function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
+  /** Index of each unfinished call, by the package's id. */
+  const places = new Map<string, number>();
+  /** Calls whose arguments have begun. */
+  const written = new Set<string>();
+  let count = 0;
+
+  function newPlace(id: string): number {
+    const place = count;
+    count += 1;
+    places.set(id, place);
+    return place;
+  }
+
+  const signedOf = (place: number, part: PartOf<'tool-input-start' | 'tool-call'>, id: string) =>
+    ofSigned(`call ${place}`, part, id);
+
+  return {
+    count: () => count,
+    ofStart(part) {
+      if (part.providerExecuted === true) return [];
+      const { id, toolName, providerMetadata } = part;
+      const whole = { type: 'tool-call', toolCallId: id, toolName, input: ' ' } as const;
+      const call = toToolCall({ ...whole, ...(providerMetadata && { providerMetadata }) }, head);
+      const index = places.get(id) ?? newPlace(id);
+      const begun = { index, ...call, function: { name: toolName, arguments: '' } };
+      return [{ tool_calls: [begun] }, ...signedOf(index, part, id)];
+    },
+    ofPiece({ id, delta }) {
+      const index = places.get(id);
+      if (index === undefined || delta === '') return [];
+      written.add(id);
+      return [{ tool_calls: [{ index, function: { arguments: delta } }] }];
+    },
+    ofCall(part) {
+      if (part.providerExecuted === true) return [];
+      const { toolCallId: id } = part;
+      const call = toToolCall(part, head);
+      const isBegun = places.has(id);
+      const isWritten = written.delete(id);
+      const index = places.get(id) ?? newPlace(id);
+      // Another one may have the same id.
+      places.delete(id);
+      const signed = signedOf(index, part, id);
+      if (isWritten) return signed;
+      // A call without arguments: clients read them as JSON.
+      const rest = isBegun ? { function: { arguments: call.function.arguments } } : call;
+      return [{ tool_calls: [{ index, ...rest }] }, ...signed];
+    },
+  };
+}
+
+// Thinking of a streamed answer, with its signatures, as deltas of `reasoning_details`.
+
+interface ThinkingDeltas {
+  readonly ofThinking: (part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
+  /** A signature that belongs to a text or a call is a detail of its own. */
+  readonly ofSigned: (block: string, part: Pick<PartOf<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
+}
+
+/** Handles one stream. */
+function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
+  const { origin: format, readSigned } = head;
+  /** The index of each detail, by its subject. */
+  const details = new Map<string, number>();
+  /** Signatures that were written: a package gives the same one with every piece of a part. */
+  const signatures = new Set<string>();
+  /** The detail of thinking that was written last. */
+  let last: DetailDelta | undefined;
+
+  /** The first piece states the format: some clients concatenate every repeated text. */
+  function detail(key: string, members: Omit<DetailDelta, 'index'>): DetailDelta {
+    const index = details.get(key) ?? details.size;
+    const begun = details.has(key) ? {} : { format };
+    details.set(key, index);
+    return { ...members, ...begun, index };
+  }
+
+  function isNew(block: string, signature: string): boolean {
+    const before = signatures.size;
+    return signatures.add(`${block} ${signature}`).size > before;
+  }
+
+  return {
+    ofThinking({ id: block, providerMetadata, ...part }) {
+      const { signature, encrypted } = readSigned(providerMetadata);
+      const text = part.type === 'reasoning-delta' ? part.delta : '';
+      const isShown = text !== '' || details.has(block);
+      const signed = signature !== undefined && (isShown || encrypted === undefined) && isNew(block, signature);
+      const deltas: Delta[] = [];
+      if (text !== '' || signed) {
+        const signing = signed ? { signature: sealed(head, { signature }) } : {};
+        const one = detail(block, { type: 'reasoning.text', text, ...signing });
+        deltas.push({ ...(text === '' ? {} : { reasoning: text }), reasoning_details: [one] });
+        last = { type: one.type, text: '', index: one.index };
+      }
+      if (encrypted !== undefined && isNew(block, encrypted)) {
+        const data = sealed(head, { encrypted });
+        const one = detail(`encrypted of ${block}`, { type: 'reasoning.encrypted', data });
+        deltas.push({ reasoning_details: [one] });
+        last = { type: one.type, data: '', index: one.index };
+      }
+      return deltas;
+    },
+    ofSigned(block, { providerMetadata }, callId) {
+      if (providerMetadata === undefined) {
+        last = undefined;
+        return [];
+      }
+      const { signature } = readSigned(providerMetadata);
+      const phase = phaseOf({ providerMetadata });
+      const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
+      // End of one text.
+      last = undefined;
+      if (signature === undefined || !isNew(block, signature)) return called;
+      const of = callId === undefined ? {} : { id: callId };
+      const data = sealed(head, { signature }, callId === undefined ? 'text' : { call: callId });
+      return [...called, { reasoning_details: [detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })] }];
+    },
+  };
+}
+
+// Deltas of a chat completion, as far as the gateway writes them. Types only.
+
+/** A piece of a detail, or a whole one. */
+interface DetailDelta {
+  readonly type: 'reasoning.text' | 'reasoning.encrypted';
+  readonly text?: string;
+  readonly data?: string;
+  readonly signature?: string;
+  /** Id of a tool call. */
+  readonly id?: string;
+  readonly format?: string;
+  readonly index: number;
+  readonly phase?: string;
+}
+
+interface Delta {
+  readonly role?: 'assistant';
+  readonly content?: string;
+  readonly refusal?: string;
+  readonly reasoning?: string;
+  readonly reasoning_details?: readonly DetailDelta[];
+  readonly tool_calls?: readonly CallDelta[];
+  readonly images?: readonly object[];
+}
+
+interface CallDelta {
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: string;
+  readonly function: { readonly name?: string; readonly arguments: string };
+  readonly extra_content?: object;
+}
+
+// Parts, usage and finish reason of an answer in the form of a chat completion.
+
+/** A text that says why there is no answer: its target marks it. */
+const isRefusal = ({ providerMetadata }: Pick<LanguageModelV4Content, 'providerMetadata'>): boolean =>
+  providerMetadata?.gw?.isRefusal === true;
+
+type ToolCall = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
+
+function toToolCall({ toolCallId, toolName, input, providerMetadata }: ToolCall, head: AnswerHead) {
+  const { signature } = head.readSigned(providerMetadata);
+  const signed = signature === undefined ? undefined : sealed(head, { signature }, { call: toolCallId });
+  return {
+    id: toolCallId,
+    type: 'function',
+    function: { name: toolName, arguments: input === '' ? '{}' : input },
+    ...extraContent(signed),
+  };
+}
+
+/** Where Google's own clients look for a signature. */
+const extraContent = (signature: string | undefined): object =>
+  signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+
+/** In OpenRouter's form: chat completions have none of their own. */
+function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
+  const base64 = part.type === 'file' ? base64Of(part) : undefined;
+  if (part.type !== 'file' || base64 === undefined) return [];
+  const image = { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } };
+  const { signature } = head.readSigned(part.providerMetadata);
+  return [{ ...image, ...extraContent(signature === undefined ? undefined : sealed(head, { signature })) }];
+}
+
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. */
+function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, calls: number): FinishReason {
+  if (unified === 'length' || raw === 'model_context_window_exceeded') return 'length';
+  if (unified === 'content-filter') return 'content_filter';
+  return calls > 0 ? 'tool_calls' : 'stop';
+}
+
+/**
+ * The input includes cached and cache-written tokens. Returns undefined when nothing was reported, and the gateway
+ * estimates.
+ */
+function toUsage(reported: LanguageModelV4Usage) {
+  const tokens = tokensOf(reported);
+  if (tokens === undefined) return undefined;
+  const { input, output, cached, cacheWrite, cacheWrite1h, reasoning, media = {} } = tokens;
+  return {
+    ...(input === undefined ? {} : { prompt_tokens: input }),
+    ...(output === undefined ? {} : { completion_tokens: output }),
+    ...(input === undefined || output === undefined ? {} : { total_tokens: input + output }),
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: cacheWrite,
+      ...(cacheWrite1h > 0 ? { cache_write_1h_tokens: cacheWrite1h } : {}),
+      ...mediaMembers(media.audioInput, media.imageInput),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning, ...mediaMembers(media.audioOutput, media.imageOutput) },
   };
 }

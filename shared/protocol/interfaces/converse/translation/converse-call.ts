@@ -1,21 +1,28 @@
 // Converts a request of Converse to a call of the hub. Fields that not every target supports are optional: the call
 // reports the dropped ones.
+
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
+  type FieldUses,
+  fieldUses,
   type HubCall,
   leftOutFields,
   type MembersRead,
+  markOf,
   numberOption,
   type OptionalMember,
   type OptionalName,
   otherMembers,
   type ReasoningPreference,
   reportedPathsMax,
+  type ToolNames,
+  toInputSchema,
+  withMark,
 } from '../../../hub/index.ts';
 import { isEffort, isJsonObject, type JsonObject, parseInnerJson } from '../../../wire/index.ts';
+import { blockOf } from '../block-kinds.ts';
 import { blocksAt, blocksOf, type PlacedBlock } from '../converse-media.ts';
-import { fieldsOfBlock, inferenceFields, makerFields, messageFields, outputFields } from './converse-fields.ts';
 import { type ConversePromptReading, toPrompt } from './converse-prompt.ts';
-import { toToolOptions } from './converse-tools.ts';
 
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
@@ -170,3 +177,101 @@ function leftOutOfBlock({ kind, value, path }: PlacedBlock): OptionalMember[] {
   const uses = fieldsOfBlock(kind);
   return uses === undefined ? [] : leftOutFields(value, uses, `${path}.`);
 }
+
+// Tools and the choice among them. Tools that Bedrock runs itself are dropped and reported.
+
+interface ConverseToolOptions {
+  readonly tools: LanguageModelV4FunctionTool[];
+  readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
+  readonly parallelToolCalls: boolean | undefined;
+  readonly leftOut: readonly OptionalMember[];
+}
+
+/** `claudeChoice`: the choice in Claude's own form, beside which Bedrock takes no other. */
+function toToolOptions(toolConfig: unknown, claudeChoice: unknown, names: ToolNames): ConverseToolOptions {
+  const { tools: listed, toolChoice } = isJsonObject(toolConfig) ? toolConfig : {};
+  const tools: LanguageModelV4FunctionTool[] = [];
+  const leftOut: OptionalMember[] = [];
+  for (const [index, tool] of (Array.isArray(listed) ? listed : []).entries()) {
+    const { kind, value } = blockOf(tool) ?? {};
+    const path = `toolConfig.tools[${index}]`;
+    if (kind === 'toolSpec' && isJsonObject(value)) {
+      tools.push(toTool(value, names));
+      leftOut.push(...leftOutFields(value, toolFields, 'toolConfig.tools.'));
+    } else if (kind === 'cachePoint') {
+      const last = tools.pop();
+      if (last !== undefined) tools.push(withMark(last, markOf(isJsonObject(value) ? value.ttl : undefined)));
+      leftOut.push({ name: 'tool_cache_marks', member: `${path}.cachePoint`, value: true });
+    } else if (kind !== undefined)
+      leftOut.push({ name: 'provider_tool', member: nameOfTool(kind, value, path), value: true });
+  }
+  const choice = isJsonObject(claudeChoice) ? claudeChoice : {};
+  const { disable_parallel_tool_use: isSerial } = choice;
+  return {
+    tools,
+    toolChoice: tools.length === 0 ? undefined : (choiceOfClaude(choice, names) ?? toChoice(toolChoice, names)),
+    parallelToolCalls: typeof isSerial === 'boolean' ? !isSerial : undefined,
+    leftOut,
+  };
+}
+
+const nameOfTool = (kind: string, value: unknown, path: string): string =>
+  kind === 'systemTool' && isJsonObject(value) && typeof value.name === 'string' ? `tools.${value.name}` : path;
+
+function toTool({ name, description, inputSchema, strict }: JsonObject, names: ToolNames): LanguageModelV4FunctionTool {
+  return {
+    type: 'function',
+    name: names.short(typeof name === 'string' ? name : ''),
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: toInputSchema(isJsonObject(inputSchema) ? inputSchema.json : undefined),
+    // Said outright: some targets take a tool that says nothing for a strict one.
+    strict: strict === true,
+  };
+}
+
+function toChoice(toolChoice: unknown, names: ToolNames): ConverseToolOptions['toolChoice'] {
+  const { kind, value } = blockOf(toolChoice) ?? {};
+  if (kind === 'any') return { type: 'required' };
+  if (kind === 'auto') return { type: 'auto' };
+  const { name } = isJsonObject(value) ? value : {};
+  return kind === 'tool' && typeof name === 'string' ? { type: 'tool', toolName: names.short(name) } : undefined;
+}
+
+function choiceOfClaude({ type, name }: JsonObject, names: ToolNames): ConverseToolOptions['toolChoice'] {
+  if (type === 'any') return { type: 'required' };
+  if (type === 'auto' || type === 'none') return { type };
+  return type === 'tool' && typeof name === 'string' ? { type: 'tool', toolName: names.short(name) } : undefined;
+}
+
+// The fields of messages, blocks and tools of Converse, and those of a request that no other model gets.
+
+const messageFields: FieldUses = fieldUses('role content');
+
+/** Fields of translated blocks, by their kind. A text is no object. */
+const blockFields: Readonly<Record<string, FieldUses>> = {
+  image: fieldUses('format source', 'error'),
+  document: fieldUses('format name source context', 'citations'),
+  video: fieldUses('format source'),
+  audio: fieldUses('format source', 'error'),
+  toolUse: fieldUses('toolUseId name input type'),
+  toolResult: fieldUses('toolUseId content status type'),
+  reasoningContent: fieldUses('reasoningText redactedContent'),
+  citationsContent: fieldUses('content', 'citations'),
+  searchResult: fieldUses('source title content', 'citations'),
+  guardContent: fieldUses('text image'),
+  cachePoint: fieldUses('type ttl'),
+};
+
+const fieldsOfBlock = (kind: string): FieldUses | undefined =>
+  Object.hasOwn(blockFields, kind) ? blockFields[kind] : undefined;
+
+const toolFields: FieldUses = fieldUses('name description inputSchema strict');
+const inferenceFields: FieldUses = fieldUses('maxTokens temperature topP stopSequences');
+const outputFields: FieldUses = fieldUses('textFormat effort');
+
+/**
+ * Fields of a model's maker that say what every format can: thinking as Claude, Nova and GPT on Bedrock name it, and `top_k`.
+ */
+const makerFields: FieldUses = fieldUses(
+  'thinking reasoning_config reasoningConfig reasoning_effort output_config top_k topK tool_choice inferenceConfig',
+);

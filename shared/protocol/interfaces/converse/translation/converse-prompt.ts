@@ -1,13 +1,23 @@
 // The messages of a Converse request as a prompt.
-import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
 import {
   type AssistantPart,
   addResults,
   createKnownCalls,
   envelopeOptions,
+  fileOfData,
   forEachObject,
+  isBlank,
   type KnownCall,
   type KnownCalls,
+  type Marked,
+  markOf,
   type OpenedEnvelope,
   type OptionalMember,
   type PromptPart,
@@ -15,11 +25,12 @@ import {
   type ToolNames,
   type ToolOutput,
   type ToolResult,
+  textParts,
+  withMark,
   withoutMark,
 } from '../../../hub/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { type Block, blockOf, blocksIn } from '../block-kinds.ts';
-import { markLast, toBlockParts, toParts, toTextParts } from './converse-parts.ts';
+import { type Block, blockOf, blocksIn, mediaTypeOf } from '../block-kinds.ts';
 
 export interface ConversePromptReading {
   readonly names: ToolNames;
@@ -185,4 +196,69 @@ function toCall(
     input: calls.readArguments(input),
     ...(signed === undefined ? {} : { providerOptions: envelopeOptions(signed) }),
   };
+}
+
+// Content blocks of a message: text, images, documents and other files, in the form of the language-model interface.
+
+/** The parts of a content. A cache point marks the part before it; blocks of another kind have none. */
+function toParts(content: unknown): PromptPart[] {
+  const parts: PromptPart[] = [];
+  for (const one of blocksIn(content)) {
+    const block = blockOf(one);
+    if (block === undefined) continue;
+    if (block.kind === 'cachePoint') markLast(parts, block);
+    else parts.push(...toBlockParts(block).filter((part) => part.type !== 'text' || !isBlank(part.text)));
+  }
+  return parts;
+}
+
+/** Marks the last part of a list, if there is one. */
+function markLast<Part extends Marked & { readonly type: string }>(parts: Part[], { value }: Block): void {
+  const last = parts.pop();
+  if (last !== undefined) parts.push(withMark(last, markOf(isJsonObject(value) ? value.ttl : undefined)));
+}
+
+const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
+  toParts(content).filter((part) => part.type === 'text');
+
+/** Several parts where it is a document or a result made of texts. */
+function toBlockParts({ kind, value }: Block): PromptPart[] {
+  if (kind === 'text') return textParts(value);
+  if (kind === 'json') return [{ type: 'text', text: JSON.stringify(value) }];
+  if (!isJsonObject(value)) return [];
+  if (kind === 'image' || kind === 'video' || kind === 'audio') return toFile(kind, value);
+  if (kind === 'document') return toDocument(value);
+  if (kind === 'searchResult') return searchResult(value);
+  if (kind === 'citationsContent') return toTextParts(value.content);
+  if (kind === 'guardContent') return toGuarded(value);
+  return [];
+}
+
+function toFile(kind: string, { format, source }: JsonObject): LanguageModelV4FilePart[] {
+  const { bytes } = isJsonObject(source) ? source : {};
+  return typeof bytes === 'string' ? [fileOfData(mediaTypeOf(kind, format), bytes)] : [];
+}
+
+function toDocument(document: JsonObject): PromptPart[] {
+  const { name, context, source } = document;
+  const { text, content } = isJsonObject(source) ? source : {};
+  const head = [name, context].filter((one) => typeof one === 'string' && !isBlank(one)).join('\n');
+  if (typeof text === 'string') return [...textParts(head), { type: 'text', text }];
+  if (Array.isArray(content)) return [...textParts(head), ...toTextParts(content)];
+  const files = toFile('document', document);
+  return [
+    ...textParts(context),
+    ...files.map((file) => (typeof name === 'string' ? { ...file, filename: name } : file)),
+  ];
+}
+
+const searchResult = ({ title, source, content }: JsonObject): PromptPart[] => {
+  const head = [title, source].filter((text) => typeof text === 'string').join('\n');
+  return [...textParts(head), ...toTextParts(content)];
+};
+
+/** Content that a guardrail of AWS is to check is content of the message. */
+function toGuarded({ text, image }: JsonObject): PromptPart[] {
+  if (isJsonObject(image)) return toFile('image', image);
+  return isJsonObject(text) ? textParts(text.text) : [];
 }

@@ -1,19 +1,23 @@
 // Writes the parts of an answer as events of Converse: a client gets the events, or the answer that they make.
+
+import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { once } from '../../../../foundation/cache/index.ts';
 import {
   type AnswerHead,
   clientCallId,
+  createInputWriter,
+  estimatedOutputTokens,
   type HubPart,
+  type InputWriter,
   isSigned,
   type PartOf,
   phaseOf,
   type Signed,
+  sealed,
   type ToolNames,
   tokensOf,
 } from '../../../hub/index.ts';
-import type { UsageReport } from '../../../wire/index.ts';
-import { type ConverseBlocks, createConverseBlocks } from './answer-blocks.ts';
-import { endOf, toUsage } from './answer-end.ts';
+import type { SignedEnvelope, TokenReport, UsageReport } from '../../../wire/index.ts';
 
 export interface UsedByAnswer {
   /** Undefined when the provider reported nothing. */
@@ -159,5 +163,154 @@ function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, a
       blocks.close();
     },
     count: () => count,
+  };
+}
+
+// Why an answer of Converse ended, and its usage.
+
+interface ConverseEnd {
+  readonly stopReason: string;
+  readonly additionalModelResponseFields?: object;
+}
+
+/**
+ * `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. `paths`:
+ * of the fields that the client wants of its model.
+ */
+function endOf(
+  { unified, raw }: LanguageModelV4FinishReason,
+  calls: number,
+  metadata: SharedV4ProviderMetadata | undefined,
+  paths: unknown,
+): ConverseEnd {
+  // From whichever package reports it.
+  const sequence = Object.values(metadata ?? {}).find(
+    ({ stopSequence }) => typeof stopSequence === 'string',
+  )?.stopSequence;
+  if (unified === 'length') return { stopReason: 'max_tokens' };
+  if (unified === 'content-filter') return { stopReason: 'content_filtered' };
+  if (calls > 0) return { stopReason: 'tool_use' };
+  if (raw === 'model_context_window_exceeded') return { stopReason: raw };
+  if (typeof sequence !== 'string') return { stopReason: raw === 'stop_sequence' ? raw : 'end_turn' };
+  const asks = (path: string) => Array.isArray(paths) && paths.includes(path);
+  const fields = {
+    ...(asks('/stop_sequence') ? { stop_sequence: sequence } : {}),
+    ...(asks('/delta/stop_sequence') ? { delta: { stop_sequence: sequence } } : {}),
+  };
+  const more = Object.keys(fields).length === 0 ? {} : { additionalModelResponseFields: fields };
+  return { stopReason: 'stop_sequence', ...more };
+}
+
+/** The input excludes cached and written tokens. Clients need a number for every count. */
+function toUsage(
+  tokens: TokenReport | undefined,
+  { estimatedInputTokens }: Pick<AnswerHead, 'estimatedInputTokens'>,
+  outputBytes: number,
+) {
+  const { cached = 0, cacheWrite = 0, cacheWrite1h: hour = 0 } = tokens ?? {};
+  const { input = Math.max(1, estimatedInputTokens()), output = estimatedOutputTokens(outputBytes) } = tokens ?? {};
+  const details = [
+    { ttl: '5m', inputTokens: cacheWrite - hour },
+    { ttl: '1h', inputTokens: hour },
+  ].filter(({ inputTokens }) => inputTokens > 0);
+  return {
+    inputTokens: Math.max(0, input - cached - cacheWrite),
+    outputTokens: output,
+    totalTokens: input + output,
+    cacheReadInputTokens: cached,
+    cacheWriteInputTokens: cacheWrite,
+    ...(details.length === 0 ? {} : { cacheDetails: details }),
+  };
+}
+
+// The blocks of an answer. One is open at a time: where the next one begins, it ends. A text and thinking begin with
+// their first piece.
+
+type EmitBlockEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
+
+interface OpenBlock {
+  readonly kind: 'text' | 'thinking' | 'toolUse';
+  /** The package's. */
+  readonly id: string;
+  hasInput: boolean;
+  /** Of a tool call, which has an object. */
+  readonly input: InputWriter;
+  /** Signature of thinking, or of the part beside it. */
+  signed: Signed;
+  readonly of?: SignedEnvelope['of'];
+}
+
+type ConverseBlocks = ReturnType<typeof createConverseBlocks>;
+
+function createConverseBlocks(head: AnswerHead, emit: EmitBlockEvent) {
+  let contentBlockIndex = -1;
+  let open: OpenBlock | undefined;
+  let outputBytes = 0;
+
+  const emitDelta = (delta: object) => emit('contentBlockDelta', { contentBlockIndex, delta });
+
+  function emitInput(input: string): void {
+    if (input !== '') emitDelta({ toolUse: { input } });
+  }
+
+  function add(delta: object, text: string): void {
+    if (text === '') return;
+    outputBytes += Buffer.byteLength(text);
+    emitDelta(delta);
+  }
+
+  function begin(kind: OpenBlock['kind'], id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>): void {
+    close();
+    contentBlockIndex += 1;
+    open = { kind, id, hasInput: false, input: createInputWriter(), signed: {}, ...signature };
+  }
+
+  function close(): void {
+    if (open === undefined) return;
+    const { kind, input, signed, of } = open;
+    open = undefined;
+    if (kind === 'toolUse') emitInput(input.end());
+    if (kind === 'thinking') emitDelta({ reasoningContent: { signature: sealed(head, signed, of) } });
+    emit('contentBlockStop', { contentBlockIndex });
+  }
+
+  const addText = (text: string) => add({ text }, text);
+
+  return {
+    open: () => open,
+    outputBytes: () => outputBytes,
+    close,
+    begin,
+    addText,
+    addThinking: (text: string) => add({ reasoningContent: { text } }, text),
+    /** A client knows by it that the model thinks, where it does not say what. */
+    beginThinking(id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>) {
+      begin('thinking', id, signature);
+      emitDelta({ reasoningContent: { text: '' } });
+    },
+    beginCall(id: string, toolUse: { readonly toolUseId: string; readonly name: string }) {
+      begin('toolUse', id);
+      outputBytes += Buffer.byteLength(toolUse.name);
+      emit('contentBlockStart', { contentBlockIndex, start: { toolUse } });
+    },
+    /** Adds to the open call: others are over. */
+    addInput(id: string, input: string) {
+      if (input === '' || open?.kind !== 'toolUse' || open.id !== id) return;
+      open.hasInput = true;
+      outputBytes += Buffer.byteLength(input);
+      emitInput(open.input.add(input));
+    },
+    /** Adds a text of the gateway's own. */
+    addNote(text: string) {
+      begin('text', '');
+      emitDelta({ text });
+      close();
+    },
+    /** The signature of a text or a call is a block of its own. */
+    addSignature(signed: Signed, of: SignedEnvelope['of']) {
+      begin('thinking', '', { signed, of });
+      emitDelta({ reasoningContent: { text: '' } });
+      close();
+    },
   };
 }

@@ -1,11 +1,22 @@
 // Writes the parts of an answer as events of Messages: a client gets the events, or the message that they make.
 import { once } from '../../../../foundation/cache/index.ts';
-import { type AnswerHead, type HubPart, type PartOf, type ToolNames, tokensOf } from '../../../hub/index.ts';
-import { openContentBlocks } from './content-blocks.ts';
-import { createBlocks } from './message-blocks.ts';
+import {
+  type AnswerHead,
+  clientCallId,
+  createInputWriter,
+  type HubPart,
+  type InputWriter,
+  isSigned,
+  type PartOf,
+  phaseOf,
+  type Signed,
+  sealed,
+  type ToolNames,
+  tokensOf,
+} from '../../../hub/index.ts';
+import type { SignedEnvelope } from '../../../wire/index.ts';
 import { messageEnd, messageStart, toUsage } from './message-object.ts';
-import type { EmitEvent } from './message-types.ts';
-import { openToolBlocks } from './tool-blocks.ts';
+import type { BlockDelta, EmitEvent, MessageBlock, MessageEvent } from './message-types.ts';
 
 export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: EmitEvent): (part: HubPart) => void {
   const start = once(() => emit({ type: 'message_start', message: messageStart(head) }));
@@ -50,5 +61,189 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
       case 'finish':
         return finish(part);
     }
+  };
+}
+
+// Tool calls of an answer as blocks: in pieces, or whole.
+function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: ContentBlocks) {
+  /** Calls that have begun, and are not whole. */
+  const begun = new Set<string>();
+  let calls = 0;
+
+  function begin(part: PartOf<'tool-input-start'> | PartOf<'tool-call'>, id: string): void {
+    const signed = head.readSigned(part.providerMetadata);
+    const clientId = clientCallId(head.id, id);
+    content.addSignatureBeforeCall();
+    if (isSigned(signed)) blocks.addSignature(signed, { call: clientId });
+    begun.add(id);
+    calls += 1;
+    const name = names.long(part.toolName);
+    blocks.begin(id, { type: 'tool_use', id: clientId, name, input: {}, caller: { type: 'direct' } });
+  }
+
+  return {
+    begin,
+    addArguments: blocks.addArguments,
+    end(part: PartOf<'tool-call'>): void {
+      const { toolCallId: id } = part;
+      if (!begun.has(id)) begin(part, id);
+      begun.delete(id);
+      const open = blocks.open();
+      if (open?.kind !== 'tool_use' || open.id !== id) return;
+      if (!open.hasArguments) blocks.addArguments(id, part.input);
+      blocks.close();
+    },
+    calls: () => calls,
+  };
+}
+
+// Texts and thinking of an answer as blocks.
+
+type ContentBlocks = ReturnType<typeof openContentBlocks>;
+
+function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
+  /** Signature of a text that has not begun yet: it precedes the text. */
+  let signedNext: Signed = {};
+  /**
+   * Signature of a text that was written already. It is sent only before a tool call that follows, because a client
+   * takes the last block for the answer, and Gemini wants signatures of calls alone again.
+   */
+  let signedText: Signed = {};
+  /** A package gives it with every piece of a text. */
+  let written: Signed = {};
+
+  function beginText(id: string, signed: Signed): void {
+    if (isSigned(signed)) blocks.addSignature(signed, 'text');
+    written = signed;
+    blocks.beginText(id);
+  }
+
+  return {
+    addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
+      const signed = readSigned(part.providerMetadata);
+      const [open, phase] = [blocks.open(), phaseOf(part)];
+      // Ends the thinking before it, whose signature has waited for the phase.
+      if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
+      if (part.type === 'text-start') {
+        signedNext = signed;
+        return;
+      }
+      if (part.type === 'text-delta' && part.delta !== '') {
+        if (open?.kind !== 'text') beginText(part.id, { ...signedNext, ...signed });
+        signedNext = {};
+        signedText = {};
+        blocks.addText(part.delta);
+      }
+      if (isSigned(signed) && signed.signature !== written.signature) signedText = signed;
+      if (part.type === 'text-end' && blocks.open()?.kind === 'text') blocks.close();
+    },
+    addReasoning(part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>): void {
+      const isOpen = blocks.open()?.kind === 'thinking' && blocks.open()?.id === part.id;
+      if (!isOpen && part.type === 'reasoning-end') return;
+      if (!isOpen) blocks.beginThinking(part.id);
+      const open = blocks.open();
+      if (open !== undefined) open.signed = { ...open.signed, ...readSigned(part.providerMetadata) };
+      if (part.type === 'reasoning-delta') blocks.addThinking(part.delta);
+    },
+    /** The interface has no place for it. */
+    addPlaceless({ mediaType }: PartOf<'file'>): void {
+      blocks.addNote(`[The model answered with a file (${mediaType}), which this interface has no place for.]`);
+    },
+    addSignatureBeforeCall(): void {
+      if (isSigned(signedText)) blocks.addSignature(signedText, 'text_before');
+      signedText = {};
+    },
+  };
+}
+
+// The blocks of a message. One is open at a time: where the next one begins, it ends.
+
+interface OpenBlock {
+  readonly kind: MessageBlock['type'];
+  /** The package's. */
+  readonly id: string;
+  hasArguments: boolean;
+  /** Input of a tool call. */
+  readonly input: InputWriter;
+  /** Signature of thinking, or of the part beside it. */
+  signed: Signed;
+  readonly of?: SignedEnvelope['of'];
+}
+
+type Blocks = ReturnType<typeof createBlocks>;
+
+function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => void) {
+  let index = -1;
+  let open: OpenBlock | undefined;
+  let outputBytes = 0;
+
+  const emitDelta = (delta: BlockDelta) => emit({ type: 'content_block_delta', index, delta });
+
+  function add(delta: BlockDelta, text: string): void {
+    if (text === '') return;
+    outputBytes += Buffer.byteLength(text);
+    emitDelta(delta);
+  }
+
+  function addInput(input: string): void {
+    if (input !== '') emitDelta({ type: 'input_json_delta', partial_json: input });
+  }
+
+  function begin(id: string, block: MessageBlock, extras?: Pick<OpenBlock, 'signed' | 'of'>): void {
+    close();
+    index += 1;
+    open = { kind: block.type, id, hasArguments: false, input: createInputWriter(), signed: {}, ...extras };
+    if (block.type === 'tool_use') outputBytes += Buffer.byteLength(block.name);
+    emit({ type: 'content_block_start', index, content_block: block });
+  }
+
+  function close(): void {
+    if (open === undefined) return;
+    const { kind, input, signed, of } = open;
+    open = undefined;
+    if (kind === 'thinking') emitDelta({ type: 'signature_delta', signature: sealed(head, signed, of) });
+    if (kind === 'tool_use') addInput(input.end());
+    emit({ type: 'content_block_stop', index });
+  }
+
+  const beginText = (id: string) => begin(id, { type: 'text', text: '', citations: null });
+  const beginThinking = (id: string, extras?: Pick<OpenBlock, 'signed' | 'of'>) =>
+    begin(id, { type: 'thinking', thinking: '', signature: '' }, extras);
+  const addText = (text: string) => add({ type: 'text_delta', text }, text);
+  const addThinking = (thinking: string) => add({ type: 'thinking_delta', thinking }, thinking);
+
+  /** Adds to the open call: others are over. */
+  function addArguments(id: string, delta: string): void {
+    if (delta === '' || open?.kind !== 'tool_use' || open.id !== id) return;
+    open.hasArguments = true;
+    outputBytes += Buffer.byteLength(delta);
+    addInput(open.input.add(delta));
+  }
+
+  /** Adds a text of the gateway's own. */
+  function addNote(text: string): void {
+    beginText('');
+    emitDelta({ type: 'text_delta', text });
+    close();
+  }
+
+  /** The signature of a text or a call is a block of its own. */
+  function addSignature(signed: Signed, of: SignedEnvelope['of']): void {
+    beginThinking('', { signed, of });
+    close();
+  }
+
+  return {
+    open: () => open,
+    outputBytes: () => outputBytes,
+    begin,
+    beginText,
+    beginThinking,
+    addText,
+    addThinking,
+    addArguments,
+    addNote,
+    addSignature,
+    close,
   };
 }

@@ -8,22 +8,96 @@ import {
   thinksUnasked,
   thinksWithToolsOnResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
-import { openAiStopsMax } from '../../../../foundation/constants/index.ts';
-import type { HubCall } from '../../../../protocol/hub/index.ts';
+import { openAiStopsMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { createDistinctIds, formatsOwnEnd, type HubCall } from '../../../../protocol/hub/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
-import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
+import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
+import {
+  type EventText,
+  isEndMarker,
+  isEndWord,
+  isJsonObject,
+  type JsonObject,
+  type PlacedRead,
+  readEvents,
+  readToEnd,
+  rewriteMembers,
+} from '../../../../protocol/wire/index.ts';
 import { ruledMessages } from '../../target-rules/index.ts';
-import { atMost, nonEmpty, read } from './body-members.ts';
-import { chatEvents, readableCompletion } from './chat-answers.ts';
+import { atMost, type Bytes, eventBytes, nonEmpty, parsedObject, read } from './body-members.ts';
 import { markedCall, markWord, withChatMarks } from './chat-marks.ts';
 import type { HubTarget, TargetCall } from './hub-target.ts';
 import { callOptions, isStrictFormat, withJsonWord, withOwnSchemas } from './json-format.ts';
 import { knowsMarks, openAiCacheOptions } from './openai-cache-marks.ts';
-import { openAiUsageIn } from './openai-usage.ts';
+import { chatUsage, openAiUsageIn, readableOpenAiUsage } from './openai-usage.ts';
 import { carriedNames, chatFieldsOf, joinFields, knowsVerbosity, openAiFields } from './optional-fields.ts';
 import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
+
+/** Arguments that are an object, null, or missing. In a text of the model the quotes have a backslash before them. */
+const otherArguments = /"arguments"\s*:\s*[^"\s]|"function"\s*:\s*\{\s*"name"\s*:\s*"[^"]*"\s*\}/;
+const wholeMessage = /"message"\s*:\s*\{/;
+
+/** Most answers need not be looked into. */
+const hasDialect = (text: string): boolean => otherArguments.test(text) || hasCallWithId(text);
+const hasDialectInPieces = (text: string): boolean =>
+  otherArguments.test(text) || hasCallWithId(text) || (wholeMessage.test(text) && !text.includes('"delta"'));
+
+/** The choices of an answer as the package reads them. */
+const usualChoices = (choices: unknown): unknown =>
+  openCallIds()(
+    mapObjects(choices, (choice) =>
+      isJsonObject(choice.message) ? { ...choice, message: withTexts(choice.message, noArguments) } : choice,
+    ),
+    'message',
+  );
+
+/** Returns the choices of a chunk with usual pieces. */
+const usualPieces = (choices: unknown): unknown =>
+  mapObjects(choices, ({ message, ...choice }) => {
+    const piece = choice.delta ?? message;
+    if (!isJsonObject(piece)) return choice;
+    // Each call has an index in a stream.
+    const calls = mapObjects(piece.tool_calls, (call, index) => ({ index, ...call }));
+    return {
+      ...choice,
+      delta: withTexts({ ...piece, ...(piece.tool_calls === undefined ? {} : { tool_calls: calls }) }, ''),
+    };
+  });
+
+/** Arguments of a call without any. */
+const noArguments = '{}';
+
+const withTexts = (message: JsonObject, none: string): JsonObject =>
+  message.tool_calls === undefined
+    ? message
+    : {
+        ...message,
+        tool_calls: mapObjects(message.tool_calls, (call) =>
+          isJsonObject(call.function) ? { ...call, function: withText(call.function, none) } : call,
+        ),
+      };
+
+const mapObjects = (list: unknown, change: (item: JsonObject, at: number) => JsonObject): unknown =>
+  Array.isArray(list) ? list.map((item: unknown, at) => (isJsonObject(item) ? change(item, at) : item)) : list;
+
+/** Only events with one of these are parsed. */
+const finalFields = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
+
+/** End of a stream that ended by its format, without a finish reason. */
+const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: formatsOwnEnd }], usage: null });
+
+const hasFinished = ({ choices }: JsonObject): boolean =>
+  Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && isEndWord(choice.finish_reason));
+
+/** An empty word is none: its package would take it for an end. */
+const choicesOf = ({ choices }: JsonObject): unknown =>
+  Array.isArray(choices)
+    ? choices.map((choice) =>
+        isJsonObject(choice) && !isEndWord(choice.finish_reason) ? { ...choice, finish_reason: null } : choice,
+      )
+    : (choices ?? []);
 
 export const target: HubTarget = {
   openModel({ knownAs, baseURL, fetch, nextStep }) {
@@ -177,4 +251,88 @@ function wordsOf(thinking: NonNullable<TargetCall['thinking']>): { effort: strin
   if (thinking.kind === 'off') return { effort: 'none' };
   if (thinking.kind === 'budget') return { tokens: thinking.tokens };
   return 'effort' in thinking ? { effort: thinking.effort } : undefined;
+}
+
+// Answers of chat completions as their package can read them: a usage that it takes, chunks that are some, and the end that
+// was said.
+
+/** A whole answer. */
+function readableCompletion(text: string): string {
+  const json = scanAnswer(text);
+  if (json === undefined) return text;
+  const usage = readableOpenAiUsage(read(json, 'usage'), chatUsage) ?? null;
+  const choices = hasDialect(text) ? { choices: usualChoices(read(json, 'choices')) } : {};
+  return rewriteMembers(json, new Map(Object.entries({ ...choices, usage })));
+}
+
+async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
+  let isFinished = false;
+  let hasUsage = false;
+  /** Set after an event that is no chunk: an end without a finish reason is then no good end. */
+  let isGarbled = false;
+  const callIds = openCallIds();
+  const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
+    if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [unspokenEnd], place: 'end' };
+    const hasOther = hasDialectInPieces(text);
+    if (!hasOther && !finalFields.test(text)) {
+      if (text.includes('"choices"') || text.includes('"error"')) return { read: [text] };
+      isGarbled ||= parsedObject(text) === undefined;
+      return { read: [] };
+    }
+    const parsed = parsedObject(text);
+    if (parsed === undefined) return { read: [text] };
+    const event: JsonObject = hasOther ? { ...parsed, choices: callIds(usualPieces(parsed.choices), 'delta') } : parsed;
+    isFinished ||= hasFinished(event);
+    const { x_groq: groq } = event;
+    const reported = event.usage ?? (isJsonObject(groq) ? groq.usage : undefined);
+    const usage = readableOpenAiUsage(reported, chatUsage) ?? null;
+    hasUsage ||= usage !== null;
+    return { read: [JSON.stringify({ ...event, choices: choicesOf(event), usage })], isAddition: usage !== null };
+  };
+  const batches = readEvents(bytes, upstreamEventMaxBytes);
+  try {
+    // Everything was said at the end, however the connection ends after it; but some servers report the usage there.
+    for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, endCame })) {
+      yield eventBytes(together.flat().map((text) => ({ text })));
+    }
+  } catch (error) {
+    if (!isFinished) throw error;
+  }
+}
+
+// Corrects chat completions of servers that their package cannot read: arguments of calls that are no texts, and a
+// whole message in place of pieces.
+
+/** A call begins, whose id an earlier one may have. */
+function hasCallWithId(text: string): boolean {
+  const at = text.indexOf('"tool_calls"');
+  return at >= 0 && text.includes('"id"', at);
+}
+
+/** Gives calls of one answer ids of their own, where a model gave several one: an index says which call a piece belongs to. */
+function openCallIds(): (choices: unknown, name: 'message' | 'delta') => unknown {
+  const distinct = createDistinctIds();
+  const known = new Map<string, string>();
+  const ownId = (place: string, id: unknown): unknown => {
+    if (typeof id !== 'string' || id === '') return id;
+    const distinctId = known.get(place) ?? distinct(id);
+    known.set(place, distinctId);
+    return distinctId;
+  };
+  return (choices, name) =>
+    mapObjects(choices, (choice, choiceAt) => {
+      const message = choice[name];
+      if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return choice;
+      const calls = mapObjects(message.tool_calls, (call, at) => {
+        const place = `${choice.index ?? choiceAt} ${call.index ?? at}`;
+        return 'id' in call ? { ...call, id: ownId(place, call.id) } : call;
+      });
+      return { ...choice, [name]: { ...message, tool_calls: calls } };
+    });
+}
+
+function withText(called: JsonObject, none: string): JsonObject {
+  const { arguments: written } = called;
+  if (typeof written === 'string') return called;
+  return { ...called, arguments: (written ?? null) === null ? none : JSON.stringify(written) };
 }

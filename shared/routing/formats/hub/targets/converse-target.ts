@@ -1,15 +1,11 @@
 // Amazon Bedrock's Converse.
-
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
-import { frameStreamType } from '../../../../foundation/constants/index.ts';
-import type { HubCall, OptionalName } from '../../../../protocol/hub/index.ts';
-import { findMember, isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import { bedrockEmbeddings } from './bedrock-embeddings.ts';
-import { bedrockFrames, converseUsage, emptyThinkingSignature } from './bedrock-frames.ts';
-import { bedrockImages } from './bedrock-images.ts';
-import { bedrockReranking } from './bedrock-reranking.ts';
-import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
+import { frameStreamType, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { partsOfFrame, splitFrames, withFrameText } from '../../../../protocol/event-frames/index.ts';
+import { formatsOwnEnd, type HubCall, type OptionalName } from '../../../../protocol/hub/index.ts';
+import { findMember, isJsonObject, type JsonObject, type JsonText, toCount } from '../../../../protocol/wire/index.ts';
+import { atMost, type Bytes, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
 import {
   callsAsText,
@@ -19,9 +15,85 @@ import {
   withFailures,
   withResultTexts,
 } from './converse-prompt.ts';
-import type { HubTarget, TargetCall } from './hub-target.ts';
-import { reportedUsage, withReadableUsage } from './readable-usage.ts';
+import type { EmbeddingTarget, HubTarget, ImageTarget, RerankTarget, TargetCall } from './hub-target.ts';
+import { reportedUsage, type UsageShape, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
+
+/** Usage of a whole answer, and of the frame that reports it. */
+const converseUsage: UsageShape = {
+  member: 'usage',
+  required: ['inputTokens', 'outputTokens', 'totalTokens'],
+  counts: [],
+  parts: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
+  isWanted: true,
+};
+
+/** The package says nothing of thinking that is empty; of a signature it does. A model signs nothing with this. */
+const emptyThinkingSignature = 'gw-empty-thinking';
+const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
+const withThinkingBegun = (text: string): string =>
+  text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
+
+/** Pieces of blocks that its package knows: it ends the stream for any other, which adds nothing that was requested. */
+const knownPiece = /"delta"\s*:\s*\{\s*"(text|toolUse|reasoningContent|citation)"/;
+const anyPiece = /"delta"\s*:\s*\{\s*"\w+"/;
+/** The form of most of Bedrock's pieces. */
+const usualPiece = '"delta":{"text"';
+
+/** Marks the end, whatever its reason. */
+const withSpokenEnd = (text: string): string =>
+  text.replace(/"stopReason"\s*:\s*(null|"\s*(null)?\s*")/, `"stopReason":"${formatsOwnEnd}"`);
+
+/** The package ignores the common option. */
+const dimensionsMembers = { titan: 'dimensions', cohere: 'outputDimension', nova: 'embeddingDimension' } as const;
+
+const bedrockEmbeddings: EmbeddingTarget = {
+  // A key keeps it from signing.
+  openModel: ({ model, ...settings }, names) =>
+    createAmazonBedrock({ ...settings, region: 'none' }).embedding(model, { modelFamily: familyOf(names) }),
+  knownFields: (names) => (familyOf(names) === 'cohere' ? ['input_type'] : []),
+  toOptions({ dimensions, inputType = 'search_document' }, names) {
+    const family = familyOf(names);
+    const options = {
+      ...(dimensions === undefined ? {} : { [dimensionsMembers[family]]: dimensions }),
+      // The package takes texts for questions.
+      ...(family === 'cohere' ? { inputType } : {}),
+      // The package lets Nova cut a long text in silence.
+      ...(family === 'nova' ? { truncate: 'NONE' } : {}),
+    };
+    return { providerOptions: { amazonBedrock: options } };
+  },
+  readable: withReadableCount,
+  // Of Cohere, whose answers have no count.
+  tokensIn: (_result, answer) => {
+    const count = answer?.header?.('x-amzn-bedrock-input-token-count');
+    return count === undefined ? undefined : toCount(Number(count));
+  },
+};
+
+const readableCount = /"input(Text)?TokenCount"\s*:\s*\d{1,15}\s*[,}]/;
+
+// Nova Canvas, called by InvokeModel.
+const bedrockImages: ImageTarget = {
+  imagesMax: 5,
+  // A key keeps it from signing.
+  openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' }).image(model),
+  toOptions: ({ size, quality }) => ({
+    size: size as `${number}x${number}` | undefined,
+    aspectRatio: undefined,
+    providerOptions: quality === undefined ? {} : { amazonBedrock: { quality } },
+  }),
+};
+
+// Bedrock's reranking models, which another service than its runtime calls.
+const bedrockReranking: RerankTarget = {
+  // A key keeps it from signing.
+  openModel: ({ model, ...settings }, { region = 'us-east-1' }) =>
+    createAmazonBedrock({ ...settings, region }).reranking(model),
+  hostname: (runtime) => runtime.replace(/^bedrock-runtime\./, 'bedrock-agent-runtime.'),
+  pageOptions: (nextToken) => (nextToken === undefined ? {} : { providerOptions: { amazonBedrock: { nextToken } } }),
+  nextPage: (answer) => (isJsonObject(answer) && typeof answer.nextToken === 'string' ? answer.nextToken : undefined),
+};
 
 export const target: HubTarget = {
   embeddings: bedrockEmbeddings,
@@ -163,4 +235,48 @@ function isForced(body: JsonText, claudeChoice: unknown): boolean {
   const config = findMember(body, 'toolConfig');
   const choice = config === undefined ? undefined : findMember(body, 'toolChoice', config);
   return choice !== undefined && findMember(body, 'auto', choice) === undefined;
+}
+
+// Bedrock's embedding models, called by InvokeModel: Titan, Cohere and Nova, each in its maker's form.
+
+type Family = 'titan' | 'cohere' | 'nova';
+
+/** By its names at provider and catalogue: the ARN of an inference profile does not show its model. */
+function familyOf(names: readonly string[]): Family {
+  if (names.some((name) => /nova.*embed/i.test(name))) return 'nova';
+  return names.some((name) => /cohere.*embed/i.test(name)) ? 'cohere' : 'titan';
+}
+
+/** An answer of Titan's without its count, and a count that is no number, make the package fail: 0 is none. */
+function withReadableCount(text: string): string {
+  const trimmed = text.trimEnd();
+  if (readableCount.test(text) || !trimmed.endsWith('}')) return text;
+  return `${trimmed.slice(0, -1)},"inputTextTokenCount":0,"inputTokenCount":0}`;
+}
+
+// A stream of Converse as its package can read it: frames of an AWS event stream, bounded, with a usage that the package takes.
+
+/** Frames of an AWS event stream, each whole. Other bytes are passed on: the package reports their fault. */
+async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
+  for await (const { frames, rest, cut } of splitFrames(bytes, upstreamEventMaxBytes)) {
+    const readable = frames.filter((frame) => !isNewToPackage(frame)).map(withReadableText);
+    for (const others of [rest, cut]) if (others !== undefined) readable.push(others);
+    if (readable.length > 0) yield Buffer.concat(readable);
+  }
+}
+
+function isNewToPackage(frame: Buffer): boolean {
+  const { headers, text } = partsOfFrame(frame);
+  if (!headers.includes('contentBlockDelta') || text.includes(usualPiece)) return false;
+  const piece = text.toString('utf8');
+  // A text that is no piece at all breaks the stream, as ever.
+  return anyPiece.test(piece) && !knownPiece.test(piece);
+}
+
+/** The frame with the usage comes last; its name is in its headers. */
+function withReadableText(frame: Buffer): Uint8Array {
+  const { headers, text } = partsOfFrame(frame);
+  if (headers.includes('metadata')) return withFrameText(frame, (usage) => withReadableUsage(usage, converseUsage));
+  if (headers.includes('messageStop')) return withFrameText(frame, withSpokenEnd);
+  return text.includes('reasoningContent') ? withFrameText(frame, withThinkingBegun) : frame;
 }

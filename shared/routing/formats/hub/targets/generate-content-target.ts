@@ -1,18 +1,55 @@
 // Gemini's generateContent.
-
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
+import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../../foundation/time/index.ts';
 import { instructionsFirst, type ToolPart } from '../../../../protocol/hub/index.ts';
-import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
-import { readInPieces } from './answer-pieces.ts';
-import { atMost, nonEmpty, readObject } from './body-members.ts';
-import { geminiEmbeddings } from './gemini-embeddings.ts';
-import { geminiEvents, piecesOf } from './gemini-events.ts';
-import { geminiImages } from './gemini-images.ts';
-import type { HubTarget } from './hub-target.ts';
+import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonText,
+  readEvents,
+  replaceValues,
+  rewriteMembers,
+} from '../../../../protocol/wire/index.ts';
+import { listPieces, longCharacters, readInPieces } from './answer-pieces.ts';
+import { atMost, type Bytes, eventBytes, nonEmpty, readObject } from './body-members.ts';
+import type { EmbeddingTarget, HubTarget, ImageTarget } from './hub-target.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './json-format.ts';
 import { reportedUsage, type UsageShape, withReadableUsage } from './readable-usage.ts';
+
+// Gemini's embedding models, called by embedContent and batchEmbedContents.
+const geminiEmbeddings: EmbeddingTarget = {
+  // The package writes the folder itself.
+  openModel: ({ model, ...settings }) => createGoogle(settings).embedding(model.replace(/^models\//, '')),
+  knownFields: () => ['taskType'],
+  toOptions: ({ dimensions, taskType }) => ({
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(taskType === undefined ? {} : { providerOptions: { google: { taskType } } }),
+  }),
+  // The package drops what newer models report.
+  tokensIn({ response }) {
+    const usage = isJsonObject(response?.body) ? response.body.usageMetadata : undefined;
+    return isJsonObject(usage) ? usage.promptTokenCount : undefined;
+  },
+  leavesLength: true,
+};
+
+// Gemini's image models, called by generateContent.
+const geminiImages: ImageTarget = {
+  imagesMax: 1,
+  // The package writes the folder itself.
+  openModel: ({ model, ...settings }) => createGoogle(settings).image(model.replace(/^models\//, '')),
+  toOptions: ({ size }) => ({
+    size: undefined,
+    // The planner passes it over for any other size.
+    aspectRatio: size === undefined ? undefined : '1:1',
+    providerOptions: {},
+  }),
+};
 
 export const target: HubTarget = {
   embeddings: geminiEmbeddings,
@@ -116,3 +153,60 @@ const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:(?!\s*\d
 
 const withReadableEventUsage = (text: string): string =>
   oddGeminiUsage.test(text) ? withReadableUsage(text, geminiUsage) : text;
+
+// A stream of Gemini in a form that its package can read: events bounded, and split where one has so many parts that
+// the package, which reads an event at once, would block other calls.
+
+/** `readable`: converts an event, or a piece of one, for the package. */
+export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: (text: string) => string): Bytes {
+  for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
+    if (events.every(({ text }) => text.length <= longCharacters)) {
+      yield eventBytes(events.map(({ name, text }) => ({ name, text: readable(text) })));
+      continue;
+    }
+    for (const { name, text } of events) {
+      for (const piece of piecesOf(text)) {
+        yield eventBytes([{ name, text: readable(piece) }]);
+        await nextTurn();
+      }
+    }
+  }
+}
+
+/**
+ * The package gets the same from the pieces as from the whole: finish reason and usage are in the last one only.
+ * `hasHead`: fields beside the parts form a first piece of their own.
+ */
+function* piecesOf(text: string, hasHead = true): Generator<string> {
+  const json = text.length > longCharacters ? scanAnswer(text) : undefined;
+  const list = json && partsIn(json);
+  const pieces = json === undefined || list === undefined ? [] : [...listPieces(json, list)];
+  if (json === undefined || list === undefined || pieces.length === 0) {
+    yield text;
+    return;
+  }
+  // By itself: the package reads no part of an error, or of a blocked prompt.
+  if (hasHead) yield rewriteMembers(json, withoutEnd);
+  for (const piece of pieces) {
+    yield piece.isLast
+      ? replaceValues(json, [[list, piece.text]])
+      : `{"candidates":[{"content":{"parts":${piece.text}}}]}`;
+  }
+}
+
+const withoutEnd: ReadonlyMap<string, undefined> = new Map([
+  ['candidates', undefined],
+  ['usageMetadata', undefined],
+]);
+
+/** The list of parts of the first candidate: the package reads no other. */
+function partsIn(json: JsonText): number | undefined {
+  const list = findMember(json, 'candidates');
+  const candidate = list !== undefined && json.isArray(list) && json.next(list) > list + 1 ? list + 1 : undefined;
+  const content = candidate === undefined ? undefined : memberOf(json, 'content', candidate);
+  const parts = content === undefined ? undefined : memberOf(json, 'parts', content);
+  return parts !== undefined && json.isArray(parts) ? parts : undefined;
+}
+
+const memberOf = (json: JsonText, name: string, object: number): number | undefined =>
+  json.isObject(object) ? findMember(json, name, object) : undefined;
