@@ -221,6 +221,7 @@ describe('a command that only reads', () => {
     const key = { table: 'config', key: 'x', changes: { remove: ['x'] } } as const;
     const item = { table: 'config', item: { pk: 'x' } } as const;
     const writes = [
+      () => store.transact?.(() => undefined),
       () => store.put(item),
       () => store.batchPut([item]),
       () => store.update(key),

@@ -17,6 +17,7 @@ export async function refuseWrite(): Promise<never> {
 /** Every write is refused. */
 export const readOnly = (store: Reads): Store => ({
   ...readsOf(store),
+  transact: refuseWrite,
   put: refuseWrite,
   update: refuseWrite,
   batchPut: refuseWrite,
