@@ -77,7 +77,7 @@ const entriesOf = ({ entry, workers = {} }: BundleDefinition): readonly string[]
 const loadedBy = ({ metafile }: BuiltModule): readonly string[] =>
   Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => basename(path)));
 
-/** Bound of one file of a function. 100 KB take some 4 ms to load. The last 4 KB are settlements in one transaction, and shared timers. */
+/** Bound of one file of a function. 100 KB take some 4 ms to load. */
 export const bundleMaxBytes = 680 * 1024;
 /** Bound of a container's bundle, which contains every route and is loaded before it is called. Readers of each interface are in it. */
 export const containerMaxBytes = 828 * 1024;

@@ -19,7 +19,6 @@ const ideas: readonly string[] = [
   'shared/protocol/http/connection-phases.ts',
   'shared/protocol/http/http2-exchange.ts',
   'shared/protocol/http/node-connections.ts',
-  'shared/protocol/memory-budget/collections.ts',
   'shared/routing/formats/hub/stop-search.ts',
   'shared/routing/guardrails/find-personal.ts',
   'shared/routing/guardrails/http-guardrail.ts',
