@@ -348,6 +348,8 @@ describe('a store that is away', () => {
       await harness.settled();
       expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(1);
       expect((await harness.credit()).held).toBeGreaterThan(0n);
+      // What was not charged is told by no record.
+      expect(await harness.records()).toEqual([]);
       fails = () => undefined;
       // 0.05 USD of the key: with 0.02 still held a call of 0.04 does not fit, once the lease is over it does.
       const clock = manualClock(systemClock.nowMs() + holdLifeMs - 5_000);

@@ -134,7 +134,8 @@ async function settle(
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
   const record = openRecord(deps, call, { ...ended, run: { ...run, attempts } }, times);
-  const money = step('money', () => holds.settleMoney(deadline, record));
+  const charged = holds.settleMoney(deadline, record);
+  const money = step('money', () => charged);
   const settledAttempts = step('attempts', () => settleAttempts(deps, attempts));
 
   await allBegun([
@@ -149,7 +150,7 @@ async function settle(
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
     step('charge_lines', () => logChargesOverHold(log, call)),
-    step('record', () => record.writeBehind({ deadline, content: call.content?.write(deadline), charged: money })),
+    step('record', () => record.writeBehind({ deadline, content: call.content?.write(deadline), charged })),
   ]);
 }
 

@@ -37,8 +37,8 @@ interface RecordWriting {
   readonly deadline: Deadline;
   /** The record says whether the bodies of the call are kept. */
   readonly content: Promise<ContentPlace | undefined> | undefined;
-  /** A process that dies before it leaves no record of a charge that was not made. */
-  readonly charged: Promise<unknown> | undefined;
+  /** A process that dies before it, and a charge that fails for good, leave no record of what was not charged. */
+  readonly charged: Promise<unknown>;
 }
 
 interface OpenRecord extends CallRecordWrite {
@@ -52,27 +52,25 @@ export function openRecord(
   ended: EndedCall,
   times: CallTimes,
 ): OpenRecord {
-  let isWritten = false;
   const timeLine = () => timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
   return {
     async write(transaction) {
       const record = { ...toRecord(deps, call, ended), timeLine: timeLine() };
       describe(call, record);
       await deps.records.write(record, transaction);
-      isWritten = true;
     },
-    async isWritten() {
-      isWritten = (await deps.records.find(call.workspace.id, call.owner)) !== undefined;
-      return isWritten;
-    },
+    isWritten: async () => (await deps.records.find(call.workspace.id, call.owner)) !== undefined,
     async writeBehind({ deadline, content, charged }) {
-      const isInTransaction = deps.store.transact !== undefined;
-      if (isInTransaction && content === undefined) return;
+      if (deps.store.transact !== undefined && content === undefined) return;
       const record = toRecord(deps, call, ended);
       const contentLog = await content;
-      await charged;
-      if (isInTransaction && !isWritten) return;
-      await write(deps, call, { ...record, timeLine: timeLine(), content: contentLog }, deadline);
+      const isCharged = await charged.then(
+        () => true,
+        () => false,
+      );
+      const whole = { ...record, timeLine: timeLine(), content: contentLog };
+      if (isCharged) await write(deps, call, whole, deadline);
+      else describe(call, whole);
     },
   };
 }
