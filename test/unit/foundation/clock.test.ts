@@ -9,7 +9,10 @@ const farMs = 20 * dayMs;
 it('limits of a second and more keep the process only until they are cancelled', () => {
   const waiting = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = waiting();
-  const [cancel, cancelOther] = [systemClock.after(farMs - dayMs, () => {}), systemClock.after(farMs + dayMs, () => {})];
+  const [cancel, cancelOther] = [
+    systemClock.after(farMs - dayMs, () => {}),
+    systemClock.after(farMs + dayMs, () => {}),
+  ];
   expect(waiting()).toBe(before + 2);
   cancel();
   expect(waiting()).toBe(before + 1);
