@@ -281,7 +281,7 @@ export type CallResult =
 
 /** An answer that exists already. */
 export type ReadyAnswer = {
-  /** Of the answer in the memory of the call. */
+  /** Counts the answer in the memory of the call. */
   readonly allocation: AnswerAllocation;
 } /** `owner`: of the call whose answer it is. */ & (
   | { readonly kind: 'replay'; readonly owner: string; readonly result: StoredResult }

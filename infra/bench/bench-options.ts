@@ -19,7 +19,7 @@ const fullPlan = {
   /** Counted at the store, on 32 connections. */
   busy: 640,
   memory: 10_000,
-  /** Of attacks and turns those whose name contains it. */
+  /** Picks the attacks and turns whose name contains it. */
   rows: '',
   hostile: { minutes: 0.5, seed: 20_260_601 },
 };

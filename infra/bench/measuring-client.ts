@@ -25,7 +25,7 @@ export interface MeasuredEndpoint {
 }
 
 export interface BenchCall {
-  /** As bytes it is not copied for each call. */
+  /** Bytes are not copied for each call. */
   readonly body: string | Uint8Array;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ interface Origin {
   readonly kind: ProviderKind;
   /** Prefix of some or all of its names. */
   readonly prefix: string;
-  /** Of its models of text, where it is not that of others of the kind. */
+  /** Interface of its models of text, where it differs from that of others of the kind. */
   readonly api?: ProviderApi;
 }
 

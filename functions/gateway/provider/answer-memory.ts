@@ -65,7 +65,7 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
   const allocation = openAllocation();
   const eventAllocation = openAllocation();
 
-  /** Undefined where there is memory at once. */
+  /** Returns undefined where there is memory at once. */
   function take(from: AnswerAllocation, bytes: number, answerBytes: number): Promise<void> | undefined {
     const mayWait = answerBytes > smallAnswerMaxBytes || clientGone.aborted;
     return from.take(bytes, { mayWait, signal })?.catch((error: unknown) => {

@@ -181,7 +181,7 @@ function checkFunctionCall(
 interface BodyOfCall {
   readonly body: BodyText | FormText;
   readonly bodyBytes: number;
-  /** Empty where the body is unreadable. */
+  /** It is empty where the body is unreadable. */
   readonly allocation: BodyAllocation;
 }
 

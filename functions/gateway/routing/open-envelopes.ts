@@ -9,7 +9,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 export const crossesFormats = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
   plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
 
-/** Whether every candidate is called in the format of its client. */
+/** Returns true where every candidate is called in the format of its client. */
 export const isRelayedOnly = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
   plan.every((candidate) => chooseFormat(candidate, request)?.kind === 'relay');
 

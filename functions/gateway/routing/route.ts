@@ -73,7 +73,7 @@ export async function route(
   return { ...call, request, bodyMemory, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
-/** Where the body goes: its memory is now what it needs there. */
+/** Returns the paths that the body takes from here: its memory becomes what it needs there. */
 const pathsOf = (call: Pick<RoutedCall, 'workspace' | 'key' | 'request' | 'plan'>): readonly RequestPath[] => [
   isRelayedOnly(call) ? 'relayed' : 'translated',
   ...(isGuarded(call) ? (['guarded'] as const) : []),

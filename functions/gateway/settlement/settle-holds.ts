@@ -31,8 +31,8 @@ export interface CallHolds {
   /** Undefined when the call has neither slots nor tokens. `settle` repeats what failed. */
   readonly settleEarly: AdmittedCall['settleEarly'];
   /**
-   * In one transaction with the record where the store has transactions. Else the record is not written, each is settled on its
-   * own, and the first failure is thrown after each was tried.
+   * Writes one transaction with the record where the store has transactions. Else it settles each on its own, writes no record, and
+   * throws the first failure after each was tried.
    */
   settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void>;
   /** Rejects with the first failure, after each of the kind was tried. Undefined where the call has none. */
@@ -44,7 +44,7 @@ export interface CallHolds {
 /** The record of a call. */
 export interface CallRecordWrite {
   write(transaction: StoreTransaction): Promise<void>;
-  /** Whether it is there, as it is where a try was made whose answer was lost. */
+  /** Resolves to true where it is there, as it is after a try whose answer was lost. */
   isWritten(): Promise<boolean>;
 }
 
@@ -98,7 +98,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
     const money = held.filter(({ kind }) => kind === 'money');
     try {
       if (transact === undefined) return await settleAll(money, deadline);
-      // Whether a slot is still held decides what is settled.
+      // What is settled depends on whether a slot is still held.
       if (releasing !== undefined) await releasing;
       await settleWithRecord({ clock, transact }, money, deadline, record);
     } finally {
@@ -132,7 +132,7 @@ async function settleWithRecord(
   let tries = 0;
   const write = async () => {
     tries += 1;
-    // Of a try whose answer was lost, the record says whether it was made.
+    // The record says whether a try whose answer was lost was made.
     if (tries > 1 && (await record.isWritten())) return;
     await inOneTransaction(transact, (transaction) => [
       ...money.map(({ end }) => end({ transaction })),

@@ -120,7 +120,7 @@ async function write(
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
-/** For the log line and the metrics of the call. */
+/** Gives the log line and the metrics of the call what the record says. */
 function describe({ scope, clientInterface }: IdentifiedCall, record: CallRecord): void {
   scope.details.call = callDetails(record, clientInterface.telemetryOperation);
 }

@@ -19,7 +19,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const residentMaxMib = 512;
 const residentLaterMaxMib = 300;
 const lookEveryMs = 50;
-/** Before the load, and behind it, in a quick run too: what is kept a few seconds later says nothing. */
+/** Pauses before the load and behind it, in a quick run too: what is kept a few seconds later says nothing. */
 const restMs = 3_000;
 const afterMs = 60_000;
 /** As in the images: freed buffers of that size and more are returned to the system. */

@@ -35,13 +35,13 @@ const answers: Readonly<Record<string, { readonly body: string; readonly afterMs
   vectors: { body: embeddings, afterMs: 500 },
 };
 
-/** Of an endless stream. */
+/** An event of an endless stream. */
 const event = `data: ${JSON.stringify({
   ...{ id: 'a', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'a' },
   choices: [{ index: 0, delta: { content: text.slice(0, 65_000) }, finish_reason: null }],
 })}\n\n`;
 
-/** As fast as it is read. */
+/** Writes events as fast as they are read. */
 async function streamEvents(outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   const closed = once(outgoing, 'close');
@@ -51,7 +51,7 @@ async function streamEvents(outgoing: ServerResponse): Promise<void> {
 }
 
 const image = { parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] };
-/** By the end of the path. */
+/** Answers to forms, by the end of the path. */
 const formAnswers: readonly (readonly [path: string, body: string])[] = [
   ['/transcriptions', '{"text":"Yes."}'],
   [

@@ -7,11 +7,11 @@ import { Session } from 'node:inspector/promises';
 export type Inspection = {
   readonly advanceMs?: number;
   readonly collectsGarbage?: boolean;
-  /** From now on to the next inspection. */
+  /** Samples until the next inspection. */
   readonly watchesTurns?: boolean;
-  /** From now on to the next inspection. Counting makes each promise larger, so it is not for allocations at the same time. */
+  /** Counts until the next inspection. Counting makes each promise larger, so it is not for allocations at the same time. */
   readonly countsPromises?: boolean;
-  /** From now on to the next inspection. */
+  /** Samples until the next inspection. */
   readonly samplesAllocations?: boolean;
   /** Reports which files of source have run since the last inspection that asked so. */
   readonly countsFiles?: boolean;

@@ -40,7 +40,7 @@ import { attemptLines, contentLines, guardrailLines } from '../output/shown-call
 import { type Field, fieldTable, memberLines } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 
-/** With its workspace: keys of several workspaces may have one name. */
+/** Names a key with its workspace: keys of several workspaces may have one name. */
 const keyText = ({ workspace, key_name, key_public_id }: CallDocument): string =>
   `${workspace}/${key_name ?? key_public_id}`;
 

@@ -50,7 +50,7 @@ export interface Counters {
   /** The same for a request that reserves no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** For a key of which nothing was reserved. Call it once: what it throws must not be repeated, but with its transaction. */
+  /** Charges a key of which nothing was reserved. Call it once: what it throws must not be repeated, but with its transaction. */
   chargeKey(charge: KeyCharge, amount: bigint, options?: Pick<SettlementOptions, 'transaction'>): Promise<void>;
   /** Whether so many of its slots are free, as far as this process knows, that the release of one may be delayed. */
   hasSpareSlots(counter: Counter): boolean;

@@ -67,7 +67,7 @@ export interface SettlementOptions {
   readonly needsItem?: boolean | undefined;
   /** Written with the other writes of this transaction, or not at all: it needs no mark to count once. */
   readonly transaction?: StoreTransaction | undefined;
-  /** Of a reservation of both, which is settled now; the slot is never the last. Both if absent. */
+  /** The part of a reservation of both that is settled now; the slot is never the last. Absent: both are. */
   readonly part?: 'slot' | 'amount' | undefined;
 }
 
@@ -147,7 +147,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     settle: (address, settlement, { isAwaited, transaction, part } = {}) => {
       if (transaction !== undefined) {
         const write = () => settleIn({ clock, nextNumber }, transaction, queueOf(address), settlement);
-        // Without its slot a reservation is still there to be settled.
+        // A reservation without its slot is still there to be settled.
         return part === 'slot' ? write() : settleOnce.settle(address, settlement, write);
       }
       return settleOnce.settle(address, settlement, () => {

@@ -158,7 +158,7 @@ async function storeBody(
 const unknownTextBytes = 8 * 1024 * 1024;
 
 interface LoadOptions extends CallOptions {
-  /** Of the call that loads an answer. */
+  /** Memory of the call that loads an answer. */
   readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
 }
 

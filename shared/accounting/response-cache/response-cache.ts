@@ -19,7 +19,7 @@ interface CacheLife {
 }
 
 interface ReadOptions extends CallOptions {
-  /** Of the call that reads an answer. */
+  /** Memory of the call that reads an answer. */
   readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
 }
 

@@ -167,7 +167,7 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause:
 
 // The body of a request, written as the other end takes it: written at once, a long one is copied whole.
 
-/** Both a multiple of three, so that pieces of base64 make a whole one, and of characters. */
+/** Bytes of a piece, or its characters: a multiple of three, so that pieces of base64 make a whole one. */
 const pieceLength = 48 * 1024;
 
 /** Bytes that are sent as base64, encoded as the other end takes them: as texts they would lie in memory twice more. */

@@ -26,7 +26,7 @@ interface SharedTimer {
   readonly timer: NodeJS.Timeout;
 }
 
-/** By their end, in steps since the process started. */
+/** Timers by their end, in steps since the process started. */
 const sharedTimers = new Map<number, SharedTimer>();
 
 function afterShared(delayMs: number, callback: () => void): () => void {
@@ -36,7 +36,7 @@ function afterShared(delayMs: number, callback: () => void): () => void {
   const entry = { call: callback };
   if (shared.callbacks.add(entry).size === 1) shared.timer.ref();
   return () => {
-    // Without callbacks it does not keep the process.
+    // A timer without callbacks does not keep the process.
     if (shared.callbacks.delete(entry) && shared.callbacks.size === 0) shared.timer.unref();
   };
 }

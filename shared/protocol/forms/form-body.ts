@@ -19,7 +19,7 @@ export interface MultipartBody {
 /** A JSON text with words in the places of files, which a provider gets as base64. */
 export interface TextWithFiles {
   readonly text: string;
-  /** By their words, none of which stands in the text twice. */
+  /** Files by their words, none of which is in the text twice. */
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 

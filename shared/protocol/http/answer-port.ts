@@ -27,7 +27,7 @@ export interface AnswerPort {
 interface Http1Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Whether the connection ends with this answer: the server is closing, or the body was given up. */
+  /** Returns true where the connection ends with this answer: the server is closing, or the body was given up. */
   readonly endsConnection: () => boolean;
 }
 

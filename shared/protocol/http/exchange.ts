@@ -30,7 +30,7 @@ export interface GatewayRequest {
 }
 
 export interface BodyReading {
-  /** Of a plain body if absent; the event of a function has no more. */
+  /** Absent: the bound of a plain body; the event of a function has no more. */
   readonly maxBytes?: number;
   /** Called with all bytes so far. The next ones are read once it has resolved. */
   readonly came?: (bytes: number) => Promise<void> | undefined;

@@ -18,7 +18,7 @@ export interface IncomingBody {
    * Reads the whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it.
    */
   read(reading?: BodyReading): Promise<Buffer>;
-  /** Whether its reader gave it up: its connection ends with the answer, however short the rest is. */
+  /** Returns true where its reader gave it up: its connection ends with the answer, however short the rest is. */
   isGivenUp(): boolean;
 }
 

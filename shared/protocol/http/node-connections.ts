@@ -95,7 +95,7 @@ export function createNodeConnections(
   };
 }
 
-/** Of Node, for a client whose first bytes are a request in clear. */
+/** Node's code for a client whose first bytes are a request in clear. */
 const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
 
 /**

@@ -8,7 +8,7 @@ import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './clien
 import { betasIn } from './plain-members.ts';
 
 interface ReadingAgain {
-  /** Of the request that it replaces. */
+  /** Memory of the request that it replaces. */
   readonly allocation: BodyAllocation;
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;

@@ -165,7 +165,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** Where clients of other vendors end whose base URL is that of another service, or lacks its end. */
+/** Paths that clients of other vendors ask where their base URL is that of another service, or lacks its end. */
 const misplacedBases: readonly { readonly start: RegExp; readonly advice: string }[] = [
   {
     start: /^\/anthropic(\/|$)/,

@@ -96,14 +96,14 @@ export const brokenSignature = `${prefix}masked`;
 
 export const encodeEnvelope = (envelope: string): string => Buffer.from(envelope, 'utf8').toString('base64');
 
-/** Undefined for any other signature. */
+/** Returns undefined for any other signature. */
 export function decodeEnvelope(signature: unknown): string | undefined {
   if (typeof signature !== 'string' || !signature.startsWith(encodedPrefix)) return undefined;
   const text = Buffer.from(signature, 'base64').toString('utf8');
   return isEnvelope(text) ? text : undefined;
 }
 
-/** As far as the prefix alone decides it. */
+/** Returns false only where the prefix alone rules it out. */
 const encodedPrefix = 'Z3cxL';
 
 export const mayHoldEncodedEnvelope = (text: string): boolean => text.includes(`"${encodedPrefix}`);

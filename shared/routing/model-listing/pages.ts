@@ -4,7 +4,7 @@ import { fail } from '../../errors/index.ts';
 interface PageSize {
   /** The parameter's value; null where it was not sent. */
   readonly sent: string | null;
-  /** In errors. */
+  /** Name of the parameter in errors. */
   readonly param: string;
   readonly fallback: number;
   readonly max: number;
@@ -19,7 +19,7 @@ interface PageToken {
 
 interface Page<Model> {
   readonly models: readonly Model[];
-  /** Of the next page. Undefined for the last one. */
+  /** Token of the next page. Undefined for the last one. */
   readonly nextToken: string | undefined;
 }
 

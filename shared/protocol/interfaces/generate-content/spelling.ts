@@ -12,7 +12,7 @@ const namesIn = (text: string): ReadonlyMap<string, string> =>
       .map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
   );
 
-/** Of generateContent, countTokens and embedContent that the gateway reads (types of `@google/genai` 3.3.0, November 2026). */
+/** Fields of generateContent, countTokens and embedContent that the gateway reads (types of `@google/genai` 3.3.0, November 2026). */
 const fields = namesIn(`
   systemInstruction generationConfig safetySettings cachedContent toolConfig generateContentRequest serviceTier
   inlineData fileData mimeType fileUri displayName functionCall functionResponse functionDeclarations executableCode

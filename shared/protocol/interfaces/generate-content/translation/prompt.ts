@@ -37,7 +37,7 @@ interface Known extends ContentsReading {
   readonly calls: KnownCalls;
   /** Calls of the model's last message, by name: Google's SDK for Python sends results without the ids of their calls. */
   readonly callsByName: Map<string, KnownCall[]>;
-  /** By the id of their call: a call has one result. */
+  /** Results by the id of their call: a call has one. */
   readonly results: Map<string, string>;
   /** Whether the model's last message has thinking. */
   hasReasoning: boolean;
@@ -108,7 +108,7 @@ function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], kn
   if (others.length > 0) prompt.push({ role: 'user', content: others });
 }
 
-/** By its id, else the next call of its name that has no result. */
+/** Returns the call of this id, else the next one of its name that has no result. */
 function takeResult({ id, name }: JsonObject, { calls, callsByName, results }: Known): KnownCall | undefined {
   if (typeof id === 'string' && id !== '' && calls.has(id)) return calls.takeResult(id);
   const named = callsByName.get(String(name)) ?? [];

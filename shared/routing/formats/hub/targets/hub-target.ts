@@ -68,7 +68,7 @@ export interface ArgumentsShape {
 export interface EmbeddingOptions {
   readonly dimensions: number | undefined;
   readonly inputType: string | undefined;
-  /** In Google's words. */
+  /** The task in Google's words. */
   readonly taskType: string | undefined;
   readonly title: string | undefined;
 }
