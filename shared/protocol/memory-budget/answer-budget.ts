@@ -12,11 +12,11 @@ export const smallAnswerMaxBytes = 64 * 1024;
 const unreadMinMs = 500;
 /** How long the first in line waits for the others. */
 const beyondAfterMs = 1_000;
-/** As long as a call has. Its own end comes first, as a rule. */
+/** The time of a whole call, whose own end usually comes first. */
 const waitMaxMs = requestBudgetMs;
 
 export interface AnswerTake {
-  /** Whether it waits where there is no memory. */
+  /** True: it waits where there is no memory. */
   readonly mayWait: boolean;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +24,7 @@ export interface AnswerTake {
 
 /** The answers of one call. */
 export interface AnswerHolder {
-  /** Of all its memory. */
+  /** Bytes of all its memory. */
   allocatedBytes: number;
   /** Bytes of the answer that its client has not read, usually a part of them. */
   unreadBytes: number;
@@ -40,7 +40,7 @@ interface Waiting {
   readonly letIn: () => void;
   /** Ends the wait. */
   readonly leave: () => void;
-  /** Whether it is the first in line, and has been for long enough. */
+  /** Its turn to go beyond the third: `begun` once it is the first in line, `over` once it has been that for long enough. */
   turn: 'none' | 'begun' | 'over';
 }
 
@@ -126,7 +126,7 @@ export class AnswerBudget {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
       if (!this.#line.delete(waiting)) return;
-      reject(fail('RATE_LIMITER_UNAVAILABLE', { message: full, exhausted: 'process_memory' }));
+      reject(fail('RATE_LIMITER_UNAVAILABLE', { message: memoryFull, exhausted: 'process_memory' }));
       this.#serve();
     };
     const waiting: Waiting = { holder, addedBytes, letIn: resolve, leave, turn: 'none' };
@@ -154,7 +154,7 @@ export class AnswerBudget {
     }
   }
 
-  /** Of the first in line. */
+  /** Returns true where the first in line may take its memory. */
   #mayTake(waiting: Waiting): boolean {
     if (this.#fits(waiting.addedBytes)) return true;
     if (this.#beyond !== undefined) return false;
@@ -185,4 +185,5 @@ export class AnswerBudget {
   }
 }
 
-const full = 'The requests and answers of running calls fill the memory set aside for them.';
+/** Message of an error for a call, be it of its request or of its answer. */
+export const memoryFull = 'The requests and answers of running calls fill the memory set aside for them.';

@@ -3,6 +3,7 @@
 // first. While others wait, a workspace that has half lets them pass, and an upload that is slow gives its memory up.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import { memoryFull } from './answer-budget.ts';
 
 /** A call is small until its body passes this. */
 export const smallBodyMaxBytes = 64 * 1024;
@@ -20,7 +21,7 @@ const judgedEveryMs = 1_000;
 export interface RequestTake {
   readonly workspace: string;
   readonly bytes: number;
-  /** Whether the body is longer than a small one. */
+  /** True: the body is longer than a small one. */
   readonly isLarge: boolean;
   /** The body that is about to be read. Until the first give-back it is judged by its speed. */
   readonly upload?: Upload | undefined;
@@ -231,7 +232,7 @@ export class RequestBudget {
     // A workspace that has its share already says nothing of the stage.
     const hasHalf = line.hasHalf(workspace, 0);
     return fail('RATE_LIMITER_UNAVAILABLE', {
-      message: full,
+      message: memoryFull,
       retryAfterSeconds: Math.min(retryMaxSeconds, Math.max(1, seconds)),
       ...(hasHalf ? {} : { exhausted: 'process_memory' }),
     });
@@ -263,10 +264,9 @@ export class RequestBudget {
 
 const sizes = ['small', 'large'] as const;
 
-/** As long as the slowest upload that others wait for. */
+/** The time of the slowest upload that others wait for. */
 const retryMaxSeconds = uploadMaxMs / 1_000;
 
-const full = 'The requests and answers of running calls fill the memory set aside for them.';
 const slow =
   'The body came too slowly while other calls waited for its memory: it must come within 30 seconds, each second its share.';
 
@@ -328,7 +328,7 @@ class Line {
     this.#forget(workspace);
   }
 
-  /** With so many bytes more, unless it has none. */
+  /** Returns true where it has half with so many bytes more. One that has nothing never has. */
   hasHalf(workspace: string, added: number): boolean {
     const bytes = this.#ofWorkspace(workspace);
     const half = this.maxBytes / 2;
@@ -337,8 +337,9 @@ class Line {
 
   /** The call that is let in now: the oldest of the workspace whose turn it is. */
   next(mayEnter: (waiting: Waiting) => 'enters' | 'waits' | 'passed'): Waiting | undefined {
-    const turns = [...this.#waiting.keys()].sort((one, other) => this.#lastLetIn(one) - this.#lastLetIn(other));
-    const oldest = turns.flatMap((workspace) => [...(this.#waiting.get(workspace) ?? [])].slice(0, 1));
+    if (this.isEmpty()) return undefined;
+    const turns = [...this.#waiting].sort(([one], [other]) => this.#lastLetIn(one) - this.#lastLetIn(other));
+    const oldest = turns.flatMap(([, [first]]) => first ?? []);
     for (const waiting of [...this.#growing(), ...this.#withinHalf(oldest)]) {
       const found = mayEnter(waiting);
       if (found === 'enters') return waiting;
@@ -356,7 +357,7 @@ class Line {
   #withinHalf(oldest: readonly Waiting[]): readonly Waiting[] {
     if (oldest.length < 2) return oldest;
     const within = oldest.filter(({ take, bytes }) => !this.hasHalf(take.workspace, bytes));
-    // Where each would have more than half, none that has half now.
+    // If each would have more than half, those that have half now let the others pass.
     return within.length > 0 ? within : oldest.filter(({ take }) => !this.hasHalf(take.workspace, 0));
   }
 

@@ -4,11 +4,11 @@ import { type InterfaceId, servingApis } from '../../foundation/constants/index.
 
 /** Bytes kept for each byte of a request. */
 export interface RequestWeight {
-  /** For each byte of its text as V8 keeps it: two a character beyond Latin-1. */
+  /** Bytes for each byte of its text as V8 keeps it: two a character beyond Latin-1. */
   readonly text: number;
-  /** For each byte of the table of its values: 20 a value. */
+  /** Bytes for each byte of the table of its values: 20 a value. */
   readonly values: number;
-  /** For each byte of the form around its fields. */
+  /** Bytes for each byte of the form around its fields. */
   readonly form: number;
 }
 
@@ -78,7 +78,7 @@ export function pathsOf(id: InterfaceId): readonly RequestPath[] {
 /** Bytes for each byte of a body that is not read yet: the most of any path. */
 export const headWeight = (id: InterfaceId, isForm: boolean): number => mostOf(pathsOf(id), isForm);
 
-/** Of an operator's request, which goes nowhere. */
+/** Weight of an operator's request, which goes nowhere. */
 export const readWeight = mostOf(['read'], false);
 
 function mostOf(paths: readonly RequestPath[], isForm: boolean): number {
