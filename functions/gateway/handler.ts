@@ -1,5 +1,5 @@
 // The handler of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
-// environment; state of a request is never kept here.
+// environment; state of a request is never stored in the module.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createStreamingHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createGateway } from './routes.ts';
 
-// Whatever the variables say: it is frozen after each call.
+// `isFunction` is set whatever the variables say: the process is frozen after each call.
 const environment = { ...readEnvironment(), isFunction: true };
 const composition = createGatewayComposition({ environment, ...bundleAdapters(environment) });
 guardProcess(composition.log);
 
-/** Awaited by the module that Lambda loads, before the first call. */
+/** Prepares the process; awaited by the module that Lambda loads, before the first call. */
 export const prepare = () => warmGateway(composition);
 
-// The build puts it beside this bundle, under the name of its path.
+// The build puts the description beside this bundle, under the name of its path.
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 
 export const handler = createStreamingHandler(createGateway(composition, describeApi), composition);

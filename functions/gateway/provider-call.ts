@@ -9,27 +9,30 @@ import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/
 
 /** Keeps what goes to providers. */
 export interface ProviderBodies {
-  /** `secrets`: its credentials. `isKept`: the body is not the client's own. */
+  /**
+   * Adds a body. `secrets`: credentials of this provider call, to be masked. `isLogged`: the body is not the client's
+   * own.
+   */
   sent(body: UpstreamContent & { readonly secrets: readonly string[] }, isLogged: boolean): void;
 }
 
 /** Work of the provider loop, with or without an answer. */
 export interface ProviderRun {
-  /** Attempts that have ended. That of an open stream is not among them. */
+  /** Attempts that have ended; the attempt of an open stream is not among them. */
   readonly attempts: readonly Attempt[];
   /** Number of provider calls, that of an open stream included. */
   readonly attemptCount: number;
   readonly queuedMs: number;
-  /** Spent in the provider loop, queueing included. */
+  /** Time spent in the provider loop, queueing included. */
   readonly upstreamMs: number;
-  /** When the answer, or the first output of a stream, was there. */
+  /** Time at which the answer, or the first output of a stream, was there. */
   readonly firstOutputAtMs: number | undefined;
   /** Permit of a first candidate that was admitted and not called. */
   readonly unusedPermit: Permit | undefined;
   readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
 
-/** Releases the memory reserved for a whole answer, all but the given bytes of it, or everything. */
+/** Releases the memory reserved for a whole answer, except for `bytesInUse` bytes. */
 export type ReleaseMemory = (bytesInUse?: number) => void;
 
 /** Which candidate answered, and how. */
@@ -46,13 +49,13 @@ export interface OpenStream {
   /** Events up to and including the first real output, which were delayed until now. */
   readonly opening: readonly AnswerEvent[];
   readonly rest: AsyncIterable<EventBatch>;
-  /** Sent in its place where nothing of it may leave. */
+  /** The error that is sent in the stream's place where nothing of it may leave. */
   readonly refusal?: GatewayError | undefined;
-  /** Whether a guardrail has ended it. Absent: none checks it. */
+  /** True once a guardrail has ended the stream. Absent where no guardrail checks it. */
   readonly isBlocked?: () => boolean;
-  /** Called when `rest` has ended well: the provider's socket may serve the next call. */
+  /** Called when `rest` has ended without an error: the provider's socket may serve the next call. */
   readonly finish: () => void;
-  /** Why `rest` threw, as data. Most failures are its last batch. */
+  /** Returns the reason why `rest` threw. Most failures are the last batch of the stream instead. */
   readonly failureOf: (error: unknown) => AttemptFailure;
   /** Closes the provider's socket. Safe at any time, any number of times. */
   readonly abort: () => void;

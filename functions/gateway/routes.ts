@@ -1,4 +1,5 @@
-// The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base URL.
+// The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base
+// URL.
 
 import { okStatus } from '../../shared/errors/index.ts';
 import { bedrockPaths, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
@@ -17,10 +18,10 @@ import { readBrokenCall } from './provider/open-stream.ts';
 import { serveCall } from './serve.ts';
 import type { StoredWork } from './stored-response/serve-stored-response.ts';
 
-/** Returns the API description, which needs no key: it is the same for every caller. */
+/** Reads the API description, which needs no key: it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
 
-/** Read once and shared: many slow readers hold one text. */
+/** Serves a text that is read once and shared, so that many slow readers use one copy. */
 function serveText(read: () => Promise<string>): Endpoint {
   let reading: Promise<string> | undefined;
   return async () => {
@@ -32,7 +33,7 @@ function serveText(read: () => Promise<string>): Endpoint {
   };
 }
 
-/** Code that few clients need is loaded with their first call. */
+/** Loads an endpoint with its first call: few clients need it. */
 function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
   let loaded: Endpoint | undefined;
   return async (request, scope) => {
@@ -46,7 +47,7 @@ const listing = () => import('../../shared/routing/model-listing/index.ts');
 const storedResponse = () => import('./stored-response/index.ts');
 const account = () => import('./account/serve-account.ts');
 
-/** `describeApi`: absent where the description is not served. */
+/** Builds the gateway's routes. `describeApi`: absent where the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
   const stored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));

@@ -1,5 +1,6 @@
-// The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
-// router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
+// The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing
+// `fail(code)`; the router turns that into the error envelope. What was reserved is settled after the last byte,
+// however the call ends.
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
@@ -18,7 +19,7 @@ import { writeReadyRecord } from './settlement/write-record.ts';
 import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
-/** `operation`: what its path asks of the model that it names. */
+/** Serves a call of an interface. `operation`: the action in the path, behind the model's name. */
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface, operation?: string): Endpoint =>
   async (request, scope) => {
@@ -32,10 +33,10 @@ export const serveCall =
     return serve();
   };
 
-/** From here on a call has a record of its own. */
+/** Serves the opened call, which from here on has a record of its own. */
 type Serve = () => Promise<GatewayResponse>;
 
-/** Rejects where the call is refused. */
+/** Opens the call. Rejects where it is refused. */
 async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>, refusal: RefusedBodies) {
   const { call, admissionTime } = await identify(deps, received, key);
   const opening = { call, admissionTime, refusal };
@@ -70,13 +71,13 @@ async function openFunction(deps: GatewayDependencies, { call, admissionTime, re
   return () => serveAndSettle(deps, admitted, run, call.request);
 }
 
-/** An answer that exists already. */
+/** Serves an answer that exists already. */
 async function serveReady(
   deps: GatewayDependencies,
   call: IdentifiedCall,
   { ready, key = call.key }: FoundReady,
 ): Promise<GatewayResponse> {
-  // The call as it was routed knows the data policy that holds for it.
+  // Only the routed call knows the data policy that applies to it.
   const recorded = { ...(ready.kind === 'cached' ? ready.call : call), key };
   call.bodyMemory.allocation.keep('relayedSent');
   const content = ready.kind === 'cached' ? await contentOf(deps, recorded, call.request) : undefined;

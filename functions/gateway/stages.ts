@@ -35,7 +35,7 @@ import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import type { OpenStream, ProviderBodies, ProviderRun } from './provider-call.ts';
 
-/** A request that could be read. Whose it is, is not known yet. */
+/** A request whose headers and body were read. Its key is not known yet. */
 export interface ParsedCall {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
@@ -44,28 +44,28 @@ export interface ParsedCall {
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
-  /** Tags of the request. Those of its key are added when it is recorded. */
+  /** Tags of the request. Tags of its key are added when the call is recorded. */
   readonly tags: Tags;
   readonly passedOn: PassedOn;
-  /** SHA-256 of everything a retry must repeat. Computed on first use. */
+  /** SHA-256 of everything that a retry must repeat. It is computed on first use. */
   readonly fingerprint: () => Fingerprint;
-  /** Fault in the form of a function call. A fault of the body has precedence. */
+  /** Fault in the form of a function call. A fault of the body takes precedence. */
   readonly aliasFault: GatewayError | undefined;
   readonly arrivedAtMs: number;
   readonly deadline: Deadline;
-  /** Deadline of a stream whose first output came within `deadline`. */
+  /** Deadline of a stream whose first output arrived within `deadline`. */
   readonly streamDeadline: Deadline;
-  /** When the process of the call is dead for sure: what it reserved and claimed is free again. */
+  /** Time from which the process of the call is surely dead: everything that it reserved and claimed is free again. */
   readonly leaseUntilMs: number;
 }
 
-/** A credential of the right shape, and a body that is read when the key is known to exist. */
+/** A call with a credential of the right shape, and a body that is read when the key is known to exist. */
 export interface ReceivedCall
   extends Pick<ParsedCall, 'clientInterface' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
-  /** Whether its headers announce a body above the size limit. */
+  /** True where its headers announce a body above the size limit. */
   readonly isOversized: boolean;
-  /** Reads, parses and checks the body, once, as a call of this workspace. Asked for with a key that exists. */
+  /** Reads, parses and checks the body, once, as a call of this workspace. Called when the key is known to exist. */
   readonly read: (workspace: string) => Promise<ParsedBody>;
   /** The parsed body so far; undefined when the call was refused before. */
   readonly parsedSoFar: () => ParsedBody | undefined;
@@ -74,7 +74,7 @@ export interface ReceivedCall
 export interface ParsedBody {
   /** The body's model, as far as it can be read. */
   readonly model: string | undefined;
-  /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
+  /** True where the body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
   /** The call, or the error of its headers, options or body. An error of the key is reported first. */
   readonly call: ParsedCall | GatewayError;
@@ -84,7 +84,7 @@ export interface ParsedBody {
 export interface IdentifiedCall extends ParsedCall {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
-  /** As this process remembers it; for an admitted call, as the store has it. */
+  /** The item of the key as this process remembers it; for an admitted call, as the store has it. */
   readonly key: Item;
   /** Budget of all schema work of this call. */
   readonly schemaWork: SchemaWork;
@@ -93,9 +93,9 @@ export interface IdentifiedCall extends ParsedCall {
   readonly connections: readonly Connection[];
 }
 
-/** Hold for every provider call of a request. */
+/** Terms for every provider call of a request. */
 interface ProviderTerms {
-  /** Undefined where the gateway's credentials pay. */
+  /** Keys that pay the providers in place of the gateway's credentials; undefined where these pay. */
   readonly byok: ByokSources | undefined;
   /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
@@ -106,7 +106,7 @@ interface ProviderTerms {
 export interface RoutedCall extends IdentifiedCall, ProviderTerms {
   readonly plan: Plan;
   readonly size: CallSize;
-  /** Referenced ids, where this workspace has not created all of them. */
+  /** Referenced ids, where this workspace did not create all of them. */
   readonly unmadeInput: readonly string[];
 }
 
@@ -132,7 +132,7 @@ export interface PlannedModelCall {
   readonly size: CallSize;
   /** Candidates of its model, then of its fallback models. */
   readonly plan: Plan;
-  /** Candidates of fallback models: an answer of one of them sets `fallback_used`. */
+  /** Candidates of fallback models: an answer from one of these sets `fallback_used`. */
   readonly fallbacks: ReadonlySet<Candidate>;
 }
 
@@ -141,11 +141,11 @@ export interface CallReservations {
   readonly keyHold?: KeyHold | undefined;
   readonly creditHold?: CreditHold | undefined;
   readonly budgetHolds?: readonly BudgetHold[] | undefined;
-  /** Counts against the tokens per minute of the key and of the workspace. */
+  /** Permits that count against the tokens per minute of the key and of the workspace. */
   readonly tokenPermits?: readonly Permit[] | undefined;
-  /** The first candidate, admitted along with everything else. */
+  /** The first candidate, if it was admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
-  /** Slots of pools. Those of key and credit are parts of their reservations. */
+  /** Slots of pools. The slots of key and credit are parts of their reservations. */
   readonly slots?: readonly SlotHold[] | undefined;
   readonly cache?: CacheUse | undefined;
 }
@@ -158,7 +158,7 @@ export interface BudgetHold extends Hold {
 
 interface CacheUse {
   readonly outcome: 'MISS' | 'BYPASS' | 'REFRESH';
-  /** Undefined when nothing may be stored. */
+  /** Where the answer is stored; undefined when it may not be. */
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
@@ -175,41 +175,41 @@ export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
   /** Returns undefined where the request goes on as it is. */
   checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
-  /** A whole answer, as far as it may leave. */
+  /** Returns a whole answer with the parts that may leave. */
   checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
-  /** The same of a stream. `choices`: of the request. */
+  /** Returns a stream of the parts that may leave. `choices`: the number that the request asked for. */
   checkStream(stream: OpenStream, choices: number): Promise<OpenStream>;
-  /** From now on the content log gets what is blocked of answers. */
+  /** Makes the content log store what guardrails block of answers from now on. */
   keepBlockedIn(content: Pick<CallContent, 'blocked'>): void;
 }
 
-/** The part of a whole answer that guardrails need. */
+/** The parts of a whole answer that guardrails need. */
 export type WholeAnswer = Pick<JsonAnswer, 'text' | 'json' | 'isPlain' | 'finishReasons'>;
 
-/** Changes of a whole answer; those of its text are left out where it leaves as it came. */
+/** Changes of a whole answer; its text is absent where it leaves unchanged. */
 interface CheckedWhole extends Partial<WholeAnswer> {
   /** Paths of parts that were dropped. */
   readonly dropped: readonly string[];
 }
 
 /**
- * The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. Of a
- * call without them nothing is to be done.
+ * The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. For a
+ * call without them every method does nothing.
  */
 export interface CallClaims {
   /**
-   * Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same.
-   * `source`: undefined where several gave it.
+   * Stores a complete answer for replays before the client gets the end. Never throws: the client gets the answer all
+   * the same. `source`: undefined where several models gave it.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
-  /** Called before the client knows of a failure, because its retry may come at once. */
+  /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */
   release(end: ClaimsEnd): Promise<void> | undefined;
-  /** Called after the last byte: repeats writes that failed. */
+  /** Repeats writes that failed. Called after the last byte. */
   settle(end: ClaimsEnd, deadline: Deadline): Promise<void> | undefined;
 }
 
 export interface ClaimsEnd {
-  /** Whether client libraries retry such a failure by themselves, so that the span must be free. */
+  /** True where client libraries retry such a failure by themselves, so that the span must be free. */
   readonly isRetryable: boolean;
   /** A call that no provider saw leaves its span unused. */
   readonly reachedProvider: boolean;
@@ -218,63 +218,68 @@ export interface ClaimsEnd {
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined when it was too long to be collected. Its call is done all the same. */
+  /** Text of the answer; undefined when it was too long to be collected. Its call counts as done all the same. */
   readonly body: string | undefined;
 }
 
-/** Which gave an answer. */
+/** The provider and model that gave an answer. */
 export interface AnswerSource {
   readonly model: string;
   readonly provider: string;
 }
 
-/** A call that may run. */
+/** A call whose reservations succeeded. */
 export interface AdmittedCall extends IdentifiedCall {
-  /** Unique to this call, UUIDv7: the owner of all it has reserved, and the execution id of a function call. */
+  /**
+   * Unique id of this call, UUIDv7: the owner of everything that it has reserved, and the execution id of a function
+   * call.
+   */
   readonly owner: string;
   readonly holdings: CallReservations;
   readonly claims: CallClaims;
   /** Undefined when the call has no guardrails. */
   readonly guard: CallGuard | undefined;
-  /** Rest of the time for all stores before a provider is called. */
+  /** Time that remains for all waits for the store before a provider is called. */
   readonly admissionTime: TimeBudget;
   /** Costs of all provider calls of this request. */
   readonly bill: Bill;
   /**
-   * Corrects the tokens and releases slots that others wait for, before the client knows of the end. Absent: the call has neither.
-   * Never rejects; waits one second at most.
+   * Corrects the tokens and releases slots that other calls wait for, before the client knows of the end. Absent where
+   * the call has neither. Never rejects; waits one second at most.
    */
   readonly settleEarly?: (() => Promise<void>) | undefined;
-  /** Undefined where no bodies of the call are kept. */
+  /** The content log of the call; undefined where its bodies are not stored. */
   readonly content?: CallContent | undefined;
 }
 
 export interface ContentBodies {
   readonly request: string;
-  /** Null: the client left before. */
+  /** Null where the client left before the answer. */
   readonly answer: { readonly body: string } | null;
 }
 
-/** Keeps the bodies of a call. */
+/** Stores the bodies of a call. */
 export interface CallContent extends ProviderBodies {
-  /** The same answer, or error, which is kept as it goes to the client. */
+  /** Returns the same answer or error, which is stored as it goes to the client. */
   watch(answering: GatewayResponse | Promise<GatewayResponse>): Promise<GatewayResponse>;
-  /** Keeps a part of the answer that a guardrail blocked. */
+  /** Stores a part of the answer that a guardrail blocked. */
   blocked(text: string): void;
-  /** Request and answer as they are kept, for the spans of the call. */
+  /** Returns request and answer as they are stored, for the spans of the call. */
   bodies(): Promise<ContentBodies>;
-  /** Called once, after the last byte. Never rejects. */
+  /** Writes the bodies. Called once, after the last byte. Never rejects. */
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<ContentPlace>;
 }
 
-/** The provider loop knows no other call: a plain one, or that of a function with one of its model calls. */
+/** A call as the provider loop knows it: a plain call, or a function call with one of its model calls. */
 export type ProviderCall = AdmittedCall & ProviderTerms & Pick<RoutedCall, 'plan' | 'size'>;
 
 export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 
 export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
 
-/** An answer, and how the call has ended, which is asked once, after the last byte; or the error in its place. */
+/**
+ * An answer with a function that says how the call ended, called once after the last byte; or the error in its place.
+ */
 export type CallResult =
   | { readonly response: GatewayResponse; readonly end: () => EndedCall }
   | { readonly response: undefined; readonly error: unknown; readonly ended: EndedCall };
@@ -283,7 +288,7 @@ export type CallResult =
 export type ReadyAnswer = {
   /** Counts the answer in the memory of the call. */
   readonly allocation: AnswerAllocation;
-} /** `owner`: of the call whose answer it is. */ & (
+} /** `owner`: the call that got the answer first. */ & (
   | { readonly kind: 'replay'; readonly owner: string; readonly result: StoredResult }
   | {
       readonly kind: 'cached';
@@ -310,6 +315,6 @@ export interface EndedCall {
   readonly error: GatewayError | undefined;
   /** End and attempt of a stream that was opened. */
   readonly stream: { readonly end: StreamEnd; readonly attempt: Attempt } | undefined;
-  /** Writes the answer into the response cache, where it is to be kept. */
+  /** Writes the answer into the response cache, where it is to be cached. */
   readonly writeCache: (() => Promise<void>) | undefined;
 }

@@ -9,7 +9,7 @@ const environment = readEnvironment();
 const readers = createTableReaders({ environment });
 guardProcess(readers.log);
 
-/** Awaited by the module that Lambda loads, before the first call. */
+/** Prepares the process; awaited by the module that Lambda loads, before the first call. */
 export const prepare = () => warmModels(readers);
 
 export const handler = createBufferedHandler(createModelsGateway(readers), readers);

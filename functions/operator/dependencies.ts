@@ -1,4 +1,4 @@
-// Dependencies of the operator function. Types only; made once per process by the entry point, or by the local run.
+// Dependencies of the operator function. Types only; the entry point, or the local run, makes them once per process.
 import type { Cooldowns, StatisticsReader } from '../../shared/accounting/provider-health/index.ts';
 import type { AdministrationDependencies } from '../../shared/configuration/administration/index.ts';
 import type { ConnectionStore } from '../../shared/configuration/byok/index.ts';
@@ -11,13 +11,13 @@ import type { SignIn } from './sign-in/index.ts';
 /** Dependencies for reads and changes. */
 export interface ManagementDependencies extends AdministrationDependencies {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** Its keys stay encrypted: none is decrypted here, and none is stored. */
+  /** Stores connections. Their keys stay encrypted: none is decrypted or stored here. */
   readonly connectionStore: ConnectionStore;
   readonly statistics: StatisticsReader;
-  /** Bodies of calls. */
+  /** Store of the bodies of calls. */
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure' | 'noted' | 'unreached'>;
-  /** Absent where this process may not read credentials: then no provider is reported to lack its own. */
+  /** Finds credentials. Absent where this process may not read them: then no provider is reported to lack its own. */
   readonly credentials?: { find(provider: ProviderDocument): unknown } | undefined;
 }
 

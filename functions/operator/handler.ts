@@ -11,7 +11,10 @@ const environment = readEnvironment();
 const composition = createOperatorComposition({ environment });
 guardProcess(composition.log);
 
-/** Awaited by the module that Lambda loads, before the first call: the first connection to the store is open then. */
+/**
+ * Prepares the process; awaited by the module that Lambda loads, before the first call: the first connection to the
+ * store is open then.
+ */
 export const prepare = async () => {
   await Promise.all([composition.catalogues.readPointer().catch(() => undefined), composition.origin.warm()]);
 };

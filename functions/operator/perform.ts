@@ -1,5 +1,5 @@
-// A request of the management interface without HTTP: the command line makes it in its own process, as an operator who may do
-// everything on the store that it opened.
+// Performs a request of the management interface without HTTP: the command line does so in its own process, as an
+// operator who may do everything in the store that it opened.
 import { rightsOf } from '../../shared/configuration/access/index.ts';
 import {
   type AnswerOf,
@@ -12,7 +12,7 @@ import type { ManagementDependencies } from './dependencies.ts';
 import type { ManageRequest } from './request/manage.ts';
 import { works } from './works.ts';
 
-/** Where no record of changes is kept: the shell knows who ran a command. */
+/** The operator of the command line. No record of changes is written: the shell knows who ran a command. */
 const operator = {
   id: 'command-line',
   name: 'command line',
@@ -22,7 +22,7 @@ const operator = {
 
 interface SentRequest {
   readonly names?: object;
-  /** Already read: a list is not cut into pages. */
+  /** Query whose values are parsed already. A list is not cut into pages. */
   readonly query?: object;
   /** Body as a client writes it. */
   readonly body?: object;
@@ -33,7 +33,7 @@ interface Performed<Name extends RouteName> {
   readonly isChanged: boolean;
 }
 
-/** Throws the errors of the work unchanged. */
+/** Performs the request. Throws the errors of the work unchanged. */
 export async function perform<Name extends RouteName>(
   deps: ManagementDependencies,
   name: Name,
@@ -48,6 +48,6 @@ export async function perform<Name extends RouteName>(
   const unpaged = { limit: Number.POSITIVE_INFINITY, ...query };
   const request = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
   const answer = await works[name](deps, request as unknown as ManageRequest<Name>);
-  // A text is asked for by a header.
+  // A client asks for a text by a header, so this answer is no text.
   return { answer: answer as AnswerOf<Name>, isChanged };
 }

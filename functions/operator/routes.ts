@@ -27,13 +27,13 @@ export function createOperatorGateway(deps: OperatorDependencies, page: ConsoleP
         [rootPaths.console]: { GET: serveConsole(page, deps.signIn) },
         [rootPaths.consoleFile]: { GET: serveConsoleFile(page, deps.signIn) },
       },
-      // A page of another origin has no business with an operator's key.
+      // Pages of other origins may not use an operator's key.
       cors: false,
     },
     deps,
   );
 }
 
-/** Whether the operator function answers a path; every other one is the gateway's. */
+/** True where the operator function answers a path; every other path is the gateway's. */
 export const isOperatorPath = (path: string): boolean =>
   [rootPaths.console, `${basePaths[0]}/manage`].some((root) => path === root || path.startsWith(`${root}/`));

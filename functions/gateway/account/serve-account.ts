@@ -1,5 +1,5 @@
-// The account interface of a key: its limits, the workspace's credit, the record of one call. No secret, no prompt, no
-// answer, nothing of another workspace.
+// The account interface of a key: its limits, the workspace's credit, the record of one call. It shows no secret,
+// prompt or answer, and nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
@@ -41,7 +41,7 @@ interface ShownKey extends Pick<CountedKey, 'record'> {
   readonly spending: ReturnType<typeof readKeySpending>;
 }
 
-/** Spending counts since the last reset. `defaultRpm`: of a key without its own. */
+/** Describes a key; its spending counts since the last reset. `defaultRpm`: the limit of keys that set none. */
 export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number) {
   const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
   const { limit, spent, held } = spending;

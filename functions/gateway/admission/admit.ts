@@ -10,7 +10,7 @@ import { refuseModels } from './key-models.ts';
 import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
 import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
-/** Its key is as the store has it. */
+/** An admitted call; its key is as the store has it. */
 type Admitted<Planned> = Planned & Omit<AdmittedCall, Exclude<keyof IdentifiedCall, 'key'>>;
 
 export interface Admitting<Planned> {
@@ -64,7 +64,7 @@ export async function admit<Planned extends PlannedCall>(
   return { ...affordable, owner, claims, admissionTime, holdings, guard, bill: openBill(), key };
 }
 
-/** Few calls have some. */
+/** Loads the code of guardrails with the first call that has some: few calls do. */
 const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
   (await import('./check-input.ts')).openCallGuard(deps, { ...call, isStream: call.request.stream }, ids);
 

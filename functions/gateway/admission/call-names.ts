@@ -1,6 +1,6 @@
-// The names of a call, its Idempotency-Key and its span id: reserved with everything else, and ended with the call. A complete answer is
-// stored under the key; every failure releases it, so that the same key may run again. A span is free again only after a failure that a
-// client may retry.
+// The names of a call, its Idempotency-Key and its span id: reserved with everything else, and ended with the call. A
+// complete answer is stored under the key; every failure releases it, so that the same key may run again. A span is
+// free again only after a failure that a client may retry.
 import type { StoredResult } from '../../../shared/accounting/idempotency/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -23,7 +23,10 @@ const unwanted =
 
 const unchecked = 'The stored answer of this Idempotency-Key was not checked by each guardrail of this call.';
 
-/** Runs, replays, conflicts, or is still running. */
+/**
+ * Reserves the key: the call runs, is a replay, conflicts with another body, or is refused while the first call still
+ * runs.
+ */
 export function reserveIdempotencyKey(
   { idempotency, clock }: GatewayDependencies,
   call: IdentifiedCall,
@@ -48,7 +51,7 @@ export function reserveIdempotencyKey(
       case 'conflict':
         return refused('idempotency', fail('idempotency_conflict'));
       case 'running': {
-        // No later than the lease ends: then a retry takes over.
+        // The wait ends no later than the lease: then a retry takes over.
         const leaseSeconds = Math.ceil((outcome.leaseUntilMs - nowMs) / 1_000);
         const retryAfterSeconds = Math.min(retryAfterMaxSeconds, leaseSeconds);
         return refused('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
@@ -110,7 +113,10 @@ const storedHeaders: readonly string[] = [
   headerNames.leftOut,
 ];
 
-/** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */
+/**
+ * A large answer goes to the blob store first, which may take three seconds to fail: two tries fit into the 10 s of a
+ * settlement.
+ */
 const storeTriesMax = 2;
 
 const nothing = () => undefined;
@@ -122,7 +128,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   const { spanId } = scope.correlation;
   if (key === undefined && spanId === undefined) return noClaims;
   let isEnded = false;
-  /** The answer that could not be stored while the client waited. */
+  /** Stores the answer that could not be stored while the client waited. */
   let unstored: (() => Promise<void>) | undefined;
 
   const logFailure = (error: unknown) =>
@@ -149,7 +155,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   async function release({ isRetryable, reachedProvider }: ClaimsEnd): Promise<void> {
     if (isEnded) return;
     await Promise.all([
-      // Releases a running claim only: one that was completed stays.
+      // This releases a running claim only: a completed claim stays.
       key !== undefined && idempotency.release({ workspace: workspace.id, key, owner }),
       spanId !== undefined && !reachedProvider && spans.withdraw({ workspace: workspace.id, spanId, owner }),
       spanId !== undefined &&

@@ -1,4 +1,4 @@
-// The guardrails of a call, and the check of its input. Loaded with the first call that has some.
+// The guardrails of a call, and the check of its input. This file is loaded with the first call that has guardrails.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -17,7 +17,7 @@ export type GuardedReading = Pick<
   'scope' | 'clientInterface' | 'deadline' | 'streamDeadline' | 'catalogue'
 > & { readonly isStream: boolean };
 
-/** `ids`: of its guardrails. */
+/** Opens the guardrails with these ids. */
 export async function openCallGuard(
   { clock, log, transport, credentials }: GatewayDependencies,
   call: GuardedReading,
@@ -42,7 +42,7 @@ export async function openCallGuard(
     },
   });
   let keepBlocked: ((text: string) => void) | undefined;
-  // Its calls are checked, or not made.
+  // A call with a guardrail is checked, or is not made.
   const missingMessage = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
   const missingGuardrail = () => fail('RATE_LIMITER_UNAVAILABLE', { message: missingMessage });
   return {
@@ -68,7 +68,7 @@ export async function openCallGuard(
           refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
         },
       });
-      // Bytes of audio have no texts, and their type is that of their first piece.
+      // Bytes of audio have no texts, and the first piece determines their type.
       if (rest === events) return stream;
       const first = rest.next();
       await settledWithin(clock, keepAliveCommentMs, first);
@@ -89,17 +89,20 @@ export async function openCallGuard(
   };
 }
 
-/** All events of a stream. */
+/** Yields all events of a stream, the delayed ones first. */
 async function* eventsOf({ opening, rest }: OpenStream): AsyncGenerator<EventBatch, void, undefined> {
   yield { events: opening };
   yield* rest;
 }
 
-/** Until a stream has begun an error has a status. One that is silent for long has to begin. */
+/**
+ * Waits for the work, but no longer than the limit: only before a stream begins can an error have a status, and a
+ * stream that is silent for long has to begin.
+ */
 async function settledWithin(clock: Clock, limitMs: number, working: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const cancel = clock.after(limitMs, late.resolve);
-  // Its reader gets the fault.
+  // The reader of the stream gets the fault.
   await Promise.race([working.catch(() => {}), late.promise]);
   cancel();
 }
@@ -108,7 +111,7 @@ async function* resumed(first: Promise<IteratorResult<EventBatch, void>>, rest: 
   for (let next = await first; next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Of a function call everything is parsed, and only a part of it is in the text. */
+/** Returns the whole parsed body of a function call as text: the text that its prompt uses is only a part of it. */
 const textOf = ({ asksFunction, request }: GuardedCall) => (asksFunction ? jsonTextOf(request.raw) : request.text());
 
 async function goOn(
@@ -141,7 +144,7 @@ async function goOn(
   }
 }
 
-/** The fields of a form that are texts, by their names. */
+/** Returns the fields of a form that are texts, by their names. */
 function textsIn(body: string): ReadonlyMap<string, readonly string[]> {
   const isText = (value: unknown): value is string => typeof value === 'string';
   return new Map(

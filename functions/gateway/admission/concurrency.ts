@@ -1,6 +1,6 @@
-// Limits of concurrent calls: of a key, of a workspace, of the whole service. Null: no limit. The slots of a key are in
-// the item that counts its requests, those of a workspace in the item of its credit; other slots have a pool of their
-// own.
+// Limits of concurrent calls: of a key, of a workspace, of the whole service. Null means no limit. The slots of a key
+// are in the item that counts its requests, the slots of a workspace in the item of its credit; other slots have pools
+// of their own.
 import {
   concurrencyOf as concurrencyOfKey,
   hasOwnLimits,
@@ -14,12 +14,12 @@ import type { IdentifiedCall } from '../stages.ts';
 
 export interface ConcurrencyLimits {
   readonly service: number | null;
-  /** In the order in which they are taken: together they have the slots of the service. */
+  /** The service's pools in the order in which slots are taken; together they have all slots of the service. */
   readonly servicePools: readonly SlotPool[];
   readonly workspace: number | null;
-  /** Default of keys without one of their own, where the slot is taken with the request. */
+  /** Limit of keys that set none; null where it is not counted with the request. */
   readonly keyDefault: number | null;
-  /** Set for a call that would write to its key for its slot alone. */
+  /** Set for a call that would write to its key only to take a slot. */
   readonly ofKeyless: KeylessLimits | undefined;
 }
 
@@ -36,9 +36,9 @@ const stageShare = 0.9;
 /** One key never fills the service. */
 const keyShare = 0.5;
 /**
- * Share of the service's slots that keys with the default limit alone use without a slot of their own: their calls take
- * these first, and a slot of their key only where none is free. So a call writes nothing to its key while less than a
- * quarter of the service is taken.
+ * Share of the service's slots for calls of keys with the default limit. Such a call takes one of these slots first,
+ * and a slot of its key only where none is free; so it writes nothing to its key while less than a quarter of the
+ * service is in use.
  */
 const keylessShare = 0.25;
 
@@ -63,7 +63,7 @@ export function concurrencyLimitsOf(
   const keylessSlots = Math.floor(service * keylessShare);
   const rest = { key: servicePoolKey, slots: service - keylessSlots };
   const keyless = { key: `${servicePoolKey}#KEYLESS`, slots: keylessSlots, hasSubstitute: true };
-  // Calls with a workspace limit, and function calls, take other slots between those of key and service.
+  // Calls with a workspace limit, and function calls, take other slots between the slots of key and service.
   const isKeyless = keylessSlots > 0 && ofWorkspace === null && !asksFunction && !hasOwnLimits(key);
   return {
     service,
@@ -78,7 +78,7 @@ const servicePoolKey = 'SERVICECALLS';
 
 const shareOf = (whole: number, share: number): number => Math.max(1, Math.floor(whole * share));
 
-/** Whether so many of its calls may be in flight that this one may be refused: then it takes nothing else first. */
+/** True when the key is near its concurrency limit; its reservation then runs before all others. */
 export function isNearConcurrency(
   { callsUnderWay, clock }: GatewayDependencies,
   { keyDefault }: ConcurrencyLimits,
@@ -90,7 +90,10 @@ export function isNearConcurrency(
   return seen > limit * keyShare;
 }
 
-/** Makes a crowd of one key's calls known before the store has counted its slots, and a busy process to itself. */
+/**
+ * Counts the call as under way in this process, until it ends: so many calls of one key are seen before the store has
+ * counted their slots.
+ */
 export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
   const leave = callsUnderWay.enter(credential.publicId);
   scope.deferred.add(async () => leave());
@@ -102,7 +105,7 @@ export const retryAfterSeconds = 1;
 export const keyConcurrencyError = (concurrency: number): GatewayError =>
   fail('api_key_rate_limit', { retryAfterSeconds, message: messageOf('The key', concurrency) });
 
-/** Without a number: the key's share of the common slots is not counted. */
+/** The message has no number: the key's share of the common slots is not counted. */
 export const keylessError = ({ keyless, keySlotsMax }: KeylessLimits): GatewayError =>
   fail('api_key_rate_limit', {
     retryAfterSeconds,

@@ -1,4 +1,4 @@
-// The response cache: where an answer is stored, nothing else is needed, credit included.
+// The response cache: where an answer is stored, the call reserves nothing else, no credit either.
 import {
   type CacheableEvents,
   type CachedAnswer,
@@ -31,7 +31,7 @@ export function findCached(
   const { clientInterface, passedOn } = call;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<ReservationResult> {
-    // Nothing under an effective zdr is stored, so nothing can be found.
+    // Nothing is stored under zdr, so nothing can be found.
     if (cache?.enabled === false || call.policy.zdr === true) return cacheUse('BYPASS');
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
@@ -70,7 +70,7 @@ const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): Rese
   holdings: { cache: { outcome, store } },
 });
 
-/** Read within a few milliseconds. */
+/** Number of events that are read within a few milliseconds. */
 const turnMaxEvents = 256;
 
 /** Returns undefined for an answer that this release cannot read, because another one has stored it. */

@@ -1,4 +1,4 @@
-// Which guardrails a call has: most have none.
+// Finds the guardrails of a call: most calls have none.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ErrorCode, GatewayError } from '../../../shared/errors/index.ts';
 import type { IdentifiedCall } from '../stages.ts';
@@ -8,10 +8,10 @@ export const guardrailIdsOf = ({ workspace, key }: Pick<IdentifiedCall, 'workspa
   ...new Set([...(workspace.guardrails ?? []), ...(readKeySetting(key, 'guardrails') ?? [])]),
 ];
 
-/** The known ones of these. */
+/** Returns the documents of the guardrails that the catalogue knows. */
 export const documentsOf = ({ catalogue }: Pick<IdentifiedCall, 'catalogue'>, ids: readonly string[]) =>
   ids.flatMap((id) => catalogue.guardrails.get(id) ?? []);
 
-/** Errors that come after that of a guardrail. */
+/** Errors that are reported only where no guardrail blocks. */
 const laterCodes: readonly ErrorCode[] = ['price_cap_exceeded', 'provider_not_configured'];
 export const comesAfterGuardrails = ({ code }: GatewayError): boolean => laterCodes.includes(code);

@@ -1,4 +1,5 @@
-// Whose request it is, where no model is called. It counts against the key's requests per minute and costs nothing.
+// Finds the key of a request that calls no model. The request counts against the key's requests per minute and costs
+// nothing.
 import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
@@ -20,7 +21,7 @@ export async function identifyKey(
   scope: RequestScope,
 ): Promise<CountedKey> {
   const credential = readCredential(request);
-  // It counts this request, so it must not be told while the gateway is paused.
+  // The next read counts this request, so a paused gateway has to refuse it before.
   await deps.catalogue.current();
   const known = await findKey(deps, { credential, scope });
   const admission = await countKeyRequest(deps, { ...credential, known });

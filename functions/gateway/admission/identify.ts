@@ -1,5 +1,5 @@
-// Finds the key, its workspace and the catalogue. A warm instance has them in memory. The remembered key admits no
-// call, because its reservation compares it with the store; the others may be some seconds old.
+// Finds the key, its workspace and the catalogue, which a warm instance has in memory. The remembered key admits no
+// call, because its reservation compares it with the store; workspace and catalogue may be some seconds old.
 import { secretOf } from '../../../shared/accounting/holds/index.ts';
 import { refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
@@ -13,8 +13,8 @@ import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
 /**
- * Returns the call, and the time of its admission, which bounds the store's answers of all rounds to 2 seconds. A
- * schema that needs a worker may take longer.
+ * Returns the call, and the time of its admission: all rounds together wait at most 2 seconds for the store. A schema
+ * that needs a worker may take longer.
  */
 export async function identify(
   deps: GatewayDependencies,
@@ -41,12 +41,12 @@ async function findCaller(
   admissionTime: TimeBudget,
 ): Promise<IdentifiedCall> {
   const { credential, isOversized } = received;
-  // Also reported for a key that does not exist; one that does gets a record of it.
+  // The fault is also reported for a key that does not exist; a key that exists gets a record of it.
   key.catch(() => {});
   if (isOversized) throw fail('request_too_large');
-  // Beside the other reads, not after them: where the key is remembered, all of them are one round.
+  // The workspace is read beside the other items, not after them: where the key is remembered, all reads are one round.
   const reading = admissionTime.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
-  // A call that is refused first never asks for it.
+  // A call that is refused earlier never awaits this read.
   reading.catch(() => {});
   const [seenKey, catalogue] = await admissionTime.wait(
     Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]),
@@ -64,7 +64,10 @@ async function findCaller(
 const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: string) =>
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
-/** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
+/**
+ * Returns the item of the key. Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever
+ * changes.
+ */
 export async function findKey(
   { keys, keyCache }: GatewayDependencies,
   { credential, scope }: Pick<ReceivedCall, 'credential' | 'scope'>,

@@ -1,6 +1,6 @@
-// Models of a key's list, the only ones that it knows. A plan is made with the remembered key: whether the list still
-// has the planned models is checked with the key as it is reserved, before a provider is called or a stored answer is
-// returned.
+// Models of a key's list, the only models that the key knows. A plan is made with the remembered key: whether the list
+// still has the planned models is checked with the key as it is reserved, before a provider is called or a stored
+// answer is returned.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
@@ -10,8 +10,8 @@ import type { Item } from '../../../shared/storage/store/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 /**
- * Returns undefined when the key may use it. `planned`: undefined where no plan could be made. A function's caller does
- * not choose its models, and for a cached answer the plan is enough.
+ * Returns undefined when the key may use the planned models. `planned`: undefined where no plan could be made. A
+ * function's caller does not choose its models, and for a cached answer the plan is enough.
  */
 export function refuseModels(
   call: IdentifiedCall,

@@ -1,4 +1,4 @@
-// The text of a 402: what the call may cost, what there is, and which output bound would have been covered.
+// The text of a 402: what the call may cost, what is available, and which output bound would have been covered.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallSize } from '../../../shared/protocol/wire/index.ts';
@@ -10,7 +10,7 @@ export interface Shortage {
   readonly advise: Advise;
 }
 
-/** Says what the client could send instead. Empty: nothing smaller would help, or it is not the client's to choose. */
+/** Says what the client could send instead. Empty where nothing smaller would help, or the client cannot choose. */
 export type Advise = (available: PicoUsd) => string;
 
 export const noAdvice: Advise = () => '';
@@ -64,7 +64,10 @@ function reservedWithout(candidates: readonly Candidate[]): string {
   return `the price is reserved for ${tokens} tokens, the default_output_tokens that the operator has set.`;
 }
 
-/** 0: not even one. `isCovered` holds up to some bound and never beyond. */
+/**
+ * Returns the largest number that is covered, 0 where not even one token is. `isCovered` holds up to some number and
+ * never beyond.
+ */
 function largestCovered(most: number, isCovered: (tokens: number) => boolean): number {
   let [covered, refused] = [0, most];
   while (refused - covered > 1) {

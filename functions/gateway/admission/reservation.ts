@@ -33,9 +33,11 @@ export interface ReservationResult {
 export interface Reservation {
   readonly rank: Rank;
   reserve(): Promise<ReservationResult>;
-  /** For a write whose answer was lost: it may have been made. */
+  /** Releases what a write whose answer was lost may have taken. */
   readonly releaseUncertain?: Release | undefined;
-  /** Released before the client knows of the refusal: its next call may bring the same name. */
+  /**
+   * True where the release has to happen before the client knows of the refusal: its next call may bring the same name.
+   */
   readonly releasedFirst?: boolean;
   /** Checks for a refusal without taking anything, where a later error came in first. */
   readonly check?: (() => Promise<ReservationResult>) | undefined;
@@ -75,16 +77,19 @@ export interface FoundReady {
   readonly key: Item | undefined;
 }
 
-/** Rounds that are made when those before them have passed. */
+/** Rounds that are made when the rounds before them have passed. */
 interface LaterRounds {
-  /** Asked meanwhile for an error that wins. */
+  /** Reservations of these rounds that are checked for an error that wins while the rounds are not made. */
   readonly checked: readonly Reservation[];
   readonly make: () => Promise<readonly (readonly Reservation[])[]>;
 }
 
 export type Rounds = readonly (readonly Reservation[] | LaterRounds)[];
 
-/** The rounds run one after the other. An answer that is ready, or what all of them hold; throws the error that wins. */
+/**
+ * Runs the rounds one after the other. Returns an answer that exists already, or everything that the rounds reserved;
+ * throws the error that wins.
+ */
 export async function reserveAll(rounds: Rounds, context: ReserveContext): Promise<AllReserved | FoundReady> {
   const started: Started[] = [];
   let holdings: CallReservations = {};
@@ -114,7 +119,10 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
   return { holdings, plan, key };
 }
 
-/** Of a call whose plan is refused: what ranks before it is asked. An answer that is ready; throws the error that wins. */
+/**
+ * Checks what ranks before the refusal of a call's plan. Returns an answer that exists already; throws the error that
+ * wins.
+ */
 export async function reserveRefused(
   round: readonly Reservation[],
   refusal: GatewayError,
@@ -126,7 +134,7 @@ export async function reserveRefused(
   return end(started, { resolution, key: keyOf(outcomes) }, context);
 }
 
-/** The resolution, or one that ranks before it of the rounds that are not asked any more. */
+/** Returns the resolution, or one of a better rank that the rounds which do not run any more would have found. */
 async function checkBefore(
   resolution: Resolution,
   later: readonly Reservation[],
@@ -142,7 +150,7 @@ async function checkBefore(
   return { resolution: resolve([{ resolution }, ...checked], context) ?? resolution, key: keyOf(checked) };
 }
 
-/** Side by side. Adds them to those that were started before. */
+/** Starts the reservations of a round together, and adds them to `started`. */
 async function reserveRound(
   started: Started[],
   round: readonly Reservation[],
@@ -163,7 +171,7 @@ interface Ended {
   readonly key?: Item | undefined;
 }
 
-/** Releases what the call has taken, and gives the ready answer or throws the error. */
+/** Releases what the call has taken, then returns the ready answer or throws the error. */
 async function end(
   started: readonly Started[],
   { resolution, key }: Ended,
@@ -186,7 +194,7 @@ const releaseLater = (
   { clock, deferred }: ReserveContext,
 ): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
 
-/** A store that fails is an error like any other: one of a better rank may still win over it. */
+/** Turns a failure of the store into an error like any other: an error of a better rank may still win over it. */
 async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Promise<ReservationResult> {
   try {
     return await reserve();
@@ -196,7 +204,10 @@ async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Pro
   }
 }
 
-/** The one of the best rank; what the key may not get ranks with the plan, and wins over an answer that is ready. */
+/**
+ * Returns the resolution of the best rank. A model that the key may not use ranks with the plan, and wins over an
+ * answer that exists already.
+ */
 function resolve(outcomes: readonly ReservationResult[], { refuseModels }: ReserveContext): Resolution | undefined {
   const [first] = outcomes
     .flatMap(({ resolution }) => resolution ?? [])

@@ -40,11 +40,11 @@ import { createPoolSlots, reserveKeyless } from './reserve-keyless.ts';
 export type PlannedCall = RoutedCall | OpenedCall;
 
 interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
-  /** Undefined for a call without guardrails. */
+  /** The guardrails of the call and their check; undefined for a call without guardrails. */
   readonly guarded: { readonly guardrails: readonly GuardrailDocument[]; readonly checkInput: CheckInput } | undefined;
 }
 
-/** Runs before anything is held. Returns the call, with masked texts where there are some. */
+/** Checks the input before anything is held. Returns the call, with masked texts where a guardrail masked some. */
 type CheckInput = () => Promise<PlannedCall | GatewayError>;
 
 export function reservationsOf(
@@ -55,7 +55,7 @@ export function reservationsOf(
   const cached =
     'plan' in call ? findCached(deps, call, { owner, claims, guardrails: guarded?.guardrails }) : undefined;
   const names = [...reserveNames(deps, call, owner), cached].filter((one) => one !== undefined);
-  // An answer stored under them may be the result.
+  // An answer stored under the names of the call may be the result.
   const first = names.length === 0 ? [] : [names];
   if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
   const checked = [reserveKey(deps, keyOf(call, noAdvice))];
@@ -68,7 +68,7 @@ export function reservationsOf(
   return [...first, { checked, make }];
 }
 
-/** All that the call takes until its end. */
+/** Returns the rounds that reserve everything the call takes until its end. */
 function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string): Reservation[][] {
   const routed = 'plan' in call ? call : undefined;
   const limits = concurrencyLimitsOf(deps, call);
@@ -77,7 +77,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
   const holder = { owner, expiresAtMs: call.leaseUntilMs };
   const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...holder, amount, slot });
   const keyHold = held(!isCountOnly);
-  // Where its credit is spread over shards, a workspace has its slots apart from it.
+  // Where its credit is spread over shards, a workspace has its slots in an item of its own.
   const isCreditSharded = (call.workspace.credit_shards ?? 1) > 1;
   const takesCreditSlot = limits.workspace !== null && !isCreditSharded;
   const capacity = reserveCapacity(deps, call, { holder, limits, isCreditSharded });
@@ -87,7 +87,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
     isShortOf(amount, call.key, clock.nowMs()) ||
     isNearConcurrency(deps, limits, call);
   const mayCreditRefuse = recentRefusals.has(call.workspace.id) || (takesCreditSlot && capacity !== undefined);
-  // From the next call on: its own slot is no reason to wait.
+  // This counts for later calls only: a call's own slot is no reason for it to wait.
   enterUnderWay(deps, call);
   const advise = adviceFor(call);
   const { keyDefault: defaultConcurrency } = limits;
@@ -104,8 +104,9 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
 }
 
 /**
- * Splits reservations into rounds. An amount that a call takes and releases again is missing to others meanwhile, so a
- * reservation after one that may well refuse the call waits for its answer. Usually none may, and all is one round.
+ * Splits reservations into rounds. An amount that a call takes and releases again is missing to other calls meanwhile,
+ * so a reservation behind one that may well refuse the call runs only when that one has passed. Usually none may
+ * refuse, and all are one round.
  */
 function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
   const rounds: Reservation[][] = [[]];
@@ -116,7 +117,10 @@ function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
   return rounds.filter((round) => round.length > 0);
 }
 
-/** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
+/**
+ * Reserves for a call that cannot be planned: its request is counted, and an answer or a running call under its names
+ * is found.
+ */
 export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
   [reserveKey(deps, keyOf(call, noAdvice)), ...reserveNames(deps, call, owner)].filter((one) => one !== undefined);
 
@@ -132,7 +136,10 @@ const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: st
   reserveSpan(deps, call, owner),
 ];
 
-/** The worst case of the candidates that the workspace's credit pays. 0: the call cannot cost it anything. */
+/**
+ * Returns the highest cost among the candidates that the workspace's credit pays. 0: the call cannot cost the workspace
+ * anything.
+ */
 function holdAmountOf(call: PlannedCall): PicoUsd {
   if (!('plan' in call)) return call.execution.worstCase;
   return worstCaseCost(paidByWorkspace(call), call.size);
@@ -141,7 +148,7 @@ function holdAmountOf(call: PlannedCall): PicoUsd {
 const paidByWorkspace = ({ plan, byok }: RoutedCall) =>
   plan.filter((candidate) => payerOf(byok, candidate) === 'workspace');
 
-/** The request of a function is fixed by its revision: its caller could not bound it. */
+/** Returns no advice for a function call: its request is fixed by its revision, so its caller could not bound it. */
 function adviceFor(call: PlannedCall): Advise {
   const member = call.request.outputBoundMember;
   if (!('plan' in call) || member === undefined) return noAdvice;
@@ -149,12 +156,12 @@ function adviceFor(call: PlannedCall): Advise {
 }
 
 // Admits the first candidate along with everything else, so that a call within its provider's limits needs no round of
-// its own. A candidate without a free slot is no refusal: the provider loop queues for one.
+// its own. A candidate without a free slot refuses nothing: the provider loop queues for a slot.
 
 const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservation => ({
   rank: 'candidate',
   reserve: () => admitFirst(deps, call),
-  // Counts taken without an answer expire with their window.
+  // Counts that were taken by a write whose answer was lost expire with their window.
 });
 
 async function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
@@ -173,7 +180,8 @@ async function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedC
   };
 }
 
-// The workspace: its credit, and its own spend limit, cover the worst case, and it has a slot for the call.
+// Reserves in the workspace: its credit, and its own spend limit, have to cover the worst case, and it needs a slot for
+// the call.
 function reserveCredit(
   deps: GatewayDependencies,
   call: IdentifiedCall,
@@ -212,8 +220,8 @@ function reserveCredit(
   return { rank: 'money', reserve, check };
 }
 
-// Tokens per minute of the key and of its workspace: what the call may take is counted before a provider is called, and
-// corrected to what it took when it ends.
+// Tokens per minute of the key and of its workspace: the call's estimate is counted before a provider is called, and
+// corrected to its real use when it ends.
 
 /** Returns undefined when neither has such a limit, or the call takes no tokens. */
 function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall): ReservationGroup | undefined {
@@ -223,7 +231,7 @@ function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall)
   const tokens = 'plan' in call ? mostTokens(call) : call.execution.estimatedTokens;
   const permits: Permit[] = [];
   const release = () => Promise.all(permits.map((permit) => limiter.release(permit)));
-  // One after the other: a call that its key refuses takes nothing of what others of its workspace could use.
+  // The key comes first: a call that it refuses takes nothing that other calls of its workspace could use.
   async function reserve(): Promise<ReservationResult> {
     for (const { owner, tpm, refuse } of owners) {
       const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, { tokens, requests: 1 });
@@ -242,7 +250,7 @@ function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall)
 }
 
 interface LimitedOwner {
-  /** Names its counter. A key that was rotated keeps its own. */
+  /** Owner of the counter. A key that was rotated keeps the counter of its predecessor. */
   readonly owner: string;
   readonly tpm: number;
   readonly refuse: (retryAfterSeconds: number) => GatewayError;
@@ -274,14 +282,14 @@ const limitedOwner = (
     }),
 });
 
-// Slots in items of their own: of every call one of the service, of functions one of the workspace's and one of the
-// service's function_concurrency too. A slot is a reservation of amount 1, so that of a dead instance expires. Slots
-// are released when the call ends, before the client knows, because its next call must find them free.
+// Slots in items of their own: every call takes one of the service; a function call also takes one of the workspace's
+// function_concurrency and one of the service's. A slot is a reservation of amount 1, so the slot of a dead instance
+// expires. Slots are released when the call ends, before the client knows, because its next call must find them free.
 
 interface RoundInputs {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
   readonly limits: ConcurrencyLimits;
-  /** Then the slots of the workspace are no part of its credit. */
+  /** True where the slots of the workspace are no part of its credit's item. */
   readonly isCreditSharded: boolean;
 }
 
@@ -298,7 +306,8 @@ function reserveCapacity(
   if (levels.length === 0) return undefined;
   const { slots, add, release } = createPoolSlots(slotPools);
   async function reserve(): Promise<ReservationResult> {
-    // One after the other: two calls that took one level each would refuse each other, and neither would run.
+    // The levels are asked one after the other: two calls that took one level each would refuse each other, and neither
+    // would run.
     for (const { pools, error } of levels) {
       if (!(await takeOne(pools))) return { ...refused('capacity', error()), release };
     }
@@ -314,7 +323,7 @@ function reserveCapacity(
 interface Level {
   /** The call takes a slot of one of these pools. */
   readonly pools: readonly SlotPool[];
-  /** Where they have no slot left. */
+  /** Returns the error for pools without a free slot. */
   readonly error: () => GatewayError;
 }
 
@@ -343,9 +352,9 @@ function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundI
 }
 
 interface SlotOwner {
-  /** For a message. */
+  /** Names the owner of the limit in the message. */
   readonly whose: string;
-  /** Of the service: what its stage has too little of. */
+  /** The resource that the whole stage has too little of; set for limits of the service. */
   readonly exhausted?: StageResource;
 }
 

@@ -1,5 +1,5 @@
 // Budgets of stored BYOK connections. A connection whose budget does not cover the call leaves the plan; where none is
-// left the call is refused. Our credit never replaces a budget that is used up.
+// left the call is refused. The workspace's credit never replaces a budget that is used up.
 import { readAvailable } from '../../../shared/accounting/holds/index.ts';
 import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
@@ -20,7 +20,7 @@ export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owne
     rank: 'money',
     reserve: () => takeBudgets(deps, call, quotes, holds, release),
     check: () => checkBudgets(deps, call, quotes),
-    // Some may have been taken before another failed.
+    // Some budgets may have been reserved before another failed.
     releaseUncertain: release,
   };
 }
@@ -59,7 +59,7 @@ async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall,
   return planWithout(call, excluded) === undefined ? refusedBy(excluded) : {};
 }
 
-/** Returns undefined when no candidate remains. */
+/** Returns the plan without the excluded connections; undefined when no candidate remains. */
 function planWithout({ plan }: RoutedCall, excluded: ReadonlyMap<string, GatewayError>): Plan | undefined {
   const [first, ...rest] = plan.filter(({ provider }) => !excluded.has(provider.id));
   return first && [first, ...rest];
@@ -72,7 +72,7 @@ const refusedBy = (excluded: ReadonlyMap<string, GatewayError>): ReservationResu
 
 interface Quote {
   readonly provider: string;
-  /** The reservation; undefined when none is needed, or it is impossible. */
+  /** The reservation; undefined when none is needed, or when it is impossible. */
   readonly hold?: BudgetHold | undefined;
   readonly error?: GatewayError | undefined;
 }

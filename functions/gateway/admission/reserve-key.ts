@@ -1,5 +1,6 @@
-// The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
-// the key has no limit; one more where its money is short, because a refused request counts like any other.
+// Reserves in the key: it has to be active and under its requests per minute, and its spend limit has to cover the
+// worst case. That is one write, or a read where the key has no limit; one more write where its money is short, because
+// a refused request counts like any other.
 import {
   type Hold,
   type KeyAdmission,
@@ -24,7 +25,7 @@ interface KeyReservationInput {
   readonly asksFunction: boolean;
   /** Suggests an amount that the key would have covered. */
   readonly advise: Advise;
-  /** Of a key without a concurrency of its own. */
+  /** Limit for a key that sets no concurrency itself. */
   readonly defaultConcurrency?: number | null;
 }
 
@@ -39,12 +40,12 @@ export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput
       const counted = await count();
       return counted.resolution === undefined ? reserved : counted;
     },
-    // A call that its name refuses counts as a request like any other.
+    // A call that is refused for its name counts as a request like any other.
     check: count,
   };
 };
 
-/** By what was last seen of the key. */
+/** True when the item, as it was last seen, does not cover the amount. */
 export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
   const { limit, spent, held } = readKeySpending(item, nowMs);
   return limit !== null && limit - spent - held < amount;
@@ -90,7 +91,7 @@ function refuseSpend(
 export const admitKey = async (deps: GatewayDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
   remember(deps, request, await deps.counters.admitKey(request));
 
-/** For a request that costs nothing. */
+/** Counts a request that costs nothing. */
 export const countKeyRequest = async (deps: GatewayDependencies, request: KeyRequest): Promise<KeyCount> =>
   remember(deps, request, await deps.counters.countKeyRequest(request));
 

@@ -1,5 +1,5 @@
-// A slot of the service for a call that would write to its key for nothing else than a slot: first one of those that need none
-// of the key, then one of the key and one of the rest.
+// Reserves a slot for a call that would write to its key only for a slot: first one of the pool that needs nothing of
+// the key, then one of the key and one of the other pool.
 import { type Hold, keySlots } from '../../../shared/accounting/holds/index.ts';
 import type { SlotHold, SlotPool, SlotPools } from '../../../shared/accounting/slots/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -24,7 +24,10 @@ export function reserveKeyless(
   const { slots, add, release } = createPoolSlots(slotPools);
   const take = async (pool: SlotPool): Promise<boolean> => add(await slotPools.take(pool, holder));
 
-  /** Of its own owner: where the key has got a spend limit meanwhile, what it holds of that is settled by itself. */
+  /**
+   * The slot has an owner of its own: where the key has got a spend limit meanwhile, the amount that it reserves is
+   * settled by itself.
+   */
   const askKey = () =>
     admitKey(deps, {
       ...{ publicId, secretSha256, known: call.key, countsRequest: false, defaultConcurrency: keySlotsMax },
@@ -38,7 +41,7 @@ export function reserveKeyless(
     const error = keyErrorOf(admission, call.credential, call.asksFunction);
     if (error !== undefined) return refused('key', error);
     if (admission.kind === 'concurrency') {
-      // A key that was over its limit already does not ask for those of others again and again.
+      // A key that was at its limit just now does not ask for the other keys' slots again and again.
       const wasRefused = recentRefusals.has(publicId);
       if (wasFull && !wasRefused && (await take(keyless))) return taken;
       recentRefusals.set(publicId, true);
@@ -62,7 +65,7 @@ export function createPoolSlots(slotPools: SlotPools) {
       if (slot !== undefined) slots.push(slot);
       return slot !== undefined;
     },
-    /** Each once, however often it is called. */
+    /** Releases each slot once, however often it is called. */
     async release(): Promise<void> {
       await Promise.all(slots.map((slot) => slotPools.release(slot)));
     },

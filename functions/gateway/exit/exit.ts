@@ -1,5 +1,5 @@
-// The one exit: whatever a provider wrote leaves through here, whole, streamed, replayed, cached, or fetched by its id, with
-// the guardrail decision for the key that reads. Nothing else makes a good answer of a provider's text.
+// The one exit: whatever a provider wrote leaves through here, whole, streamed, replayed, cached, or fetched by its id,
+// with the guardrail decision for the key that reads. Nothing else makes a successful answer of a provider's text.
 import { GatewayError, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
@@ -7,15 +7,15 @@ import type { CallGuard, WholeAnswer } from '../stages.ts';
 
 /** How the guardrails of the key that reads apply to an answer. */
 export type GuardDecision =
-  /** The key has none. */
+  /** The key has no guardrails. */
   | { readonly kind: 'unguarded' }
-  /** They check it now. */
+  /** The guardrails of the key check the answer now. */
   | { readonly kind: 'guarded'; readonly guard: CallGuard }
-  /** Each of them has checked it, before it was stored. */
+  /** Each guardrail of the key has checked the answer before it was stored. */
   | { readonly kind: 'checked_before' };
 
 declare const passing: unique symbol;
-/** An answer that may leave. Only the functions below make it. */
+/** An answer that may leave. Only the functions below make this type. */
 export type Passed<Answer> = Answer & { readonly [passing]: true };
 
 const pass = <Answer>(answer: Answer): Passed<Answer> => answer as Passed<Answer>;
@@ -40,7 +40,10 @@ export async function passAnswer(
   return pass({ ...provided, answer: { ...provided.answer, ...checked }, reachedVia: { ...reachedVia, leftOut } });
 }
 
-/** Checks an answer that no call of a model gave now. Returns an error in its place as above. */
+/**
+ * Checks an answer that was not given by a model in this call. Returns an error in its place where it could not be
+ * checked.
+ */
 export async function passWhole(
   decision: GuardDecision,
   answer: WholeAnswer,
@@ -50,7 +53,7 @@ export async function passWhole(
   return checked instanceof GatewayError ? checked : pass({ text: checked.text ?? answer.text });
 }
 
-/** Checks events, as they come. `choices`: of the request. */
+/** Checks events as they arrive. `choices`: the number that the request asked for. */
 export const passStream = async (
   decision: GuardDecision,
   stream: OpenStream,
@@ -58,19 +61,19 @@ export const passStream = async (
 ): Promise<Passed<OpenStream>> =>
   pass(decision.kind === 'guarded' ? await decision.guard.checkStream(stream, choices) : stream);
 
-/** An answer that was stored as its client got it. */
+/** Passes an answer that was stored as its client got it. */
 export const passStored = <Answer extends object>(
   _decision: Extract<GuardDecision, { kind: 'checked_before' | 'unguarded' }>,
   answer: Answer,
 ): Passed<Answer> => pass(answer);
 
-/** A text of the gateway's own. */
+/** Passes a text that the gateway wrote itself. */
 export const ownText = (text: string): Passed<{ readonly text: string }> => pass({ text });
 
 /** Status of every good answer. */
 export const answerStatus = okStatus;
 
-/** `_passed`: what the body is made of. */
+/** Builds the response. `_passed` proves that what the body is made of has passed. */
 export const respondWith = (_passed: Passed<object>, response: Omit<GatewayResponse, 'status'>): GatewayResponse => ({
   status: answerStatus,
   ...response,

@@ -1,5 +1,5 @@
-// The memory of a provider's answer in the memory of its call: of a whole one from its head until it is handed on, of a stream what is
-// in hand of it.
+// The memory of a provider's answer within the memory of its call: for a whole answer from its head until it is handed
+// on, for a stream the part that is buffered.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import {
   type AnswerAllocation,
@@ -10,10 +10,10 @@ import type { AttemptFailure } from '../../../shared/routing/providers/index.ts'
 
 /** An answer that does not declare its length takes memory in steps. */
 const stepBytes = 1024 * 1024;
-/** What is in hand of a stream is not counted below: as many events of it are in hand as streams are open. */
+/** Smaller events are not counted: at most one event per open stream is buffered. */
 const countedEventMinBytes = 8 * 1024;
 
-/** The wait for the memory of an answer was ended. */
+/** Thrown when the wait for the memory of an answer ends without it. */
 export class AnswerNotKept extends Error {
   override readonly name = 'AnswerNotKept';
   readonly cameBytes: number;
@@ -25,7 +25,7 @@ export class AnswerNotKept extends Error {
   }
 }
 
-/** Its provider has made it, so it is charged. */
+/** Returns the failure for an answer without memory. Its provider has produced it, so it is charged. */
 export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFailure => ({
   kind: 'failed',
   cause: 'no_memory',
@@ -38,24 +38,30 @@ export interface AnswerMemory {
   /** Yields the bytes unchanged, each piece once there is memory for it. Rejects with AnswerNotKept. */
   reserving(body: AsyncIterable<Uint8Array>, declaredBytes: number): AsyncIterable<Uint8Array>;
   /**
-   * The same bytes of a stream: those of an event are kept until it is complete and was passed on. Rejects with
-   * AnswerNotKept.
+   * Yields the bytes of a stream unchanged; the bytes of an event are counted until it is complete and was passed on.
+   * Rejects with AnswerNotKept.
    */
   assembling(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
   eventCame(): void;
-  /** Keeps this many bytes from the beginning of a stream, earlier ones included. Rejects with AnswerNotKept. */
+  /**
+   * Reserves memory for this many bytes from the beginning of a stream, earlier ones included. Rejects with
+   * AnswerNotKept.
+   */
   hold(bytes: number): Promise<void> | undefined;
-  /** Gives back all but the given bytes, or everything: for an answer that is not sent, or has been. */
+  /** Releases all but the given bytes, or everything: called for an answer that is not sent, or has been. */
   release(bytesInUse?: number): void;
 }
 
 interface AnswerOptions {
   readonly isTranslated: boolean;
-  /** Aborts when the call waits no longer. */
+  /** Aborts when the call no longer waits for its answer. */
   readonly signal: AbortSignal;
-  /** Aborted once the client has left: nothing of the answer then passes others. */
+  /**
+   * Aborts once the client has left: then the answer waits for memory like any other, and passes no other answer in the
+   * queue.
+   */
   readonly clientGone: AbortSignal;
-  /** Bounds of the copies of a stream that are kept until its end; a longer one is not kept. */
+  /** Upper bounds, in bytes, of the copies of a stream that are stored until its end; a longer stream is not copied. */
   readonly streamCopies: readonly number[];
 }
 
@@ -65,7 +71,7 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
   const allocation = openAllocation();
   const eventAllocation = openAllocation();
 
-  /** Returns undefined where there is memory at once. */
+  /** Returns undefined where memory is free at once. */
   function take(from: AnswerAllocation, bytes: number, answerBytes: number): Promise<void> | undefined {
     const mayWait = answerBytes > smallAnswerMaxBytes || clientGone.aborted;
     return from.take(bytes, { mayWait, signal })?.catch((error: unknown) => {
@@ -80,7 +86,7 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
     streamCopies.reduce((sum, maxBytes) => sum + (streamedBytes > maxBytes ? 0 : streamedBytes), 0);
 
   async function assemble(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
-    // The reader asks for more when it has handed on the event that was whole.
+    // The reader asks for more when it has passed on the complete event.
     if (isEventWhole) {
       isEventWhole = false;
       eventBytes = 0;
@@ -103,7 +109,7 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
   return {
     assembling(body) {
       const pieces = body[Symbol.asyncIterator]();
-      // Without `return`, so that the rest is drained, not closed.
+      // The iterator has no `return`, so that the rest is drained, not closed.
       return { [Symbol.asyncIterator]: () => ({ next: () => assemble(pieces) }) };
     },
     eventCame() {

@@ -1,4 +1,5 @@
-// Calls one candidate within the memory of its request: what it keeps until it was sent, and then the part that a package keeps.
+// Calls one candidate within the memory of its request: all of the body until it was sent, and then the part that a
+// package keeps.
 
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
@@ -32,7 +33,7 @@ export async function attemptOnMemory(
       onPrepared: call.content && ((prepared) => keepSent(call, admitted.candidate, format, prepared)),
       onSent() {
         allocation.keep(isTranslated ? 'translatedSent' : 'relayedSent');
-        // The package has values of its own.
+        // The package has copied the values that it needs.
         letGoValues();
       },
     });
@@ -43,7 +44,8 @@ export async function attemptOnMemory(
 }
 
 /**
- * Takes again what an earlier attempt gave back when it was sent. Returns a failure where there is no memory for it.
+ * Reserves again what an earlier attempt released when its request was sent. Returns a failure where there is no memory
+ * for it.
  */
 async function allocate(
   { bodyMemory }: Pick<ProviderCall, 'bodyMemory'>,
@@ -60,14 +62,17 @@ async function allocate(
   return undefined;
 }
 
-/** What is kept of a stream for its cache, its schema and its Idempotency-Key. */
+/** Returns the bounds of the copies that the cache, the schema check and the Idempotency-Key make of a stream. */
 const streamCopiesOf = ({ holdings, request, idempotencyKey }: ProviderCall): readonly number[] => [
   ...(holdings.cache?.store === undefined ? [] : [collectedStreamMaxBytes]),
   ...(request.schemaCheck === undefined ? [] : [collectedStreamMaxBytes]),
   ...(idempotencyKey === undefined ? [] : [storedAnswerMaxBytes]),
 ];
 
-/** The client's own body is kept already. That of a function's model call is not the client's. */
+/**
+ * Adds the sent body to the content log, which has the client's own body already. The body of a function's model call
+ * is not the client's.
+ */
 function keepSent(
   { content, asksFunction, request }: ProviderCall,
   candidate: Candidate,

@@ -1,5 +1,5 @@
-// The next candidate of the plan with a free slot; where all are at their limits, the call waits for a slot as long as
-// the operator allows (`queue_ms`).
+// Finds the next candidate of the plan with a free slot; where all are at their limits, the call waits for a slot as
+// long as the operator allows (`queue_ms`).
 import { nextTry, type Permit } from '../../../shared/accounting/limits/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
@@ -13,22 +13,28 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../stages.ts';
 
 export interface CandidateQueue {
-  /** Number of entries with candidates that were not called yet, or are to be called again. */
+  /** Number of provider entries with candidates that were not called yet, or are to be called again. */
   readonly waiting: () => number;
-  /** Takes the next candidate out, admitted; or says after how long one would be free. */
+  /**
+   * Removes the next candidate from the queue and returns it admitted, or returns the seconds after which one would be
+   * free.
+   */
   readonly next: () => Promise<AdmittedCandidate | { readonly retryAfterSeconds: number }>;
   /** Puts a candidate back at the front. */
   readonly again: (candidate: Candidate) => void;
-  /** Reports a credential's failure to the others of its entry. */
+  /** Reports a credential's failure to the other credentials of its entry. */
   readonly failed: (candidate: Candidate, failure: AttemptFailure) => void;
-  /** The same once more from now on, in the slot that it has. */
+  /** Returns the admitted candidate for another call in the slot that it has, timed from now on. */
   readonly renewed: (admitted: AdmittedCandidate) => AdmittedCandidate;
   readonly queuedMs: () => number;
   /** Permit of a candidate that was admitted beforehand and not called, which settlement releases. */
   readonly unusedPermit: () => Permit | undefined;
 }
 
-/** Rounds of asking: each is one write per limited candidate, so many waiting calls must not multiply into many writes. */
+/**
+ * Number of times that all candidates are asked. Each time is one write per limited candidate, so many waiting calls
+ * must not multiply into many writes.
+ */
 const roundsMax = 10;
 
 export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCall): CandidateQueue {
@@ -37,7 +43,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   const candidates = [...call.plan];
   let { firstCandidate: reserved } = call.holdings;
   let queuedMs = 0;
-  /** A provider was called: from then on each wait for the store has its own time. */
+  /** True once a provider was called: from then on each wait for the store has a time limit of its own. */
   let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
@@ -45,7 +51,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
       return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     }
     const asking = askLimits(limiter, candidate, call);
-    // Never past the deadline.
+    // The wait never exceeds the deadline.
     const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
     const admission = await waitAtMost(clock, deadline.remainingMs(), admissionTime.wait(asking), () => {
       throw fail('request_deadline_exceeded');
@@ -86,8 +92,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
       if (credential === undefined || isOfCredential) return;
       const others = candidates.filter((candidate) => candidate.entry === entry);
       for (const other of others) candidates.splice(candidates.indexOf(other), 1);
-      // Every credential would fail with a rejected request. After any other failure another provider has its turn
-      // first.
+      // After a rejected request every credential would fail. After any other failure another provider is called first.
       if (kind !== 'invalid') candidates.push(...others);
     },
     again: (candidate) => void candidates.unshift(candidate),

@@ -10,7 +10,7 @@ import { chargeAnswer } from './provider-attempts.ts';
 
 type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  /** Fails the schema. `mayRetry`: whether another answer may be requested; false where it would end the same way. */
+  /** The answer fails the schema. `mayRetry`: false where another answer would fail the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
 export interface OutputCheck {
@@ -19,14 +19,14 @@ export interface OutputCheck {
     admitted: AdmittedCandidate,
     answer: JsonAnswer,
   ) => Promise<{ readonly charge: Charge; readonly verdict: OutputVerdict }>;
-  /** Where the last answer failed the schema, if any did. */
+  /** Says where the last answer failed the schema, if any did. */
   readonly lastMismatch: () => string | undefined;
 }
 
 export function createOutputCheck(call: ProviderCall): OutputCheck {
   const { schemaCheck } = call.request;
   const { schemaWork, asksFunction, scope } = call;
-  // A result of a function satisfies its schema, whatever its client would take.
+  // A function's result has to satisfy its schema, even where its client would accept a truncated answer.
   const skipsTruncated = !asksFunction && scope.baseUrlRules.skipsTruncated;
   let misses = 0;
   let lastMismatch: string | undefined;

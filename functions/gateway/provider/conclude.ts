@@ -9,7 +9,7 @@ import type { ProviderCall } from '../stages.ts';
 const notFoundStatus = 404;
 
 export interface FailedAttempt extends AttemptFailure {
-  /** Origin of the client's key with which the provider was called; undefined for the gateway's. */
+  /** Source of the client's key with which the provider was called; undefined for the gateway's credentials. */
   readonly byok?: ByokSource | undefined;
   /** Absent: no provider was called. */
   readonly provider?: string;
@@ -18,7 +18,7 @@ export interface FailedAttempt extends AttemptFailure {
 export interface LoopOutcome {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
-  /** Where the last answer failed the schema, if any did. */
+  /** Says where the last answer failed the schema, if any did. */
   readonly schemaMismatch: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   });
 }
 
-/** A retry would be paid for once more, and end the same way. */
+/** Returns the error for a paid answer that was refused: a retry would be paid for once more, and end the same way. */
 const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
   fail('no_available_provider', {
     isFinal: true,
@@ -65,10 +65,13 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
     cause: new Error(failures.map(({ cause }) => cause).join(', ')),
   });
 
-/** Of prose or code, about. */
+/** Approximate bytes of a token in prose or code. */
 const bytesPerToken = 4;
 
-/** `reason` only where every provider named the same. The words are those of the first that said any. */
+/**
+ * Returns the error where every provider rejected the request. It has a `reason` only where all providers named the
+ * same, and the words of the first provider that gave any.
+ */
 function rejectedByAll(
   { request, plan, size, clientInterface }: ProviderCall,
   failures: readonly AttemptFailure[],
@@ -105,13 +108,13 @@ function rejectedByAll(
   });
 }
 
-/** Where the gateway added what the provider refuses: the client can change nothing about it. */
+/** Returns advice where the gateway itself added what the provider refuses: the client can change nothing about it. */
 const adviceAfter = ({ param, providerText }: AttemptFailure): string | undefined =>
   /\bstream_options\b/.test(`${param} ${providerText?.forClient}`)
     ? 'The gateway adds `stream_options` to learn what a stream has used; for a provider that refuses it the gateway file says `stream_usage: false`.'
     : undefined;
 
-/** The first provider to be free again is the one worth waiting for. */
+/** Returns the error where every provider is at its limit, with the shortest of their waits. */
 function limitedByAll({ plan }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
   const retryAfterSeconds = Math.min(...waits);
@@ -126,7 +129,7 @@ function limitedByAll({ plan }: ProviderCall, failures: readonly AttemptFailure[
   return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });
 }
 
-/** Limits as the list of models shows them, if any. */
+/** Returns the limits as the list of models shows them, if any. */
 function limitsText({ provider, entry }: Candidate): string | undefined {
   const limits = [
     [entry.rate_limit_rpm, 'requests a minute'],
@@ -137,7 +140,7 @@ function limitsText({ provider, entry }: Candidate): string | undefined {
   return texts.length === 0 ? undefined : `${provider.id} ${texts.join(', ')}`;
 }
 
-/** Whose fault it is, where a retry would end the same way. */
+/** Says whose fault the failure is, where a retry would end the same way. */
 export function finalReason(failures: readonly FailedAttempt[]): {
   readonly isFinal?: boolean;
   readonly message?: string;

@@ -21,18 +21,18 @@ import { type AnswerMemory, AnswerNotKept, openAnswerMemory, unkeptAnswer } from
 import { type CalledCandidate, type CallToSend, type PreparedCall, prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
-/** State of one call, also before it is sent. */
+/** State of one call, from before it is sent. */
 export interface ProviderConnection {
   readonly watch: Watch;
   readonly silence: Silence;
   isSent: boolean;
   /** The provider has accepted the call: it is at work, and charges for it. */
   isAccepted: boolean;
-  /** Set where its provider finished an answer that is too long, or that there was no memory for. */
+  /** Set where its provider finished an answer that is too long, or that had no memory. */
   refused: AttemptFailure | undefined;
   /** Memory of a whole answer. */
   readonly memory: AnswerMemory;
-  /** The call went to a socket of the pool that had died, most likely before it was sent. */
+  /** True where the call went to a pooled socket that had died, most likely before the request was sent. */
   wasDead: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Sending {
   readonly connection: ProviderConnection;
 }
 
-/** Holds for one attempt of a call. */
+/** Rules for one attempt of a call. */
 export interface AttemptRules {
   readonly traceparent: string | undefined;
   readonly answerMaxBytes: () => number;
@@ -51,11 +51,11 @@ export interface AttemptRules {
   readonly silenceLimitMs: number;
   /** The candidate is called in another format than its client's. */
   readonly isTranslated: boolean;
-  /** Bounds of the copies of a stream that are kept until its end. */
+  /** Upper bounds, in bytes, of the copies of a stream that are stored until its end. */
   readonly streamCopies: readonly number[];
   /** Called with what is about to be sent. */
   readonly onPrepared?: ((prepared: PreparedCall) => void) | undefined;
-  /** Called once, when all of the request has left, or no more of it will. */
+  /** Called once, when all of the request has left, or when no more of it will. */
   readonly onSent: () => void;
 }
 
@@ -71,7 +71,9 @@ export function createSend(
   const connection = openConnection(deps, call, candidate, rules, parts);
   const { watch, silence, memory } = connection;
 
-  /** Nothing keeps a sent body once it has left: the client's own text is there for another candidate. */
+  /**
+   * Sends the request. Nothing refers to a body once it has left: the client's own text is there for another candidate.
+   */
   async function start(request: CandidateRequest) {
     const prepared = await prepareCall(deps, call, candidate, { ...request, traceparent: rules.traceparent });
     if ('failure' in prepared) return prepared;
@@ -146,7 +148,7 @@ export function createSend(
   return { send, openPart, pause: pauseOf(clock, call, rules, watch), connection };
 }
 
-/** Other candidates keep the time that a silent one leaves them. */
+/** Waits before a retry without using the time that other candidates need. */
 const pauseOf =
   (clock: Clock, { deadline, scope }: CallToSend, { silenceLimitMs }: AttemptRules, { signal }: Watch): Pause =>
   async (seconds) => {
@@ -216,11 +218,14 @@ function classifyAnswer(
     retryAfterSeconds,
     errorType === undefined ? undefined : String(errorType),
   );
-  // Not only a 429 may name a time: an overloaded provider's 503 does too.
+  // Not only a 429 may name a wait: an overloaded provider's 503 does too.
   return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
 }
 
-/** An error body may be HTML or nothing at all: then the status alone classifies it, and the text is logged. */
+/**
+ * Returns undefined for an error body that is no JSON, such as HTML or nothing: then the status alone classifies the
+ * failure, and the text is logged.
+ */
 function parseLenient(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -1,5 +1,5 @@
-// Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
-// may answer. The 200 goes to the client only with what this returns.
+// Delays a stream until its first real output: until then its failure is an ordinary failure and the next candidate may
+// answer. The 200 goes to the client only with the stream that this returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
 import { ConnectionBroken, connectionFaultOf, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
@@ -13,7 +13,7 @@ import type { OpenStream } from '../provider-call.ts';
 import { type AnswerMemory, AnswerNotKept, unkeptAnswer } from './answer-memory.ts';
 import type { ProviderConnection } from './create-send.ts';
 
-/** A failure: the stream broke, or ended, before its first output. */
+/** Opens the stream. Returns a failure where it broke, or ended, before its first output. */
 export async function openStream(
   { clock, callsUnderWay }: Pick<GatewayDependencies, 'clock' | 'callsUnderWay'>,
   { batches, drain }: EventStream,
@@ -29,7 +29,7 @@ export async function openStream(
   return {
     opening: opening.events,
     rest: gatherBatches(rest, clock, callsUnderWay.isBusy),
-    // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
+    // The end marker has arrived, the end of the body has not: a socket that is read to its end serves the next call.
     finish: drain,
     failureOf: (error) => readBrokenStream(error, watch),
     abort: watch.abort,
@@ -71,12 +71,12 @@ async function readOpening(
   return { failure: { kind: 'failed', cause: 'endless_preamble' } };
 }
 
-/** Any error of a connection to a provider, as data. */
+/** Turns any error of a connection to a provider into a failure. */
 function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   const endedBy = watch.endedBy();
-  // A step of a workflow that is not needed any more is as good as a client that left.
+  // A workflow's step that is not needed any more counts as a client that left.
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
-  // One word for every kind of silence: the code of the call says which limit it was.
+  // Every kind of silence has one word: the code of the call says which limit it exceeded.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
   if (error instanceof AnswerNotKept) return { kind: 'failed', cause: 'no_memory', isOurFault: true };
   if (!(error instanceof RangeError)) return brokenConnection(error);
@@ -87,7 +87,10 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   };
 }
 
-/** A proxy that does not let the call through, and an answer that cannot be unpacked, have words of their own. */
+/**
+ * Describes a broken connection. A proxy that does not let the call through, and an answer that cannot be unpacked,
+ * have words of their own.
+ */
 function brokenConnection(error: unknown): AttemptFailure {
   const fault = error instanceof ConnectionBroken ? error.cause : error;
   if (fault instanceof AnswerNotDecoded) return { kind: 'failed', cause: fault.code };
@@ -95,7 +98,7 @@ function brokenConnection(error: unknown): AttemptFailure {
   return { kind: 'failed', cause, connectionFault: connectionFaultOf(fault) };
 }
 
-/** Reads why a call broke before its output. A provider that accepted it, and was left, charges for its work. */
+/** Reads why a call broke before its output. A provider that had accepted the call charges for its work. */
 export function readBrokenCall(
   error: unknown,
   { watch, isAccepted, wasDead }: ProviderConnection,
@@ -108,10 +111,13 @@ export function readBrokenCall(
   return { ...failure, refusedAnswer: { usage: undefined, outputBytes: 0, unseenTokens: unseenOutputTokens(ranMs) } };
 }
 
-/** A frame of the fastest screens. */
+/** The duration of a frame on the fastest screens. */
 const gatherMs = 4;
 
-/** The same batches, none asked for sooner than `gatherMs` behind the one before it while `isBusy`. Who leaves ends both. */
+/**
+ * Yields the same batches, while `isBusy` none sooner than `gatherMs` after the one before it. A reader that leaves
+ * ends both generators.
+ */
 export async function* gatherBatches(
   batches: AsyncGenerator<EventBatch, void, undefined>,
   clock: Clock,

@@ -23,20 +23,20 @@ import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../stages.ts';
 
-/** A call, as far as sending needs it. */
+/** The parts of a call that sending needs. */
 export interface CallToSend
   extends Pick<ProviderCall, 'byok' | 'byokKey' | 'connections' | 'admissionTime' | 'deadline'> {
   readonly scope: Pick<ProviderCall['scope'], 'correlationId' | 'clientGone' | 'cut' | 'memory'>;
-  /** Its text is masked where a provider repeats it in an error. */
+  /** The request; its text is masked where a provider repeats it in an error. */
   readonly request: { readonly stream: boolean; readonly text: () => { readonly text: string } };
 }
 
 export type CalledCandidate = Pick<Candidate, 'provider'>;
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body' | 'method'> {
-  /** The body, as far as a content log may keep it; empty of a form. */
+  /** The beginning of the body, as a content log may store it; empty for a form. */
   readonly text: () => string;
-  /** Header values that are a credential, or were made with one. */
+  /** Header values that are a credential, or were computed with one. */
   readonly secrets: readonly string[];
 }
 
@@ -95,7 +95,7 @@ function encoded(
   return { contentType, text: () => '', body: pieces };
 }
 
-/** More than a content log may keep where it is longer, so that it is known to be cut. */
+/** Returns one character more than a content log stores where the body is longer, so that it counts as cut. */
 function beginningOf(body: OutgoingBody): string {
   let text = '';
   for (const piece of encodedPieces(body)) {
@@ -109,7 +109,7 @@ const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly
   failure: { kind: 'failed', cause, isOurFault: true, ...more },
 });
 
-/** Headers of a signed call that give its credential away, or were made with it. */
+/** Headers of a signed call that contain its credential, or were computed with it. */
 const signedHeaders = ['authorization', 'x-amz-security-token'];
 
 const secretsIn = (signed: Record<string, string> | undefined, { headers }: Credential): string[] =>
@@ -118,8 +118,8 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
     .filter((secret) => secret !== '');
 
 /**
- * The key in the request's header, a stored connection's, or ours. Never another than the plan was made with: a
- * connection that cannot be opened is not replaced by our credential.
+ * Finds the key of the request's header, of a stored connection, or of the gateway. It is always the one that the plan
+ * was made with: a connection that cannot be opened is not replaced by the gateway's credential.
  */
 async function findCredential(
   deps: GatewayDependencies,
@@ -140,7 +140,7 @@ async function findCredential(
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';
     deps.log.error({ event, workspace_id: connection.workspace, provider: provider.id }, cause);
-    // A key that cannot be opened: the next candidate may still serve.
+    // A connection whose key cannot be opened is skipped: the next candidate may still serve.
     if (error instanceof SealBroken) return undefined;
     throw error;
   }
@@ -148,7 +148,10 @@ async function findCredential(
 
 // The headers of a call to a provider. Nothing that a client sends determines its address or its credential.
 
-/** Headers that providers ask for on every call below a path, where neither their entry nor the client says another. */
+/**
+ * Headers that providers require on every call below a path. Those of the provider's entry and of the client take
+ * precedence.
+ */
 const expectedHeaders: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[] = [
   ['/messages', { 'anthropic-version': '2023-06-01' }],
 ];
@@ -162,7 +165,10 @@ interface HeaderParts extends Pick<CandidateRequest, 'path' | 'accept' | 'header
   readonly traceparent: string | undefined;
 }
 
-/** A later part outweighs the ones before it: no header that is passed on takes the place of one of the gateway's. */
+/**
+ * Merges the headers. A later part takes precedence over earlier ones: no header that is passed on replaces one of the
+ * gateway's.
+ */
 export const upstreamHeaders = (parts: HeaderParts): Record<string, string> => ({
   ...expectedAt(parts.path),
   ...parts.constant,

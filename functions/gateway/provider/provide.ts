@@ -1,5 +1,5 @@
-// The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
-// output or never. What the loop did is its result, also where it failed.
+// The provider loop: admits a candidate, calls it and classifies the outcome, until one answers. A fallback happens
+// before the first real output or never. The result also describes what the loop did where it failed.
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
@@ -59,16 +59,16 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderRun['resul
   }
   const { count } = attempts;
   const details = { attempts: count, deadlineIsOver: call.deadline.isOver(), schemaMismatch: output.lastMismatch() };
-  // Loaded with the first call that no provider has answered.
+  // The module is loaded with the first call that no provider has answered.
   const { conclude } = await import('./conclude.ts');
   return { kind: 'failed', error: conclude(call, failures, details) };
 }
 
-/** No candidate is called for a client that left, or for a call that was stopped. */
+/** True while the client is there and the call was not stopped. */
 const mayCall = ({ queue, call: { deadline, scope } }: ProviderLoop): boolean =>
   queue.waiting() > 0 && !deadline.isOver() && !scope.clientGone.aborted && scope.cut?.aborted !== true;
 
-/** Whether another candidate is called after a failure. */
+/** Decides whether another candidate is called after a failure. */
 function fallBack(
   { deps, call, queue, attempts, failures }: ProviderLoop,
   admitted: AdmittedCandidate,
@@ -80,11 +80,11 @@ function fallBack(
   const { refusedAnswer, refusal } = failure;
   const charge = refusedAnswer && chargeAnswer(call, candidate, refusedAnswer);
   attempts.end(admitted, failure, deps.clock.nowMs(), { charge });
-  // An answer that is paid for would be paid for once more; memory would be refused again, after the same wait.
+  // A charged answer would be paid for once more; memory would be refused again, after the same wait.
   return charge !== undefined || refusal !== undefined ? 'end' : 'next';
 }
 
-/** Returns the answer. Where it fails its schema, whether the candidate is asked again. */
+/** Returns the answer; where it fails its schema, whether the candidate is called again. */
 async function accept(
   { call, queue, attempts, output }: ProviderLoop,
   admitted: AdmittedCandidate,
@@ -100,7 +100,7 @@ async function accept(
   const { answer, reachedVia, release } = outcome;
   const { charge, verdict } = await output.check(admitted, answer);
   const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
-  // Not the answer itself: an attempt lives until the call is settled.
+  // The answer itself is not referred to: an attempt lives until the call is settled.
   const details = { model: answer.model, finishReasons: answer.finishReasons };
   attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
   if (verdict.kind === 'accepted') {

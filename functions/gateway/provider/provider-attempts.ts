@@ -1,4 +1,4 @@
-// The provider calls of a request: each is counted, and ended ones are kept for its settlement.
+// The provider calls of a request: each is counted, and ended ones are listed for its settlement.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { JsonAnswer, RefusedAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
@@ -16,13 +16,13 @@ interface Calling {
   readonly attempts: Attempts;
 }
 
-/** Where the call went to a socket that had died: once more. */
+/** Calls the candidate, once more where the call went to a socket that had died. */
 export async function callNext(deps: GatewayDependencies, call: ProviderCall, { next, queue, attempts }: Calling) {
   let admitted = next;
   const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
   let outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
-    // Counted twice, because the provider may have seen both. Permit and statistics are those of the second.
+    // The call counts twice, because the provider may have seen both. Permit and statistics belong to the second.
     attempts.count += 1;
     attempts.end({ ...admitted, permit: undefined }, outcome.failure, deps.clock.nowMs());
     admitted = queue.renewed(admitted);
@@ -32,7 +32,7 @@ export async function callNext(deps: GatewayDependencies, call: ProviderCall, { 
   return { admitted, outcome };
 }
 
-/** Charges what a provider has finished, also where no client sees it. */
+/** Charges an answer that a provider has finished, even where no client sees it. */
 export function chargeAnswer(
   { bill, byok, size }: ProviderCall,
   candidate: Candidate,

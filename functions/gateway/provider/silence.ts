@@ -1,14 +1,19 @@
-// How long a provider may be silent: until its first byte or output, then between the parts of a JSON answer, or between the bytes
-// of a stream. While a model thinks it may be silent until the deadline.
+// How long a provider may be silent: until its first byte or output, then between the parts of a JSON answer, or
+// between the bytes of a stream. While a model thinks it may be silent until the deadline.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { firstChunkTimeoutDefaultMs, reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Watch } from '../../../shared/routing/providers/index.ts';
 
-/** How long the client waits for its own end, for data that some servers send after the end marker of a stream. */
+/**
+ * Time to wait for the end of the connection behind the end marker of a stream: some servers send more data after it.
+ */
 const behindEndMaxMs = 1_000;
 
-/** Each further candidate keeps at least 10 seconds, or an even share of less. The last one has until the deadline. */
+/**
+ * Returns the limit for one candidate: each candidate behind it keeps at least 10 seconds, or an even share of less.
+ * The last one has until the deadline.
+ */
 export function silenceLimitMs(remainingMs: number, behind: number): number {
   if (behind === 0) return Number.POSITIVE_INFINITY;
   return Math.max(remainingMs - behind * reservePerCandidateMs, remainingMs / (behind + 1));
@@ -22,28 +27,31 @@ interface SilenceRule {
 }
 
 export interface Silence {
-  /** The call is sent. */
+  /** Called when the call is sent. */
   readonly begin: () => void;
   /** Called whenever a part of a JSON answer, or of an error, has arrived. */
   readonly partCame: () => void;
-  /** The first output of a stream is there. */
+  /** Called when the first output of a stream has arrived. */
   readonly outputCame: () => void;
-  /** Called at the first output beside thinking: from now on the provider's idle limit applies to every byte. */
+  /** Called at the first output other than thinking: from now on the provider's idle limit applies to every byte. */
   readonly answerCame: () => void;
   /**
-   * Called at the end marker, which further data may follow: a stream that takes longer is closed, whatever else
+   * Called at the end marker, which further data may follow: a stream that goes on for longer is closed, whatever else
    * arrives meanwhile.
    */
   readonly endCame: () => void;
-  /** The bytes of a stream. While their reader is busy the provider is not silent, however long that takes. */
+  /**
+   * Yields the bytes of a stream. While their reader is busy the provider does not count as silent, however long that
+   * takes.
+   */
   readonly timed: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
 
-/** The watch of the call ends where a limit is passed. */
+/** Ends the call's watch when a silence limit is exceeded. */
 export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, limitMs }: SilenceRule): Silence {
   const { first_chunk_timeout_ms: written, idle_timeout_ms: idleMs } = provider;
-  // A JSON answer is silent until it is finished, and a limit on the last candidate saves time that no other one uses: there only
-  // one that the operator wrote binds.
+  // A JSON answer is silent until it is finished, and a limit on the last candidate saves time for no other one: so
+  // there only a limit that the operator wrote applies.
   const isDefaultBound = isStream && Number.isFinite(limitMs);
   const firstMs = Math.min(
     limitMs,
@@ -51,7 +59,7 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
   );
   let silentUntilMs = Number.POSITIVE_INFINITY;
   let isAnswering = false;
-  /** The reader waits for bytes right now. Some readers ask for the next ones before they have used the last. */
+  /** True while the reader waits for bytes. Some readers ask for the next bytes before they have used the last. */
   let isAwaited = false;
 
   return {
@@ -59,14 +67,14 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
       if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
       silentUntilMs = clock.nowMs() + limitMs;
     },
-    // An answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
+    // An answer that arrives in drips is no answer yet: the candidates behind this one keep their time all the same.
     partCame: () => watch.expect('idle', Math.min(idleMs, silentUntilMs - clock.nowMs())),
     outputCame: watch.pause,
     answerCame() {
       isAnswering = true;
       if (isAwaited) watch.expect('idle', idleMs);
     },
-    // Cancelled with the watch: it aborts nothing once it has finished.
+    // The watch cancels this timer: it aborts nothing once the watch has finished.
     endCame: () => void clock.after(behindEndMaxMs, watch.abort),
     timed(body) {
       const bytes = body[Symbol.asyncIterator]();
@@ -79,7 +87,7 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
         if (isAnswering) watch.pause();
         return read;
       }
-      // Without `return`, so that the rest is drained, not closed.
+      // The iterator has no `return`, so that the rest is drained, not closed.
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
   };

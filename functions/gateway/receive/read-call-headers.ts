@@ -19,18 +19,18 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
   for (const header of ['idempotencyKey', 'byokKey'] as const) {
     const [value, ...more] = headers[headerNames[header]] ?? [];
     if (value === undefined) continue;
-    // On a function call this key has to be a UUID, and a code of its own says so later.
+    // A function call requires a UUID as this key, and reports a malformed one later with a code of its own.
     const isForAlias = asksFunction && header === 'idempotencyKey';
     if (!isForAlias && (more.length > 0 || !callHeaderShapes[header].test(value))) {
       return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });
     }
-    // Joined, as Lambda hands out a header that was sent twice: no UUID either way.
+    // Lambda joins a header that was sent twice in this way; the result is no UUID.
     read[header] = [value, ...more].join(',');
   }
   return read;
 }
 
-/** Recorded, and sent nowhere else. */
+/** Reads the tags, which are recorded and sent nowhere else. */
 export function readTagsHeader(headers: HeaderValues): Tags | GatewayError {
   const [value, ...more] = headers[headerNames.tags] ?? [];
   if (value === undefined || (value.trim() === '' && more.length === 0)) return {};
@@ -45,7 +45,7 @@ export function readTagsHeader(headers: HeaderValues): Tags | GatewayError {
   return Object.fromEntries(Object.entries(tags).map(([name, one]) => [name, maskKeys(one)]));
 }
 
-/** Attribution is free text, so it is cut; it is recorded and sent nowhere else. */
+/** Bound of attribution, which is free text and therefore cut; it is recorded and sent nowhere else. */
 const attributionMaxCharacters = 512;
 
 export function readAttribution(headers: HeaderValues): {
@@ -58,7 +58,7 @@ export function readAttribution(headers: HeaderValues): {
 
 // Headers and query parameters of a request that are passed on to the provider unchanged.
 const headerShape = /^[\x20-\x7e]{1,1024}$/;
-/** No fragment, nothing that would need quoting in a URL. */
+/** Matches a query without a fragment and without anything that would need quoting in a URL. */
 const queryShape = /^[A-Za-z0-9._~%&=+,:;@/?!$'()*[\]-]{1,1024}$/;
 
 export function readPassedOn(
@@ -70,7 +70,7 @@ export function readPassedOn(
   for (const name of passedHeaders) {
     const values = headers[name];
     if (values === undefined || values.length === 0) continue;
-    // Two lines of one header mean the same as one with a comma.
+    // A header on two lines means the same as one line with a comma.
     const value = values.join(',');
     if (!headerShape.test(value) || holdsKey(value))
       return fail('invalid_request', { message: `The header ${name} is malformed, or holds a key.` });
@@ -82,9 +82,12 @@ export function readPassedOn(
   return { headers: passed, query: isPassed ? query : '' };
 }
 
-/** Some clients put their key everywhere: no provider is to see it, percent-encoded in a query either. */
+/**
+ * True where the value contains an API key, percent-encoded or not: some clients put their key everywhere, and no
+ * provider may see it.
+ */
 const holdsKey = (value: string): boolean => maskKeys(value) !== value || maskKeys(decoded(value)) !== decoded(value);
 
-/** Decoded once, as a server does. A malformed text is unchanged. */
+/** Decodes the value once, as a server does. A malformed text stays unchanged. */
 const decoded = (value: string): string =>
   value.replaceAll(/%([2-7][\da-f])/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

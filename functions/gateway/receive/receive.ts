@@ -1,5 +1,5 @@
-// Request → call. A fault of its body is returned, not thrown: whether the key may call at all is checked first, and a
-// body whose key does not exist is neither read nor parsed.
+// Turns a request into a call. A fault of its body is returned, not thrown: whether the key may call at all is checked
+// first, and a body whose key does not exist is neither read nor parsed.
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
@@ -38,12 +38,12 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ParsedBody, ParsedCall, ReceivedCall } from '../stages.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
-/** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
+/** A longer body is processed in steps: between two of them other work of the event loop runs. */
 const longBodyBytes = 64 * 1024;
 
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
-/** Needs the headers only: the key is looked up while the body is on its way. */
+/** Reads the headers only, so that the key is looked up while the body is on its way. */
 export function receive(
   deps: Times,
   clientInterface: ClientInterface,
@@ -95,7 +95,7 @@ export function receive(
   };
 }
 
-/** The path names the model once; its other parameters are the interface's own. */
+/** Describes the path: it names the model once, and its other parameters belong to the interface. */
 const pathOfCall = ({ query }: GatewayRequest, { pathParameters }: RequestScope, operation: string): CallPath => ({
   model: pathParameters[0] ?? '',
   operation,
@@ -157,7 +157,7 @@ function readCall(
   };
 }
 
-/** Without a `traceparent` that its base URL ignores. */
+/** Removes a `traceparent` that the base URL ignores. */
 const heededHeaders = (headers: HeaderValues, { correlation: { traceparent } }: RequestScope): HeaderValues =>
   traceparent === undefined ? { ...headers, [headerNames.traceparent]: [] } : headers;
 
@@ -181,18 +181,21 @@ function checkFunctionCall(
 interface BodyOfCall {
   readonly body: BodyText | FormText;
   readonly bodyBytes: number;
-  /** It is empty where the body is unreadable. */
+  /** Memory of the body; empty where the body is invalid. */
   readonly allocation: BodyAllocation;
 }
 
-/** Undefined where the body is no form, or the interface reads none. */
+/** Returns undefined where the body is no form, or the interface reads none. */
 const boundaryIn = ({ headers }: GatewayRequest, { formFields }: ClientInterface): string | undefined =>
   formFields && formBoundary(headers['content-type']?.join(','));
 
 const bodyMaxBytes = (request: GatewayRequest, clientInterface: ClientInterface): number =>
   boundaryIn(request, clientInterface) === undefined ? plainBodyMaxBytes : formBodyMaxBytes;
 
-/** `memory`: the whole of it is taken before the first byte is read. Rejects as `readPlainBody` does. */
+/**
+ * Reads the body. `memory`: all of the body's memory is reserved before its first byte is read. Rejects as
+ * `readPlainBody` does.
+ */
 async function readBody(
   request: GatewayRequest,
   clientInterface: ClientInterface,

@@ -1,4 +1,4 @@
-// The events of a stream as the response cache keeps them.
+// Collects the events of a stream for the response cache.
 import type { CacheableEvents, CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
@@ -10,13 +10,13 @@ import { answerStatus } from '../exit/exit.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
 interface EventKeeper {
-  /** Undefined when nothing is kept. */
+  /** Adds an event; undefined when the answer is not cached. */
   readonly add: ((event: EventText) => void) | undefined;
-  /** Undefined when nothing was kept, or it is too much. */
+  /** Returns undefined when the answer is not cached, or is too long. */
   readonly content: () => CachedAnswer['content'] | undefined;
 }
 
-/** Bound of a stored stream: read again, each event is an object. */
+/** Maximum characters of a stored stream: each event becomes an object when it is read. */
 const cacheableEventsMax = 32_768;
 
 export function keepEvents(isKept: boolean): EventKeeper {
@@ -32,7 +32,10 @@ export function keepEvents(isKept: boolean): EventKeeper {
   };
 }
 
-/** Writes a complete answer into the response cache; undefined when it is not to be stored. */
+/**
+ * Returns a function that writes a complete answer into the response cache; undefined when the answer is not to be
+ * stored.
+ */
 export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
   { holdings: { cache } }: AdmittedPlain,

@@ -1,5 +1,5 @@
-// The stream a client sees: events unchanged, an error where it broke, one end, last.
-// Its body never throws: on Lambda an error inside a body kills the process.
+// The stream a client sees: events unchanged, an error where it broke, and one end, which comes last. Its body never
+// throws: on Lambda an error inside a body kills the process.
 import { servingApis, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -41,14 +41,14 @@ export class AnswerStream {
   readonly #deps: GatewayDependencies;
   readonly #streamed: StreamedCall;
   readonly #writer: StreamWriter;
-  /** Where a stream of bytes breaks, the connection is cut. */
+  /** True for a stream of bytes: where it breaks, the connection is cut. */
   readonly #isBytes: boolean;
   readonly #parts: AsyncGenerator<BodyPart, void, undefined>;
   readonly #cacheable: ReturnType<typeof keepEvents>;
   readonly #storingAccount: ReturnType<typeof openStoringAccountMemory>;
   readonly #transcript = collectText();
   readonly #seen: SeenStream = nothingSeen();
-  /** Kept back until the answer is stored. */
+  /** The last event, which is delayed until the answer is stored. */
   #lastEvent = '';
   #charge: Charge | undefined;
 
@@ -65,11 +65,11 @@ export class AnswerStream {
     this.headers = { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) };
     this.#parts = this.#relay();
     const next = withKeepAlive(deps.clock, this.#parts, this.#isBytes ? '' : keepAliveOf(streamed, this.#writer));
-    // Without `return` of the generator: a reader that leaves must not end it.
+    // The iterator does not use the generator's `return`: a reader that leaves must not end it.
     this.body = { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) };
   }
 
-  /** Reads the rest after the client left, who pays for the tokens that were used. Never rejects. */
+  /** Reads the rest after the client left, because the client pays for the tokens that were used. Never rejects. */
   async readOn(): Promise<void> {
     for await (const _part of this.#parts);
   }
@@ -78,14 +78,14 @@ export class AnswerStream {
     return this.#writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
   }
 
-  /** How the stream ended: called once, after the last byte. */
+  /** Describes how the stream ended: called once, after the last byte. */
   ended(): Pick<EndedCall, 'stream' | 'writeCache'> {
     const { call, run, provided } = this.#streamed;
     const { end, schemaMismatch, model, finishReasons } = this.#seen;
     const charge = this.#charged();
     const { usage } = charge;
     const { startedAtMs } = provided.admitted;
-    // Undefined only where a fault of ours ended the relay: it says nothing about the provider.
+    // `end` is undefined only where a fault of the gateway ended the relay: it says nothing about the provider.
     const outcome = end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
@@ -152,7 +152,7 @@ export class AnswerStream {
     countEvent(this.#seen, details, this.#deps.clock);
   }
 
-  /** Returns the same lines, which replays repeat. */
+  /** Adds the lines to the text for replays, and returns them unchanged. */
   #transcribed(lines: string): string {
     if (this.#streamed.call.idempotencyKey !== undefined) this.#transcript.add(lines);
     return lines;
@@ -173,14 +173,14 @@ export class AnswerStream {
     return this.#released(() => end(this.#writer.broken('schema_validation_failed', message)));
   }
 
-  /** The last part, once the claims of the call are free: its client may retry as soon as it knows. */
+  /** Sends the last part once the claims of the call are free: its client may retry as soon as it gets it. */
   async #released(lastPart: () => BodyPart): Promise<BodyPart> {
     const released = this.#streamed.call.claims.release({ isRetryable: true, reachedProvider: true });
     await Promise.all([released?.catch(() => {}), this.#settle()]);
     return lastPart();
   }
 
-  /** Stores the answer for replays before the client has its end; without its text where that is too long. */
+  /** Stores the answer for replays before the client gets the end; without its text where that is too long. */
   #store(): Promise<void> | undefined {
     const { call, provided } = this.#streamed;
     if (call.idempotencyKey === undefined) return undefined;
@@ -189,10 +189,10 @@ export class AnswerStream {
     return call.claims.store(answer, sourceOf(provided));
   }
 
-  /** However the stream has ended. Never rejects. */
+  /** Settles the call however the stream has ended. Never rejects. */
   async #settle(): Promise<void> {
     const { settleEarly } = this.#streamed.call;
-    // The charge is made with the release of the slots.
+    // The charge is computed before the slots are released.
     if (settleEarly !== undefined) this.#charged();
     await allBegun([settleEarly?.(), this.#storingAccount.written()]);
   }
@@ -211,7 +211,10 @@ const ended = { done: true, value: undefined } as const;
 const part = (text: string): BodyPart => ({ text, isEnd: false });
 const end = (text: string): BodyPart => ({ text, isEnd: true });
 
-/** A sign of life in silence; undefined for comments. A provider of the client's own interface sends its own. */
+/**
+ * Returns the keep-alive of a silent stream; undefined stands for comments. A provider of the client's own interface
+ * sends its own keep-alives.
+ */
 function keepAliveOf(
   { call: { clientInterface, request }, provided: { reachedVia } }: AnsweredCall,
   { ping }: StreamWriter,
@@ -220,7 +223,7 @@ function keepAliveOf(
   return (isRelayed ? undefined : ping) ?? request.streamForm?.keepAlive;
 }
 
-/** Collects the text to store; of a longer one there is none. */
+/** Collects the text to store; drops it once it is too long. */
 function collectText() {
   let parts: string[] = [];
   let bytes = 0;
@@ -236,24 +239,24 @@ function collectText() {
 
 /** Observations of a stream while it was relayed. */
 interface SeenStream {
-  /** The last that was reported. */
+  /** The last report of usage. */
   usage: UsageReport | undefined;
   outputBytes: number;
-  /** Bytes after that report, which it does not include. */
+  /** Bytes after the last report, which it does not include. */
   outputBytesAfterUsage: number;
   /** Bytes after the last report above zero: some providers send zeros until the last event. */
   outputBytesAfterCount: number;
-  /** When the first of them came. */
+  /** Time at which the first output arrived. */
   outputAtMs: number | undefined;
-  /** Whether a report includes the output before it. */
+  /** True where a report includes the output before it. */
   countsUnseen: boolean;
   /** Metadata of the answer from its events. */
   model: string | undefined;
   readonly finishReasons: string[];
-  /** Things that came and may have prices of their own. */
+  /** Counted outputs, such as images, that may have prices of their own. */
   units: Units;
   end: StreamEnd;
-  /** Where and by which rule it fails its schema. */
+  /** Says where and by which rule the answer fails its schema. */
   schemaMismatch: string | undefined;
 }
 
@@ -278,7 +281,7 @@ function countEvent(seen: SeenStream, details: EventDetails, clock: Clock): void
   if (units?.images) seen.units = withImages(seen.units, units.images);
   if (finishReasons !== undefined) seen.finishReasons.push(...finishReasons);
   const later = reported === undefined ? seen.usage : laterReport(seen.usage, reported);
-  /** Undefined when nothing new was reported. */
+  /** Undefined when the event reported nothing new. */
   const usage = later === seen.usage ? undefined : later;
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   seen.outputBytes += outputBytes;
@@ -295,7 +298,7 @@ const withImages = ({ images: former, ...units }: Units, images: NonNullable<Uni
 
 function chargeStream({ call, provided: { admitted } }: AnsweredCall, seen: SeenStream, nowMs: number): Charge {
   const { candidate, startedAtMs } = admitted;
-  // The last report of a stream that ended well is believed, also a zero.
+  // The last report of a stream that ended without an error is believed, even if it is zero.
   const isWhole = seen.end === 'complete' || seen.end === 'schema_mismatch';
   const bytesAfterUsage = isWhole ? seen.outputBytesAfterUsage : seen.outputBytesAfterCount;
   const units = { images: { count: 0 }, ...seen.units };
@@ -304,7 +307,7 @@ function chargeStream({ call, provided: { admitted } }: AnsweredCall, seen: Seen
   return call.bill.charge({ candidate, reported: seen.usage, output, payer, size: call.size });
 }
 
-/** A provider whose call is abandoned does not report its output before the first event. */
+/** Estimates output before the first event: a provider whose call is abandoned does not report it. */
 function unseenOutput({ end, countsUnseen, outputAtMs }: SeenStream, startedAtMs: number, nowMs: number) {
   const isLeft = typeof end === 'object' && end.cause === 'client_gone';
   return isLeft && !countsUnseen ? { unseenTokens: unseenOutputTokens((outputAtMs ?? nowMs) - startedAtMs) } : {};

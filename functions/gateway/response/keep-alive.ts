@@ -26,7 +26,7 @@ export function withKeepAlive(
     pending ??= parts.next();
     silence.start(keepAliveCommentMs);
     pending.then((next) => {
-      // The next call gets it.
+      // The reader that asks next gets this part.
       if (isGiven) return;
       pending = undefined;
       if (next.done === true) silence.stop();

@@ -1,5 +1,5 @@
-// Which provider keeps an answer, for the calls that will refer to it: written before the client has its end, so that it is known
-// when the client asks again.
+// Stores which provider keeps an answer, for the calls that will refer to it: it is written before the client gets the
+// end, so that it is known when the client refers to it.
 import { accountOf } from '../../../shared/configuration/catalogue/index.ts';
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
@@ -10,19 +10,19 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
 import type { AdmittedPlain } from '../stages.ts';
 
-/** How long a store without an answer may delay the end of a response. */
+/** Longest time that a store which does not respond may delay the end of a response. */
 const answerWaitsMaxMs = 1_000;
-/** Within the time that an adapter allows after an answer. */
+/** Longest time of the writes, within the time that an adapter allows after an answer. */
 const writesMaxMs = 5_000;
-/** Ids of one answer: a response and its items. */
+/** Maximum ids of one answer: a response and its items. */
 const stateIdsMax = 256;
 
 interface StoringAccountMemory {
   /** Called with an answer, or with each event of it. */
   readonly hear: (details: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /**
-   * Resolves when the ids are written, usually in one request, or the answer has waited long enough. Never rejects.
-   * Undefined where there are none.
+   * Resolves when the ids are written, usually in one request, or when the answer has waited long enough. Never
+   * rejects. Undefined where there are none.
    */
   readonly written: () => Promise<unknown> | undefined;
 }
@@ -60,7 +60,7 @@ export function openStoringAccountMemory(
     hear({ storedIds = [], objectIds = [] }) {
       for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
         if (heard.has(id) || heard.size === stateIdsMax) continue;
-        // Awaited, because a process may be frozen after the last byte.
+        // The write is awaited, because a process may be frozen after the last byte.
         if (heard.size === 0) scope.deferred.add(async () => void (await write()));
         heard.add(id);
         unwritten.push(id);

@@ -1,4 +1,5 @@
-// Answers that exist already: a stored result byte for byte, and a cached answer with usage fields of its own.
+// Answers that exist already: a stored result byte for byte, and a cached answer with its usage fields adapted to this
+// call.
 
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -16,7 +17,7 @@ import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export async function respondReady(ready: ReadyAnswer): Promise<GatewayResponse> {
   const response = await responseOf(ready);
-  // A cached answer was written anew.
+  // A cached answer was written again, so it takes the memory of a written one.
   ready.allocation.keepOnly((ready.kind === 'cached' ? answerWeights.written : 1) * response.body.length);
   return response;
 }
@@ -26,7 +27,8 @@ type WholeResponse = GatewayResponse & { readonly body: string };
 async function responseOf(ready: ReadyAnswer): Promise<WholeResponse> {
   if (ready.kind === 'cached') {
     const response = await respondCached(ready);
-    // An answer like any other: a retry gets the same, and another body under its key is a conflict.
+    // A cached answer is stored for replays like any other: a retry gets the same, and another body under its key is a
+    // conflict.
     await ready.claims.store(response, ready.answer);
     return response;
   }
@@ -39,7 +41,7 @@ async function responseOf(ready: ReadyAnswer): Promise<WholeResponse> {
 type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
 
 async function respondCached({ call, answer, content }: Cached): Promise<WholeResponse & StoredAnswer> {
-  // The key of the cache names the guardrails of this call.
+  // The cache key includes the guardrails of this call.
   const stored = passStored({ kind: 'checked_before' }, content);
   const { provider, model, leftOut = [] } = answer;
   const headers = {
@@ -59,10 +61,10 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
   return { ...respondWith(stored, whole), ...whole };
 }
 
-/** Written within a few milliseconds. */
+/** Number of events that are written within a few milliseconds. */
 const turnMaxEvents = 256;
 
-/** The events as they came, with the usage that this client asked for. */
+/** Writes the stored events, with the usage that this client asked for. */
 async function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly AnswerEvent[]): Promise<string> {
   const writer = call.request.openStreamWriter(call.scope.baseUrlRules);
   let lines = '';

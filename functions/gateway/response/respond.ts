@@ -27,7 +27,7 @@ interface Responded {
   readonly end: () => Omit<EndedCall, 'run' | 'error'>;
 }
 
-/** Copied, counted or written in a few milliseconds. */
+/** Length up to which a body is copied, counted or written within a few milliseconds. */
 const longBodyCharacters = 4 * 1024 * 1024;
 
 export async function respond(
@@ -36,7 +36,7 @@ export async function respond(
   provideRun: EndedCall['run'],
   provided: ProvidedAnswer,
 ): Promise<CallResult> {
-  // A schema is checked before a guardrail masks what it describes.
+  // A schema is checked before a guardrail masks text that the schema describes.
   const schemaCheck = provided.kind === 'stream' ? call.request.schemaCheck?.openStream(call.schemaWork) : undefined;
   const seen = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
   const passed = await passAnswer(decisionOf(call.guard), seen, call.size.choices);
@@ -49,7 +49,7 @@ export async function respond(
     : streamResponse(deps, { ...answered, stream: passed.stream, schemaCheck });
   const refusal = isJson ? undefined : passed.stream.refusal;
   if (refusal === undefined) return { response, end: () => ({ run, error: undefined, ...end() }) };
-  // Read to its end unseen, so that it is paid.
+  // The rest is read to its end without being sent, so that its usage is charged.
   await response.finish?.();
   return { response: undefined, error: refusal, ended: { run, error: refusal, ...end() } };
 }
@@ -60,7 +60,7 @@ const failedRun = (run: EndedCall['run'], error: GatewayError): CallResult => ({
   ended: { run, error, stream: undefined, writeCache: undefined },
 });
 
-/** Parts that a guardrail has dropped are in the record, beside parts that the format had no words for. */
+/** Adds the parts that a guardrail dropped to the parts that the format could not express, for the record. */
 function withLeftOut(run: EndedCall['run'], reachedVia: ReachedVia): EndedCall['run'] {
   const last = run.attempts.at(-1);
   if (last?.reachedVia === undefined || last.reachedVia.leftOut.length === reachedVia.leftOut.length) return run;
@@ -69,7 +69,7 @@ function withLeftOut(run: EndedCall['run'], reachedVia: ReachedVia): EndedCall['
 
 type ProvidedStream = Extract<ProvidedAnswer, { readonly kind: 'stream' }>;
 
-/** The same answer. `see`: called with each of its events, before anything of it is changed. */
+/** Returns the same answer. `see` is called with each of its events before anything of it is changed. */
 function withEventsSeen(provided: ProvidedStream | ProvidedAnswer, see: (event: AnswerEvent) => void): ProvidedAnswer {
   if (provided.kind !== 'stream') return provided;
   const { opening, rest } = provided.stream;
@@ -92,13 +92,13 @@ async function jsonResponse(
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
   const written = call.request.writeAnswer(answer, chargedCost(answered, charge, answer.usage));
-  // Later steps read all of it.
+  // Later steps read the whole body again.
   if (written.body.length > longBodyCharacters) await nextTurn();
   const answerHeaders = { ...headers, ...jsonHeaders, ...written.headers };
   const response = { ...respondWith(provided, { headers: answerHeaders, body: written.body }), body: written.body };
   const { text } = answer;
   const writeCache = jsonCacheWriter(deps, answered, charge, text);
-  // The provider's own text lives on for the cache alone.
+  // Only the cache still needs the provider's own text.
   release(answerWeights.written * written.body.length + (writeCache === undefined ? 0 : text.length));
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   storingAccountMemory.hear(answer);
@@ -110,7 +110,10 @@ async function jsonResponse(
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 
-/** A function of its own, so that the end of the call does not keep the text longer than the cache needs it. */
+/**
+ * Returns the cache's writer. It is a function of its own, so that the end of the call does not refer to the text
+ * longer than the cache needs it.
+ */
 const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
   cacheWriter(deps, answered.call, answered.provided.reachedVia, charge, () =>
     text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },

@@ -3,9 +3,9 @@
 import { streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 
-/** By its first piece; undefined for events. */
+/** Returns the media type of a stream of bytes, from its first piece; undefined for events. */
 export const bytesTypeOf = (events: readonly AnswerEvent[]): string | undefined => events[0]?.details.contentType;
 
-/** `type`: of a stream that is not of server-sent events. */
+/** Returns the headers of a stream. `type`: the media type of a stream of bytes. */
 export const streamHeadersOf = (type: string | undefined): Readonly<Record<string, string>> =>
   type === undefined ? streamHeaders : { ...streamHeaders, 'content-type': type };

@@ -1,11 +1,11 @@
-// Envelopes of thinking: only what crosses formats has some, and only such a call waits for the key of the store, which a
-// process reads once.
+// Envelopes of thinking: only a call that crosses formats has some, and only such a call waits for the key of the
+// store, which a process reads once.
 import { createEnvelopes, type Envelopes, type RoutedRequest } from '../../../shared/protocol/wire/index.ts';
 import { chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
-/** Whether a candidate is called in another format than its client's. */
+/** True when a candidate is called in another format than its client's. */
 export const crossesFormats = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
   plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
 

@@ -1,5 +1,5 @@
-// Routing: BYOK header rules, preset, plan, in the order in which their errors win. A refusal is returned, not thrown: where an answer
-// is stored already, the client gets that instead.
+// Routing: the BYOK header's rules, the preset, the plan, in the order in which their errors win. A refusal is
+// returned, not thrown: where an answer is stored already, the client gets that answer instead.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
@@ -73,7 +73,7 @@ export async function route(
   return { ...call, request, bodyMemory, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 
-/** Returns the paths that the body takes from here: its memory becomes what it needs there. */
+/** Returns the paths that the body takes from here on, which determine the memory that it needs. */
 const pathsOf = (call: Pick<RoutedCall, 'workspace' | 'key' | 'request' | 'plan'>): readonly RequestPath[] => [
   isRelayedOnly(call) ? 'relayed' : 'translated',
   ...(isGuarded(call) ? (['guarded'] as const) : []),
@@ -83,21 +83,25 @@ const isGuarded = ({ workspace, key }: Pick<RoutedCall, 'workspace' | 'key'>): b
   [workspace.guardrails, readKeySetting(key, 'guardrails')].some((ids) => (ids?.length ?? 0) > 0);
 
 /**
- * Any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
- * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
+ * Narrows the workspace to the models of the key's list. Any other model is unknown to it, as `model`, in `models`, in
+ * a preset and for `auto`. Functions are not narrowed: their models are fixed by their revision, and a client cannot
+ * choose them.
  */
 function forKey({ workspace, key }: IdentifiedCall): WorkspaceDocument {
   const models = modelsOfKey(workspace.models, { models: readKeySetting(key, 'models') });
   return { ...workspace, models };
 }
 
-/** Looked up at a time: behind one that is not known the rest need not be. */
+/** Number of models that are looked up at a time: behind an unknown model the rest need not be. */
 const lookedAtOnce = 32;
 
 type ProviderState = Pick<PlanInput, 'storingAccount' | 'unknownInput' | 'ownKeyInput'>;
 const noProviderState: ProviderState = {};
 
-/** Who keeps what the request refers to, and what of it this workspace did not make, or made with a key of its client's. */
+/**
+ * Finds the account that stores the state to which the request refers, and the ids that this workspace did not create,
+ * or created with a key of its client's.
+ */
 async function findProviderState(
   { providerAffinity }: GatewayDependencies,
   { providerState }: ClientRequest,
@@ -117,7 +121,7 @@ async function findProviderState(
   return { storingAccount, ownKeyInput, unknownInput: providerState[providerStateMax] };
 }
 
-/** Only these orders use statistics, and only they wait for them. */
+/** True for the orders that use statistics: only they wait for them. */
 const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
   sort === 'latency' || sort === 'throughput';
 
@@ -132,7 +136,10 @@ function readByok(call: IdentifiedCall, workspace: WorkspaceDocument): ByokSourc
   return isEnabled ? readByokSources({ hasHeaderKey: byokKey !== undefined, connections }) : undefined;
 }
 
-/** The merged body is read again: preset and request together may ask for what neither asks alone. */
+/**
+ * Merges the preset into the request. The merged body is parsed again: preset and request together may ask for
+ * something that neither asks alone.
+ */
 async function mergePreset(
   call: IdentifiedCall,
   workspace: WorkspaceDocument,
@@ -151,7 +158,10 @@ async function mergePreset(
   return fault ?? { ...merged, workspace: applied.workspace };
 }
 
-/** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */
+/**
+ * Returns the body as sent, with the fields that the preset adds or changes. For fields that the gateway does not read
+ * the request takes precedence.
+ */
 function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
   const json = text();
   const added = Object.entries(merged).filter(
@@ -173,7 +183,7 @@ export async function withMaskedRequest(
 // Parses the values that routing reads: from a short body on first use, from a long one before, in turns of the event
 // loop.
 
-/** Each in a turn of its own. */
+/** Parses each value in a turn of its own. */
 export async function parseInSteps(
   request: ClientRequest,
   call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'bodyMemory'>,

@@ -1,5 +1,6 @@
-// The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. Counts, names
-// and short words, and kept bodies where they are captured; never a credential or a provider's words about its failure.
+// The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. It has counts,
+// names and short words, and stored bodies where they are captured; never a credential or a provider's text about its
+// failure.
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
 import {
@@ -16,11 +17,11 @@ import type { AdmittedCall, ContentBodies } from '../stages.ts';
 type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
 
 export interface SpokenBodies extends ContentBodies {
-  /** Undefined where they are no conversation. */
+  /** The bodies as turns of a conversation; undefined where they are none. */
   readonly turns: TurnsOfBodies | undefined;
 }
 
-/** `said`: for the span of the last attempt. */
+/** Builds the spans. `bodies` belong to the span of the last attempt. */
 export const attemptSpans = (
   trace: Trace,
   call: SpannedCall,
@@ -61,10 +62,10 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, att
   };
 }
 
-/** A client that leaves, or a step that is stopped because it is not needed any more, is no failure of the provider. */
+/** A client that leaves, or a step that is stopped because it is no longer needed, is no failure of the provider. */
 const isFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
 
-/** Ids and words of an interface: other values of a provider are dropped. */
+/** Matches ids and words of an interface: other values of a provider are dropped. */
 const modelShape = /^[\w.:@/-]{1,128}$/;
 const finishReasonShape = /^[A-Za-z_-]{1,40}$/;
 const picoPerUsd = 1e12;
@@ -95,9 +96,10 @@ function answerAttributes(attempt: Attempt, { usage, reported, cost }: Charge): 
   };
 }
 
-// The names that OpenTelemetry's conventions for generative AI give to well-known providers, by where a provider is called.
+// The names that OpenTelemetry's conventions for generative AI give to well-known providers, by where a provider is
+// called.
 
-/** By the end of a host name. The first match counts. */
+/** Names by the end of a host name. The first match counts. */
 const namesOfHosts: readonly (readonly [host: RegExp, name: string])[] = [
   [/(^|\.)api\.openai\.com$/, 'openai'],
   [/\.openai\.azure\.com$|\.cognitiveservices\.azure\.com$/, 'azure.ai.openai'],
@@ -115,7 +117,7 @@ const namesOfHosts: readonly (readonly [host: RegExp, name: string])[] = [
   [/\.ml\.cloud\.ibm\.com$/, 'ibm.watsonx.ai'],
 ];
 
-/** Undefined when the conventions have none for it. */
+/** Returns undefined when the conventions have no name for the provider. */
 export function wellKnownName(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
   return namesOfHosts.find(([host]) => host.test(hostname))?.[1];
@@ -124,9 +126,9 @@ export function wellKnownName(baseUrl: string): string | undefined {
 // Kept bodies as OpenTelemetry's conventions for generative AI write messages (gen_ai.input.messages and
 // gen_ai.output.messages, JSON texts), cut to what a span may hold.
 
-/** Of one attribute: up to 4,096 spans wait to be sent. */
+/** Maximum characters of one attribute: up to 4,096 spans wait to be sent. */
 const attributeMaxCharacters = 32 * 1024;
-/** Characters of a text, tried in turn until all of them fit. */
+/** Lengths to which texts are cut, tried in turn until all of them fit. */
 const textLimits = [attributeMaxCharacters, 4_096, 512];
 
 /** Returns no attributes for a body that is no conversation. */
@@ -137,7 +139,7 @@ const messageAttributes = (turns: TurnsOfBodies | undefined, { request, answer }
 
 type WriteTurn = (turn: ConversationTurn, textMax: number) => object;
 
-/** Undefined where there is nothing, or it fits in no way. */
+/** Returns the turns as JSON; undefined where there are none, or they do not fit even when cut. */
 function written(turns: readonly ConversationTurn[] | undefined, write: WriteTurn): string | undefined {
   if (turns === undefined) return undefined;
   const texts = textLimits.map((textMax) => () => JSON.stringify(turns.map((turn) => write(turn, textMax))));
@@ -155,11 +157,11 @@ const messageOf: WriteTurn = ({ role, parts }, textMax) => ({
 
 const outputOf: WriteTurn = (turn, textMax) => ({
   ...messageOf(turn, textMax),
-  // A stream that broke has none.
+  // A stream that broke has no finish reason.
   finish_reason: finishReasons[turn.finishReason ?? ''] ?? turn.finishReason ?? 'error',
 });
 
-/** Words of the interfaces in those of the conventions, where they differ. */
+/** Finish reasons of the interfaces in the conventions' words, where they differ. */
 const finishReasons: Readonly<Record<string, string>> = {
   end_turn: 'stop',
   completed: 'stop',
@@ -188,7 +190,7 @@ function partOf(part: ConversationPart, textMax: number): object {
   }
 }
 
-/** Bytes of an image are too many for a span. */
+/** Describes an image without its bytes, which are too many for a span. */
 function imageOf(url: string, textMax: number): object {
   const [, mime_type] = /^data:([\w/+.-]{1,64})[;,]/.exec(url) ?? [];
   return mime_type === undefined

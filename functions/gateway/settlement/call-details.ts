@@ -8,10 +8,10 @@ import type { CallDetails } from '../../../shared/protocol/router/index.ts';
 /** Metrics count in millionths of a dollar: whole numbers that still distinguish two calls. */
 const picoPerMicro = 1_000_000n;
 
-/** Model names of clients are no longer than those of the catalogue, or an alias. */
+/** Model names of clients are no longer than the catalogue's names, or are an alias. */
 const modelMaxCharacters = 160;
 
-/** Fields of the request, also of a refused call as far as it could be read. */
+/** Returns fields of the request; for a refused call as far as it could be read. */
 export const requestFields = (model: string | undefined, stream: boolean | undefined): LogFields => ({
   'gen_ai.request.model': model && maskKeys(model.slice(0, modelMaxCharacters)),
   stream,

@@ -1,5 +1,6 @@
-// Keeps the bodies of one call: as its client sent and got them, and as providers got them where that differs. Gathered
-// while the call runs, and written after the answer. Nothing of the call waits for it, and it never fails one.
+// Stores the bodies of one call: as its client sent and got them, and as providers got them where that differs. They
+// are collected while the call runs, and written after the answer. No call waits for this, and none fails because of
+// it.
 import {
   type ContentDocument,
   contentMaxBytes,
@@ -23,19 +24,19 @@ import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 type Dependencies = Pick<GatewayDependencies, 'memory' | 'blobs' | 'clock' | 'log'>;
 export type ContentCall = Pick<IdentifiedCall, 'key' | 'scope' | 'byokKey' | 'workspace'> & PolicedCall;
 
-/** The record of the call waits for the storage: a slower one loses the bodies. */
+/** Time limit of the write. The record of the call waits for it: slower storage loses the bodies. */
 const writeMaxMs = 3_000;
-/** Left of a settlement's time for the record. */
+/** Time of a settlement that remains for the record. */
 const recordMs = 1_000;
 
 export interface ContentOptions {
-  /** As its client sent it. */
+  /** The request as its client sent it. */
   readonly clientRequest: ClientRequest;
-  /** How the client gets an error. */
+  /** Writes an error as the client gets it. */
   readonly errorAnswer: (error: unknown) => GatewayResponse;
 }
 
-/** Undefined where nothing of this call is kept. */
+/** Returns undefined where nothing of this call is stored. */
 export function openContent(
   deps: Dependencies,
   call: ContentCall,
@@ -107,7 +108,7 @@ export function openContent(
 
 const hashDigits = 8;
 
-/** By a hash of the id: every process decides alike. */
+/** Decides by a hash of the id, so that every process decides alike. */
 const isInShare = (id: string, share: number): boolean =>
   share >= 1 || Number.parseInt(sha256Hex(id).slice(0, hashDigits), 16) < share * 16 ** hashDigits;
 
@@ -127,7 +128,7 @@ async function writeInTime({ blobs, clock }: Dependencies, { keep, document, lim
   });
 }
 
-// The bodies that were gathered of a call, masked and within the bounds of their document.
+// The collected bodies of a call, masked and within the bounds of their document.
 
 interface TakenContent extends UpstreamContent {
   readonly isCut: boolean;
@@ -144,11 +145,11 @@ interface Masking {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** A bound after the masking cuts no credential. */
+/** Masks the bodies first and bounds them then, so that the bound cuts no credential in two. */
 const finishContent = async (taken: Taken, masking: Masking): Promise<ContentDocument> =>
   withinBounds(await withoutSecrets(taken, masking));
 
-/** The client's own bodies come first. */
+/** Cuts the document to its bounds; the client's own bodies come first. */
 function withinBounds(document: ContentDocument): ContentDocument {
   let leftBytes = contentMaxBytes;
   let { cut } = document;
@@ -165,7 +166,7 @@ function withinBounds(document: ContentDocument): ContentDocument {
   return { ...document, request, answer, sent, blocked, cut };
 }
 
-/** Masked in a few milliseconds. */
+/** Number of characters that are masked within a few milliseconds. */
 const longCharacters = 64 * 1024;
 
 async function withoutSecrets(
@@ -186,19 +187,21 @@ async function withoutSecrets(
   };
 }
 
-// Masks credentials in the bodies of a call before they are kept. Work grows with the text alone.
+// Masks credentials in the bodies of a call before they are stored. The work grows linearly with the text.
 
-/** Keys of well-known providers begin so. A word without a digit is none. */
+/** Matches keys of well-known providers by their prefix. A word without a digit is no key. */
 const keyShape = /\b(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][\w-]{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})/g;
-/** `https://user:password@host`, and parameters of a URL that sign it or hold a key. */
+/** Matches `https://user:password@host`; below it, parameters of a URL that sign it or contain a key. */
 const userInUrl = /:\/\/[^/\s@"'\\:]{1,256}:[^/\s@"'\\]{1,256}@/g;
 const keyInUrl =
   /([?&](?:[\w-]{0,32}(?:api_?key|token|signature|secret|password)|key|sig|x-goog-credential|x-amz-credential)=)[^\s&"'<>\\#]{1,4096}/gi;
 
-/** Longer than a credential of a known shape. */
+/** Length above that of any credential of a known shape. */
 const tailMinCharacters = 8_192;
 
-/** For a text that was cut behind its end here: without the last part, in which the beginning of a credential may lie. */
+/**
+ * Masks a text that was cut at its end. Its last part is dropped, because the beginning of a credential may be in it.
+ */
 function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
   const lengths = [...secrets].flatMap(formsOf).map(({ length }) => length);
   const tail = text.slice(-Math.max(tailMinCharacters, ...lengths));
@@ -209,7 +212,7 @@ function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
 
 const formsOf = (secret: string): string[] => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
 
-/** `secrets`: credentials of this call's own provider calls, as they are and as JSON writes them. */
+/** Masks a text. `secrets`: credentials of this call's own provider calls, both raw and as JSON escapes them. */
 function maskContent(text: string, secrets: Iterable<string>): string {
   let maskedText = maskKeys(text)
     .replace(keyShape, (key) => (/\d/.test(key) ? masked : key))
@@ -221,9 +224,9 @@ function maskContent(text: string, secrets: Iterable<string>): string {
   return maskedText;
 }
 
-// Gathers the text of an answer while it goes to the client.
+// Collects the text of an answer while it goes to the client.
 
-/** `take`: the part of a text that is kept. */
+/** `take` returns the part of a text that is stored. */
 function watchAnswer(take: (text: string) => string) {
   const parts: string[] = [];
   let status: number | undefined;
@@ -250,13 +253,13 @@ function watchAnswer(take: (text: string) => string) {
   };
 }
 
-/** As server-sent events, which people and programs read. */
+/** Writes frames as server-sent events, which people and programs can read. */
 const asEventLines = (frames: string): string =>
   eventsOfFrameText(frames)
     .map(({ name, text }) => toEventLine(name === invokedChunk ? bytesIn(text) : text, name))
     .join('');
 
-/** Events of InvokeModel have those of the model inside. */
+/** Type of InvokeModel's events, which contain the model's own events. */
 const invokedChunk = 'chunk';
 
 function bytesIn(text: string): string {
@@ -283,13 +286,13 @@ function watchedParts(body: AsyncIterable<BodyPart>, add: (text: string) => void
 // Space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
 
 interface ContentSpace {
-  /** As much of a text, from its beginning, as fits. */
+  /** Returns as much of the text, from its beginning, as fits. */
   take(text: string): string;
   bytes(): number;
   isCut(): boolean;
 }
 
-/** The text, and the document that repeats it. */
+/** Copies of a text in memory: the text, and the document that repeats it. */
 const copiesOfText = 2;
 
 function openSpace(copies: Copies, maxBytes: number): ContentSpace {
@@ -302,14 +305,14 @@ function openSpace(copies: Copies, maxBytes: number): ContentSpace {
       const bytesInUse = Buffer.byteLength(beginning);
       isCut ||= beginning.length < text.length;
       if (beginning === '') return '';
-      // Characters beyond ASCII take two bytes each, and their neighbours too.
+      // One character beyond ASCII makes the whole text take two bytes per character.
       const textBytes = bytesInUse === beginning.length ? bytesInUse : 2 * bytesInUse;
       if (!copies.take(copiesOfText * textBytes)) {
         [isCut, leftBytes] = [true, 0];
         return '';
       }
       bytes += bytesInUse;
-      // Nothing follows a cut.
+      // No text is added behind a cut.
       leftBytes = isCut ? 0 : leftBytes - bytesInUse;
       return beginning;
     },
@@ -318,7 +321,7 @@ function openSpace(copies: Copies, maxBytes: number): ContentSpace {
   };
 }
 
-/** Never half a character. */
+/** Cuts the text to the bytes, and never within a character. */
 function beginningOf(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
   const beginning = Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes);

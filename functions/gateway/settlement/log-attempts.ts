@@ -1,5 +1,5 @@
-// One line for each failed provider call, with the provider's words: a wrong key, a quota, an unsupported parameter.
-// For the operator; clients get a code of the gateway and nothing of it.
+// Writes one log line for each failed provider call, with the provider's text: a wrong key, a quota, an unsupported
+// parameter. It is for the operator; clients get a code of the gateway and no such text.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { attemptMetricSeries } from '../../../shared/foundation/constants/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
@@ -15,11 +15,13 @@ export type PolicedCall = Pick<AdmittedCall, 'workspace'> & {
 };
 type LoggedCall = Pick<AdmittedCall, 'scope'> & PolicedCall;
 
-/** Providers quote their input, of which nothing may be kept under this policy. */
+/**
+ * True where the provider's text may be logged: providers quote their input, of which nothing may be stored under zdr.
+ */
 export const keepsProviderText = ({ workspace, policy = workspace.data_policy }: PolicedCall): boolean =>
   policy.zdr !== true;
 
-/** Position of the gateway's credential among several. A key of the client's has none. */
+/** Returns the position of the gateway's credential among several; undefined for a client's key. */
 export const credentialOf = ({ byok }: PolicedCall, candidate: Candidate): number | undefined =>
   payerOf(byok, candidate) === 'client' ? undefined : candidate.provider.credential;
 
@@ -28,7 +30,7 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
   for (const { candidate, outcome, latencyMs, permit } of attempts) {
     if (outcome === 'ok') continue;
     const provider = candidate.provider.id;
-    // A client's own key that is refused says nothing about the provider.
+    // A refusal of a client's own key says nothing about the provider.
     const isProviders = permit !== undefined && isProviderFailure(outcome);
     log.info(
       {

@@ -11,7 +11,7 @@ type RecordedRequest = Pick<
   'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'
 >;
 
-/** `request`: the readable part of it. */
+/** Returns the record. `request`: undefined as far as it could not be parsed. */
 export function requestRecord(
   { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: RecordedRequest,
   key: Item,
@@ -55,8 +55,8 @@ export function requestRecord(
 }
 
 /**
- * Tags of the key overrule those of the request, so that no client spends in another's name. Undefined when there are
- * none.
+ * Returns all tags; undefined when there are none. Tags of the key overrule tags of the request, so that no client
+ * spends in another's name.
  */
 function allTags(ofRequest: Tags, ofKey: Tags | null): Tags | undefined {
   const all = { ...ofRequest, ...ofKey };

@@ -1,12 +1,12 @@
-// Ends each reservation of a call once: money at the real cost, tokens at the real use, slots by the write that settles
-// the money beside them. Where few slots are free that is before the last byte, else after it. A reservation that
-// cannot be ended by the deadline expires.
+// Ends each reservation of a call once: money at the real cost, tokens at the real use, slots in the write that settles
+// the money. Where few slots are free that is before the last byte, otherwise after it. A reservation that cannot be
+// ended by the deadline expires.
 //
-// Where the store has transactions, all that records are summed up against is one with the call's record: what its key
-// has spent (limited or not), its workspace and the budgets of its connections. A slot that others wait for is then released
-// before the last byte without its money. Tokens and slots of pools are no sums of records: they are written beside it, and
-// what is lost of them with a process expires. Claims, stored answers and the cache were written before the client had its
-// end or cost nothing to lose.
+// Where the store has transactions, the sums that records add up to change in one transaction with the call's record:
+// the spend of its key (limited or not), of its workspace and of the budgets of its connections. A slot that other
+// calls wait for is then released before the last byte, without its money. Tokens and slots of pools are no sums of
+// records: they are written beside the transaction, and a process that dies leaves them to expire. Claims, stored
+// answers and the cache were written before the client got the end, or cost nothing to lose.
 import type { ChargedCounter } from '../../../shared/accounting/alerts/index.ts';
 import { creditCounter } from '../../../shared/accounting/credit/index.ts';
 import {
@@ -20,22 +20,27 @@ import { type Item, openTransaction, retryWrite, type StoreTransaction } from '.
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall } from '../stages.ts';
 
-/** A store that does not answer holds the end of no answer up for longer. */
+/** Longest time for which a store that does not respond delays the end of an answer. */
 const earlySettlementMaxMs = 1_000;
-/** The client waits for its last byte. */
+/** Options while the client waits for its last byte. */
 const awaited = { isAwaited: true };
-/** The client has its answer. */
+/** Options once the client has its answer. */
 const unawaited = { isAwaited: false };
 
 export interface CallHolds {
-  /** Undefined when the call has neither slots nor tokens. `settle` repeats what failed. */
+  /**
+   * Settles tokens and slots before the last byte; undefined when the call has neither. `settle` repeats what failed.
+   */
   readonly settleEarly: AdmittedCall['settleEarly'];
   /**
-   * Writes one transaction with the record where the store has transactions. Else it settles each on its own, writes no record, and
-   * throws the first failure after each was tried.
+   * Writes one transaction with the record where the store has transactions. Else it settles each on its own, writes no
+   * record, and throws the first failure after each was tried.
    */
   settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void>;
-  /** Rejects with the first failure, after each of the kind was tried. Undefined where the call has none. */
+  /**
+   * Rejects with the first failure, after each reservation of the kind was tried. Undefined where the call has none of
+   * the kind.
+   */
   settle(kind: 'tokens' | 'slots', deadline: Deadline): Promise<void> | undefined;
   /** Counters that were charged so far, where the gateway sends alerts. */
   readonly charged: readonly ChargedCounter[];
@@ -44,18 +49,18 @@ export interface CallHolds {
 /** The record of a call. */
 export interface CallRecordWrite {
   write(transaction: StoreTransaction): Promise<void>;
-  /** Resolves to true where it is there, as it is after a try whose answer was lost. */
+  /** Resolves to true where the record is in the store, for example after a try whose response was lost. */
   isWritten(): Promise<boolean>;
 }
 
 interface Held {
   readonly kind: 'money' | 'tokens' | 'slots';
-  /** Counter of its slot, if it has one. */
+  /** Counter of the slot, if the reservation has one. */
   readonly slotsIn: Counter | undefined;
   readonly end: End;
-  /** Releases its slot, before `end` settles its amount. Absent: it has no slot, or nothing else. */
+  /** Releases the slot before `end` settles the amount. Absent where the reservation has no slot, or only a slot. */
   readonly releaseSlot?: End;
-  /** Names its charge for alerts. Absent: none is about it. */
+  /** Names the charge for alerts. Absent where no alert is about it. */
   readonly chargedAs?: ((item: Item) => ChargedCounter) | undefined;
 }
 
@@ -65,14 +70,14 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
   const { clock, counters, log } = deps;
   const { transact } = deps.store;
   const { held, charged, isLate } = openHeld(deps, call);
-  /** Slots that are released without their money. */
+  /** Release of slots without their money, while it runs. */
   let releasing: Promise<void> | undefined;
   const endAll = (some: readonly OpenHeld[], deadline: Deadline, options?: SettlementOptions) =>
     Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
 
   async function settleEarly(): Promise<void> {
     const missed = held.filter(
-      // A call uses a part of the tokens it reserved: its client's next call may need the rest.
+      // A call uses only a part of the tokens that it reserved: its client's next call may need the rest.
       ({ kind, slotsIn }) => kind === 'tokens' || (slotsIn !== undefined && !counters.hasSpareSlots(slotsIn)),
     );
     if (missed.length === 0) return;
@@ -81,7 +86,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
     if (transact !== undefined && whole.length < missed.length) {
       const release = () =>
         inOneTransaction(transact, (transaction) => missed.map((one) => one.releaseSlot?.({ transaction })));
-      // The settlement of the money releases what could not be released here.
+      // The settlement of the money releases the slots that could not be released here.
       releasing = retryWrite(clock, release, { deadline }).catch(() => {});
     }
     const ended = Promise.all([endAll(whole, deadline, awaited), releasing]);
@@ -98,7 +103,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
     const money = held.filter(({ kind }) => kind === 'money');
     try {
       if (transact === undefined) return await settleAll(money, deadline);
-      // What is settled depends on whether a slot is still held.
+      // The settlement depends on whether a slot is still held.
       if (releasing !== undefined) await releasing;
       await settleWithRecord({ clock, transact }, money, deadline, record);
     } finally {
@@ -132,7 +137,7 @@ async function settleWithRecord(
   let tries = 0;
   const write = async () => {
     tries += 1;
-    // The record says whether a try whose answer was lost was made.
+    // The record shows whether a try whose response was lost took effect.
     if (tries > 1 && (await record.isWritten())) return;
     await inOneTransaction(transact, (transaction) => [
       ...money.map(({ end }) => end({ transaction })),
@@ -142,7 +147,7 @@ async function settleWithRecord(
   await retryWrite(clock, write, { deadline });
 }
 
-/** `write` adds all of its writes before it returns. */
+/** Runs `write` as one transaction; `write` adds all of its writes before it returns. */
 async function inOneTransaction(
   transact: Transact,
   write: (transaction: StoreTransaction) => readonly (Promise<unknown> | undefined)[],
@@ -153,7 +158,7 @@ async function inOneTransaction(
   await written;
 }
 
-/** Its ends do their work once, and note what became of it. */
+/** A reservation whose ends each work once and report their outcome. */
 interface OpenHeld extends Pick<Held, 'kind' | 'slotsIn'> {
   readonly end: (options?: SettlementOptions) => Promise<void>;
   readonly releaseSlot: ((options?: SettlementOptions) => Promise<void>) | undefined;
@@ -162,7 +167,7 @@ interface OpenHeld extends Pick<Held, 'kind' | 'slotsIn'> {
 function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
   let wasLate = false;
   const charged: ChargedCounter[] = [];
-  // Alerts are decided by the item behind the charge.
+  // Alerts are decided by the item as the charge leaves it.
   const needsItem = call.catalogue.service.alerts != null;
   const held = heldBy(deps, call).map(({ end, releaseSlot, chargedAs, ...one }): OpenHeld => {
     let isSlotReleased = false;
@@ -253,7 +258,7 @@ const unknownOutcome =
     return undefined;
   };
 
-/** Done once, however often it is asked for; what failed may be repeated. */
+/** Runs the task once, however often it is called; a failed task may be repeated. */
 function idempotentOnce(task: (options?: SettlementOptions) => Promise<void>): typeof task {
   let done: Promise<void> | undefined;
   return (options) => {

@@ -1,6 +1,6 @@
-// Serves an admitted call, and does what is left when the last byte is out, on every way out: money, the cached answer, everything
-// that other calls wait for, and the record. All steps begin together, but for the record, which comes with the money or behind it. One
-// deadline bounds them, and one that fails stops no other.
+// Serves an admitted call, and finishes it after the last byte however it ends: money, the cached answer, everything
+// that other calls wait for, and the record. All steps begin together, except for the record, which comes with the
+// money or after it. One deadline bounds them, and a step that fails stops no other.
 import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -46,7 +46,8 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   }
   const { ended } = served;
   call.scope.deferred.add(() => settle(deps, call, holds, ended));
-  // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
+  // The claims are released before the client knows, because its retry may come at once. Settlement repeats a release
+  // that failed.
   await allBegun([call.claims.release(claimsEndOf(ended))?.catch(() => {}), call.settleEarly?.()]);
   return watchedBy(content, errorAsStream(deps, call, served.error));
 }
@@ -55,7 +56,7 @@ type Answering = GatewayResponse | Promise<GatewayResponse>;
 export const watchedBy = (content: CallContent | undefined, answering: Answering): Answering =>
   content === undefined ? answering : content.watch(answering);
 
-/** `asked`: as its client sent it. */
+/** Opens the content log of a call that may run. `clientRequest`: the request as its client sent it. */
 export const contentOf = (
   deps: GatewayDependencies,
   call: ContentCall,
@@ -63,7 +64,7 @@ export const contentOf = (
 ): Promise<CallContent | undefined> | undefined =>
   call.workspace.content_log == null ? undefined : openContentOf(deps, call, clientRequest);
 
-/** Loaded with the first call of a workspace that keeps bodies. */
+/** The module is loaded with the first call of a workspace that stores bodies. */
 async function openContentOf(
   deps: GatewayDependencies,
   call: ContentCall,
@@ -81,7 +82,7 @@ async function openContentOf(
   }
 }
 
-/** Throws the error, unless clients of the interface are to find it in a stream. */
+/** Throws the error, unless clients of the interface expect it in a stream. */
 async function errorAsStream(
   { clock }: GatewayDependencies,
   { request, owner }: AdmittedCall,
@@ -99,9 +100,12 @@ export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
   ended: { run, error: toGatewayError(error), stream: undefined, writeCache: undefined },
 });
 
-/** Within the 10 s that an adapter waits for `finish`. */
+/** Time limit of a settlement, within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
-/** Of the time that the runtime has left: a write that has begun ends in it, and so does the line of one that failed. */
+/**
+ * Part of the runtime's remaining time in which a write that has begun ends, and the log line of a failed one is
+ * written.
+ */
 const lastWriteMs = 1_000;
 
 async function settle(
@@ -117,7 +121,7 @@ async function settle(
   const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
   const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
   const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
-  /** Undefined where nothing is left to wait for. */
+  /** Returns undefined where the step needs no waiting. */
   const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
     const report = (error: unknown) =>
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
@@ -155,7 +159,7 @@ async function settle(
 }
 
 interface SettledParts {
-  /** The charges, whose items say which shares are passed, and the reports of attempts. */
+  /** Work that alerts wait for: charges, whose items say which shares were passed, and the reports of attempts. */
   readonly before: readonly (Promise<unknown> | undefined)[];
   readonly holds: CallHolds;
   readonly attempts: readonly Attempt[];
@@ -179,7 +183,7 @@ function lookForAlerts(
   );
 }
 
-/** Loaded with the first trace: most gateways send none. */
+/** Adds the spans. The module is loaded with the first trace: most gateways send none. */
 async function addSpans(
   { telemetry }: GatewayDependencies,
   trace: Trace,
@@ -200,7 +204,8 @@ const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
   reachedProvider: run.attemptCount > 0,
 });
 
-// One line for each unit of which a provider counts more than the call held: its report is believed, because it is paid so.
+// Logs a line for each unit of which a provider counts more than the call reserved: the report is believed, because the
+// operator pays by it.
 function logChargesOverHold(log: Log, { scope, workspace, bill, holdings }: AdmittedCall): void {
   const holdsBudget = (provider: string) => holdings.budgetHolds?.some((hold) => hold.provider === provider) === true;
   for (const { candidate, usage, cost, payer, overHold } of bill.charges) {

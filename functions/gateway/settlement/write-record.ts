@@ -1,5 +1,5 @@
-// The record of a call that may run, or that was answered from what is stored: who, what, how long, how much. No prompt,
-// no answer, no secret.
+// The record of a call that may run, or that was answered from storage: who, what, how long, how much. It has no
+// prompt, no answer and no secret.
 import {
   type CallAttempt,
   type CallOutcome,
@@ -26,23 +26,29 @@ import type { CallRecordWrite } from './settle-holds.ts';
 
 type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
-/** When the stages of the call ended. */
+/** Times at which the stages of the call ended. */
 interface CallTimes {
   readonly admittedAtMs: number;
-  /** When its last byte was out. */
+  /** Time at which its last byte was out. */
   readonly settlingAtMs: number;
 }
 
 interface RecordWriting {
   readonly deadline: Deadline;
-  /** The record says whether the bodies of the call are kept. */
+  /** Resolves once the bodies are written: the record says whether they are stored. */
   readonly content: Promise<ContentPlace | undefined> | undefined;
-  /** A process that dies before it, and a charge that fails for good, leave no record of what was not charged. */
+  /**
+   * Resolves once the call is charged: a process that dies before, or a charge that fails for good, then leaves no
+   * record of an amount that was not charged.
+   */
   readonly charged: Promise<unknown>;
 }
 
 interface OpenRecord extends CallRecordWrite {
-  /** Writes it behind what it says. Where its transaction has written it, once more only to say that bodies are kept. */
+  /**
+   * Writes the record after the work that it describes. A record that its transaction has written is written again only
+   * to say that bodies are stored.
+   */
   writeBehind(writing: RecordWriting): Promise<void>;
 }
 
@@ -75,12 +81,12 @@ export function openRecord(
   };
 }
 
-/** Of the second that such a call has after its answer, half is for its bodies. */
+/** Time for the bodies: half of the time that such a call has after its answer. */
 const readyBudgetMs = 1_500;
 
 /**
- * An answer that exists already cost nothing, and is found like any other, under its own id. `content`: of an answer
- * from the cache, where its bodies are kept.
+ * Records an answer that existed already: it cost nothing, and is found under its own id like any other. `content`: the
+ * content log of an answer from the cache.
  */
 export async function writeReadyRecord(
   deps: GatewayDependencies,
@@ -99,7 +105,7 @@ export async function writeReadyRecord(
     const contentLog = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
     return write(deps, call, { ...record, cacheHit: true, content: contentLog });
   }
-  // Not the whole record: in the metrics its provider did nothing for this call.
+  // The fields are not the whole record: in the metrics its provider did nothing for this call.
   const fields = {
     ...requestFields(record.modelAsked, record.stream),
     function_id: record.functionId,
@@ -120,7 +126,7 @@ async function write(
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
-/** Gives the log line and the metrics of the call what the record says. */
+/** Adds the record's fields to the log line and to the metrics of the call. */
 function describe({ scope, clientInterface }: IdentifiedCall, record: CallRecord): void {
   scope.details.call = callDetails(record, clientInterface.telemetryOperation);
 }
@@ -132,7 +138,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   const { attempts, firstOutputAtMs } = run;
   const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
   const payer = recordedPayer(call, ended);
-  // The time of a stream behind its first output is the provider's and the reader's.
+  // For a stream, the time after its first output belongs to the provider and the reader.
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
     ...requestRecord(call, call.key, request, nowMs),
@@ -159,7 +165,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   };
 }
 
-/** In the order of the record's attempts. */
+/** Returns the parts of the call in the order of the record's attempts. */
 function timeLineOf(
   { arrivedAtMs, scope }: RecordedCall,
   attempts: readonly Attempt[],
@@ -187,7 +193,7 @@ const reasoningTokensOf = ({ charges }: Bill): number =>
     0,
   );
 
-/** Where all attempts were at `model`, none names it again. */
+/** The model is omitted where all attempts were at `model`. */
 function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: string): CallAttempt[] {
   const hasOtherModels = attempts.some(({ candidate }) => candidate.model.id !== model);
   const keepsText = keepsProviderText(call);
@@ -203,7 +209,10 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
   }));
 }
 
-/** Whose money it was: what credit paid, or else what a key of the client's did. The records of credit add up to it. */
+/**
+ * Returns who paid: 'client' if only the client's own provider key paid. The records of payer 'workspace' add up to the
+ * credit spent.
+ */
 function recordedPayer({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Payer {
   const last = attempts.at(-1);
   const isByok = last !== undefined && last.permit === undefined && bill.totalOf('workspace') === 0n;
@@ -223,7 +232,10 @@ function outcomeOf(
   return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
 }
 
-/** `payer`: of the call's cost. Returns undefined when there are no other shares. */
+/**
+ * Returns the cost of models other than the one that answered; undefined when there is none. `payer`: who paid the
+ * call's cost.
+ */
 function otherSharesOf(
   { charges }: Bill,
   served: Candidate | undefined,

@@ -14,11 +14,14 @@ import { requestRecord } from './request-record.ts';
 import { contentOf } from './settle.ts';
 
 export interface RefusedBodies {
-  /** Opens the bodies of the call; undefined where none may be kept. */
+  /** Opens the content log of the call; undefined where no bodies may be stored. */
   openContent?: (key: Item) => Promise<CallContent | undefined> | undefined;
 }
 
-/** A call that cannot be routed has no data policy yet, so nothing of it is kept. */
+/**
+ * Opens the content log once the call is routed: a call that cannot be routed has no data policy yet, so nothing of it
+ * is stored.
+ */
 export function noteContent(
   deps: GatewayDependencies,
   refusal: RefusedBodies,
@@ -29,12 +32,12 @@ export function noteContent(
   refusal.openContent = (key) => contentOf(deps, { ...call, ...routed, key }, call.request);
 }
 
-/** As of an answer that exists already. */
+/** Same limit as for an answer that exists already. */
 const contentBudgetMs = 1_500;
 
 /**
- * Runs after the answer. `key`: rejects where there is no such key, and then nothing is written. A key whose calls are
- * refused many times a second leaves a record of a few of them, and a log line of each.
+ * Writes the record after the answer. `key` rejects where there is no such key, and then nothing is written. A key
+ * whose calls are refused many times a second leaves records of only a few of them, and a log line for each.
  */
 export async function writeRefusal(
   deps: GatewayDependencies,
@@ -46,7 +49,7 @@ export async function writeRefusal(
   const found = await key.catch(() => undefined);
   const error = toGatewayError(cause);
   if (found === undefined) return;
-  // As the refusal found it.
+  // The record shows the key as the refusal found it.
   const item = keyCache.get(received.credential.publicId) ?? found;
   const { model, call } = received.parsedSoFar() ?? {};
   const request = call === undefined || call instanceof GatewayError ? undefined : call.request;
@@ -71,7 +74,7 @@ export async function writeRefusal(
   await retryWrite(clock, () => records.write({ ...record, content: contentLog }));
 }
 
-/** By a guardrail: the only refused requests whose bodies are kept. */
+/** True for a request that a guardrail blocked: the only refused requests whose bodies are stored. */
 const isBlocked = ({ scope }: ReceivedCall, { reason }: GatewayError): boolean =>
   reason === 'content_policy_violation' &&
   scope.details.guardrailChecks?.some(({ direction, action }) => direction === 'input' && action === 'block') === true;

@@ -1,5 +1,5 @@
-// Runs a function that was admitted: its model calls go through the provider loop of plain calls, on one bill and under
-// one deadline. The answer is stored, and the slots are free, before the client has it.
+// Runs an admitted function: its model calls go through the provider loop of plain calls, on one bill and under one
+// deadline. The answer is stored, and the slots are free, before the client gets it.
 
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -31,7 +31,10 @@ import type {
 } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-/** `provide`: the loop of plain calls, given because what is loaded on demand has a copy of all code that it names. */
+/**
+ * Runs the function. `provide`: the loop of plain calls; it is passed in because a bundle that is loaded on demand
+ * contains a copy of all code that it imports.
+ */
 export async function execute(
   deps: GatewayDependencies,
   call: AdmittedExecution,
@@ -48,7 +51,7 @@ export async function execute(
     return run;
   };
   const executed = await runFunction(deps, call, provideAndKeep, runs).catch((error: unknown) => ({ error }));
-  // Steps run side by side and one after the other, so their times do not add up to this.
+  // Steps run both in parallel and in sequence, so their times do not add up to this.
   const upstreamMs = clock.nowMs() - startedAtMs;
   const run = { ...sumRuns(runs), upstreamMs };
   const settledEarly = call.settleEarly?.();
@@ -76,11 +79,11 @@ export async function execute(
 
 interface Executed {
   readonly answer: string;
-  /** Undefined where several may have served the steps of a workflow, so that no header names one. */
+  /** Undefined where several providers may have served the steps of a workflow, so that no header names one. */
   readonly source: AnswerSource | undefined;
 }
 
-/** `runs`: those of the provider loop until now, those of failed steps included. */
+/** `runs`: the runs of the provider loop until now, failed steps included. */
 async function runFunction(
   deps: GatewayDependencies,
   call: AdmittedExecution,
@@ -117,7 +120,7 @@ const sumRuns = (runs: readonly ProviderRun[]): Omit<EndedCall['run'], 'upstream
   unusedPermit: undefined,
 });
 
-/** Codes of providers that gave no result. */
+/** Error codes for providers that gave no result. */
 const providerFailures: ReadonlySet<ErrorCode> = new Set([
   'no_available_provider',
   'rate_limited',
@@ -126,15 +129,15 @@ const providerFailures: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Inside a function call every failure to get a result from providers is execution_failed, or
- * execution_deadline_exceeded. What is wrong with the gateway or with the request keeps its own code.
+ * Returns the error for the client. Inside a function call every failure to get a result from providers is
+ * execution_failed, or execution_deadline_exceeded. A fault of the gateway or of the request keeps its own code.
  */
 function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
   if (!providerFailures.has(error.code)) return error;
-  // Where an answer fails its schema tells what to change, and another round would be paid for again; of providers the
-  // record tells more.
+  // The place where an answer fails its schema says what to change, and another round would be paid again; about
+  // providers the record says more.
   const failsSchema = error.code === 'schema_validation_failed';
   const message = `${failsSchema ? error.message : errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
   return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
@@ -156,7 +159,7 @@ function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<s
   return mergeUsage({ ...reported }, bill.usage(), charged, served);
 }
 
-// One model call of a function, fallback models included. The provider loop goes on to them where a provider fails;
+// One model call of a function, fallback models included. The provider loop goes on to these where a provider fails;
 // where a model answers and its answer is no result, the models behind it are called here.
 
 /** The provider loop. */
@@ -175,7 +178,7 @@ async function callModel(
   planned: PlannedModelCall,
   stopped?: AbortSignal,
 ): Promise<ModelAnswer> {
-  // Each round leaves one model behind.
+  // Each round removes one model from the plan.
   for (let { plan } = planned; ; ) {
     const run = await provide(deps, { ...stepOf(deps, call, stopped), ...planned, plan });
     const { result } = run;
@@ -187,7 +190,10 @@ async function callModel(
   }
 }
 
-/** Steps of a workflow begin when others have called providers, and end where another step has failed. */
+/**
+ * Returns a step of a workflow. It begins after other steps have called providers, and ends where another step has
+ * failed.
+ */
 function stepOf(
   deps: GatewayDependencies,
   call: AdmittedExecution,
@@ -208,7 +214,7 @@ async function readAnswer(
 ): Promise<ModelAnswer | { readonly error: unknown }> {
   if (provided.kind === 'stream') throw new Error('a function never streams');
   const { json } = provided.answer;
-  // An answer without text, a refusal say, is a result of a prompt, but feeds no step.
+  // An answer without text, for example a refusal, is a result of a prompt, but no input for another step.
   const output = outputTextOf(readChoices(json));
   if (output === undefined && execution.prompt === undefined) return { error: fail('execution_failed') };
   const { candidate } = provided.admitted;
@@ -223,7 +229,7 @@ async function readAnswer(
 const isInvalidAnswer = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'schema_validation_failed' || error.code === 'execution_failed');
 
-/** Candidates of other models after this one; undefined when there are none. */
+/** Returns the candidates of other models after this one; undefined when there are none. */
 function modelsBehind(plan: Plan, candidate: Candidate | undefined): Plan | undefined {
   if (candidate === undefined) return undefined;
   const [first, ...rest] = plan

@@ -1,4 +1,4 @@
-// From an alias to its execution, in the order in which errors win: execution off, found, disabled, revision, expired,
+// Finds the execution of an alias. Errors win in this order: execution off, not found, disabled, revision, expired,
 // input contract. The worst case of all its model calls is reserved before the first of them.
 import { requiresManagedFunding } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
@@ -57,7 +57,7 @@ async function findRevision(
   return openRevision({ executionEnabled, found, alias, knownIds, nowMs: deps.clock.nowMs() });
 }
 
-/** The one model call of a prompt, or each step of a workflow. */
+/** Plans the one model call of a prompt, or each step of a workflow. */
 function planAll(
   deps: GatewayDependencies,
   call: IdentifiedCall,
@@ -88,11 +88,17 @@ function toExecution(revision: OpenRevision, matched: MatchedInput, planned: rea
   return { revision, matched, prompt, worstCase: promptWorstCase(prompt), estimatedTokens };
 }
 
-/** Messages of a step are unknown until the steps before it are done; its candidates and its worst case are known. */
+/**
+ * Returns the highest cost of a step. Its messages are unknown until the steps before it are done; its candidates and
+ * its size bounds are known.
+ */
 const stepWorstCase = ({ plan, size }: PlannedModelCall): PicoUsd =>
   sumOverModels(plan, (candidates) => worstCaseCost(candidates, withUnknownInput(size)));
 
-/** Without a schema any answer is the result; with one, a model whose answers are paid may leave it to the next. */
+/**
+ * Returns the highest cost of a prompt. Without a schema any answer is the result; with one, a model may be paid for an
+ * answer that fails it, and the next model is called.
+ */
 const promptWorstCase = ({ request, size, plan }: PlannedModelCall): PicoUsd =>
   request.responseSchema === undefined
     ? worstCaseCost(plan, size)

@@ -1,5 +1,5 @@
 // One model call of a function: the request of its revision, planned for its model and then for its fallback models.
-// The plan is one list, so the provider loop of plain calls walks it as it is.
+// The plan is one list, so the provider loop of plain calls processes it unchanged.
 
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
@@ -10,7 +10,7 @@ import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
-/** Returns execution_failed where no model of it can serve, as for every such failure inside a function. */
+/** Returns execution_failed where no model of the function can serve, as for every such failure inside a function. */
 export function planModelCall(
   deps: GatewayDependencies,
   call: IdentifiedCall,
@@ -30,7 +30,7 @@ export function planModelCall(
   return { request, bodyMemory: openAllocation(call, request), size: request.size(), plan, fallbacks: new Set(only) };
 }
 
-/** Its request is the revision's, not its client's: nothing of it is dropped, and its memory is its own. */
+/** Opens the memory of the request. It is the revision's request, not the client's: nothing of it is dropped. */
 function openAllocation({ scope, workspace }: IdentifiedCall, request: ChatRequest): BodyMemory {
   const taking = { workspace: workspace.id, gone: scope.clientGone };
   const allocation = openBodyAllocation(scope.memory.openRequest(), taking, () => sizeOfRequest(request.text()));
@@ -43,7 +43,7 @@ function openAllocation({ scope, workspace }: IdentifiedCall, request: ChatReque
   };
 }
 
-/** No provider can be called, so a retry would end the same way. */
+/** Returns the error: no provider can be called, so a retry would end the same way. */
 const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });
 
 const planModel = (deps: GatewayDependencies, call: IdentifiedCall, request: ChatRequest): Plan | GatewayError =>
@@ -51,7 +51,7 @@ const planModel = (deps: GatewayDependencies, call: IdentifiedCall, request: Cha
     catalogue: call.catalogue,
     workspace: call.workspace,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
-    // Revisions name their models: statistics are not needed to sort by.
+    // Revisions name their models, so no sorting needs statistics.
     statsOf: () => undefined,
     session: sessionOf(call, call.request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), call.workspace.id),

@@ -1,4 +1,5 @@
-// The events of a stored response as they come, byte for byte, cut between two of them: a stream that breaks ends behind a whole one.
+// The events of a stored response as they arrive, byte for byte. The text is cut only between two events, so that a
+// stream that breaks ends behind a complete one.
 import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../../shared/protocol/wire/index.ts';
@@ -6,12 +7,12 @@ import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../../
 export interface RelayedEvents {
   /** Never throws. */
   readonly parts: AsyncGenerator<BodyPart, void, undefined>;
-  /** How it ends where it broke. */
+  /** Returns the error event for a stream that broke. */
   readonly broken: (code: MidStreamCode) => string;
 }
 
 interface EventsReading {
-  /** Called behind each part, whose bytes are kept no more. */
+  /** Called after each part is passed on, when its bytes need no memory any more. */
   readonly eventCame: () => void;
   readonly codeOf: (error: unknown) => MidStreamCode;
 }
@@ -62,23 +63,23 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf
 }
 
 /**
- * Its own end, good or bad; comments and `[DONE]` may follow. A stream without any event is complete: nothing came after
- * the one that was named.
+ * Matches the event that ends a response, successful or not; comments and `[DONE]` may follow. A stream without any
+ * event is complete: nothing came after the requested position.
  */
 const lastEvents = /"type":\s?"(?:response\.(?:completed|incomplete|failed|cancelled)|error)"/;
 
 /** The blank line behind an event. */
 const ends = ['\n\n', '\r\n\r\n', '\r\r'];
-/** Of one that the next bytes complete. */
+/** Characters of an unfinished blank line that the next bytes may complete. */
 const endMaxCharacters = 3;
 
-/** Position behind the last whole event; 0 where there is none. */
+/** Position after the last complete event; 0 where there is none. */
 const endOfEvents = (text: string): number =>
   Math.max(...ends.map((end) => (text.includes(end) ? text.lastIndexOf(end) + end.length : 0)));
 
 const numberName = '"sequence_number":';
 
-/** Of the last event in the text. */
+/** Returns the sequence number of the last event in the text. */
 export function sequenceNumberIn(text: string): number | undefined {
   const at = text.lastIndexOf(numberName);
   const number =
@@ -86,7 +87,7 @@ export function sequenceNumberIn(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The error event of a stream that broke. `sequenceNumber`: of the last event before it. */
+/** Returns the error event of a stream that broke. `sequenceNumber`: that of the last event before it. */
 export function brokenLine(sequenceNumber: number, code: MidStreamCode): string {
   const message = brokenStreamMessages[code];
   return toEventLine(JSON.stringify({ type: 'error', code, message, sequence_number: sequenceNumber + 1 }), 'error');

@@ -1,5 +1,5 @@
-// Requests for a response that a provider keeps: read, streamed again, cancelled, deleted, its input. They cost nothing, reserve
-// nothing and leave no record.
+// Requests for a response that a provider stores: to read it, to stream it again, to cancel or delete it, and to list
+// its input. They cost nothing, reserve nothing and leave no record.
 
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
 import {
@@ -42,11 +42,14 @@ import { relayEvents } from './relay-events.ts';
 
 export interface StoredWork {
   readonly method?: CandidateRequest['method'];
-  /** Of the path, behind the id. */
+  /** Part of the path behind the id. */
   readonly below?: string;
 }
 
-/** Given, because what is loaded on demand has a copy of all code that it names, and the transport's errors are known by their classes. */
+/**
+ * Functions that are passed in, because a bundle that is loaded on demand contains a copy of all code that it imports,
+ * and the transport's errors are recognized by their classes.
+ */
 interface Calling {
   readonly createSend: typeof createSend;
   readonly readBrokenCall: typeof readBrokenCall;
@@ -86,13 +89,13 @@ export const serveStoredResponse =
     const decision = await decide(deps, found, { isStream, scope, arrivedAtMs });
     const call = { ...found, id, request: candidateRequest, isStream, decision, scope, arrivedAtMs, admissionTime };
     const first = await ask(deps, call, calling);
-    // Asked again where the socket had died: none of these does more when it comes twice.
+    // The call is repeated where the socket had died: each of these requests may safely arrive twice.
     const answer = 'failure' in first && first.failure.wasDead === true ? await ask(deps, call, calling) : first;
     if ('failure' in answer) throw refusalOf(deps, { ...call, workspace: key.record.workspace }, answer.failure);
     return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
   };
 
-/** Decided by the guardrails of the key that reads, not of the key that made the response. */
+/** Decides with the guardrails of the key that reads, not of the key that created the response. */
 async function decide(
   deps: GatewayDependencies,
   { catalogue, guardrails }: FoundResponse,
@@ -132,13 +135,13 @@ async function ask(
     return await read(deps, call, sending, readBrokenCall);
   } catch (error) {
     connection.watch.abort();
-    // What a guardrail refuses is no failure of the provider.
+    // An answer that a guardrail refuses is no failure of the provider.
     if (!connection.isSent || error instanceof GatewayError) throw error;
     return { kind: 'failure', failure: readBrokenCall(error, connection, 0) };
   }
 }
 
-/** Scanned in a few milliseconds. */
+/** Number of characters that are scanned within a few milliseconds. */
 const longCharacters = 256 * 1024;
 async function read(
   { clock, times }: GatewayDependencies,
@@ -161,14 +164,14 @@ async function read(
     const next = withKeepAlive(clock, parts);
     return respondWith(passed, {
       headers: streamHeaders,
-      // Without `return` of the generator, which may wait for bytes.
+      // The iterator does not use the generator's `return`, which may wait for bytes.
       body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
       closeBroken: (why) => broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
       finish: async () => watch.abort(),
     });
   }
   const text = await answer.readText();
-  // Some servers say with an empty body that it is deleted.
+  // Some servers confirm a deletion with an empty body.
   const body =
     text === '' && request.method === 'DELETE' ? JSON.stringify({ id, object: 'response', deleted: true }) : text;
   if (body?.trimStart().startsWith('{') !== true)
@@ -191,7 +194,7 @@ function unguardedEvents(
 
 const ended: IteratorResult<BodyPart, void> = { done: true, value: undefined };
 
-// The error for a provider that did not answer, its line in the log, and what it says of our credential.
+// The error for a provider that did not answer, its log line, and the report about the gateway's credential.
 
 interface RefusedCall extends FoundResponse {
   readonly id: string;
@@ -200,7 +203,7 @@ interface RefusedCall extends FoundResponse {
 }
 
 const notFoundStatus = 404;
-/** Said of the state of the response. */
+/** Statuses that are about the state of the response. */
 const rejectedStatuses: ReadonlySet<number | undefined> = new Set([405, 409, 410]);
 
 function refusalOf(
@@ -240,12 +243,12 @@ function refusalOf(
     { ...failure, byok, provider: provider.id },
   ]);
   const cause = new Error(failure.cause);
-  // No record names the call: the reading of a response leaves none.
+  // No record names the call, because reading a response leaves none.
   return fail('no_available_provider', { isFinal, message: why, cause });
 }
 
-// Finds the account that keeps a response, and the key to call it with. A response of another workspace is as unknown as one that was
-// never made.
+// Finds the account that stores a response, and the key to call it with. A response of another workspace is as unknown
+// as one that was never created.
 
 interface FoundResponse {
   readonly provider: CalledProvider;
@@ -253,7 +256,7 @@ interface FoundResponse {
   readonly catalogue: Catalogue;
   /** Guardrails of the key that reads. */
   readonly guardrails: readonly string[];
-  /** Of the workspace: nothing that the provider says may be kept. */
+  /** True where the workspace has zdr: then nothing that the provider says may be logged. */
   readonly zdr: boolean;
 }
 
@@ -276,7 +279,7 @@ async function findStoredResponse(
   const models = modelsOfKey(workspace.models, { models: readKeySetting(item, 'models') });
   const { provider: account, model = '', withOwnKey = false } = state;
   const [providerId = ''] = account.split('#');
-  // Not even the name of a model that the key may not use is told.
+  // The error does not even name a model that the key may not use.
   if (models !== 'all' && !models.includes(model)) throw failUnknown(id);
   const { connections } = workspaceConnections(workspace, stored);
   if (byokKey !== undefined) {
@@ -305,7 +308,7 @@ async function findStoredResponse(
   };
 }
 
-/** A key of the client's takes the place of whichever credential. */
+/** Returns the provider with the account's credential; a key of the client's replaces any credential. */
 function accountIn(
   { providers }: Catalogue,
   { providerId, account }: { readonly providerId: string; readonly account: string },

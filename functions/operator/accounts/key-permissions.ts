@@ -1,4 +1,5 @@
-// Keys that an operator may make and change: editors those of their workspaces, members their own within `member_keys`.
+// Keys that an operator may make and change: an editor all keys of the own workspaces, a member the own keys within
+// `member_keys`.
 import {
   ChangeFailed,
   checkWithin,
@@ -22,7 +23,7 @@ interface AllowedNewKey extends KeyChanges {
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
-/** Settings that the new key may have. Throws not_found or forbidden. */
+/** Returns the settings that the new key may have. Throws not_found or forbidden. */
 export async function allowNewKey(
   deps: ManagementDependencies,
   operator: Operator,
@@ -42,7 +43,7 @@ export async function allowNewKey(
   return { ...withinBounds(wanted, bounds), owner, claim };
 }
 
-/** Throws not_found or forbidden. `claim`: for a key that takes the place of this one. */
+/** Throws not_found or forbidden. `claim`: set for a key that replaces this one. */
 export async function allowChange(
   deps: ManagementDependencies,
   operator: Operator,

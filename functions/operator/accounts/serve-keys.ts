@@ -1,5 +1,6 @@
-// GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, POST /v1/manage/keys/{public_id}/rotate: API keys in the words
-// of the gateway file. Only the answer that makes a key has its text. Editors change the keys of their workspaces, members their own.
+// GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, POST /v1/manage/keys/{public_id}/rotate: API keys
+// with the field names of the gateway file. Only the answer that makes a key contains its text. Editors change the keys
+// of their workspaces, members their own.
 import {
   ChangeFailed,
   createKey,
@@ -73,7 +74,7 @@ export const rotate: RouteWork<'POST /keys/{public_id}/rotate'> = async (deps, r
   return { data: { ...(await newKeyDocument(deps, publicId)), key: text, former: ends } };
 };
 
-/** The key that the path names. Throws ChangeFailed where there is none that the operator may see. */
+/** Returns the key that the path names. Throws ChangeFailed where the operator may see no such key. */
 async function readAllowed(
   deps: ManagementDependencies,
   { names: { public_id: publicId }, operator }: ManageRequest<'PATCH /keys/{public_id}'>,
@@ -96,7 +97,7 @@ const newKeyDocument = (deps: ManagementDependencies, publicId: string): Promise
     .then((key) => readKeyFigures(deps, key))
     .then(keyDocument, refuseUnansweredKey('keys', publicId));
 
-/** No more of a key than its public id. */
+/** Describes a key; of its text only the public id is shown. */
 const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   public_id: key.publicId,
   workspace: key.workspace,
@@ -109,7 +110,7 @@ const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   replaced_by: key.replacedBy,
 });
 
-/** `ending`: a rotation gave it a successor, and it has not ended yet. */
+/** `ending`: a rotation gave the key a successor, and it has not ended yet. */
 function stateOf({ status, replacedBy, isExpired }: KeyFigures): Documents['ManagedKey']['state'] {
   if (status === 'revoked') return 'revoked';
   if (isExpired) return 'expired';

@@ -1,4 +1,4 @@
-// GET /v1/manage/choices: ids that forms offer, and the bounds of the keys that people may make for themselves.
+// GET /v1/manage/choices: ids that forms offer, and the bounds of keys that people may make for themselves.
 import { isKeyExpired, type KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { settingsOf, type WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
@@ -29,7 +29,7 @@ export const showChoices: RouteWork<'GET /choices'> = async (deps, { operator })
   return { data };
 };
 
-/** Of the workspaces in which the person has no higher role. */
+/** Returns the bounds for the workspaces in which the person has no higher role than member. */
 function memberKeys(
   { owner, rights }: Operator,
   workspaces: readonly WorkspaceDocument[],

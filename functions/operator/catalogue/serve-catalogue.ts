@@ -1,4 +1,5 @@
-// /v1/manage/models: the catalogue in the words of the gateway file, with the state of each provider, and beside the model list.
+// /v1/manage/models: the catalogue with the field names of the gateway file, the state of each provider, and the
+// differences from the model list.
 import type { ProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import type { CatalogueDocument, ModelDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { ListDifference } from '../../../shared/configuration/gateway-file/index.ts';
@@ -8,7 +9,7 @@ import { namesOf, type RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
 import { healthDocument, readHealths } from './serve-providers.ts';
 
-/** Loads the model list, and a reader of YAML, which few requests need. */
+/** Loads the model list and a YAML parser, which few requests need. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
 export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, query }) => {
@@ -33,7 +34,7 @@ export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, 
 
 const notCallable: readonly ProviderHealth['state'][] = ['disabled', 'no credential'];
 
-/** Sorts a model by the best of its providers: called lately, not called lately, none that can be called. */
+/** Sorts a model by the best of its providers: called lately, not called lately, and no callable provider. */
 function useIn(healths: readonly ProviderHealth[]): (model: string) => string {
   const ranks = new Map<string, number>();
   for (const { model, state } of healths) {
@@ -63,7 +64,7 @@ const modelDocument = (
   ...model,
   providers: model.providers.map((entry) => {
     const offerHealths = healths.filter((one) => one.model === model.id && one.provider === entry.provider);
-    // Of several credentials one that serves is enough.
+    // One credential of several that serves is enough.
     const health = offerHealths.find(({ state }) => state === 'serving') ?? offerHealths[0];
     const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health, operator);
     const provider = providers.find(({ id }) => id === entry.provider);
@@ -80,7 +81,7 @@ const differenceDocument = ({ provider, member, stored, listed, isWritten }: Lis
   written_in_file: isWritten,
 });
 
-/** Prices, bounds, features, modalities and interfaces as the list of this release has them. */
+/** Applies prices, bounds, features, modalities and interfaces of this release's model list. */
 export const takeListOver: RouteWork<'POST /models/update'> = async (deps, request) => {
   const { models } = request.body;
   const isDry = request.query.dry_run === 'true';

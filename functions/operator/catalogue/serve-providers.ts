@@ -26,7 +26,7 @@ export const listProviders: RouteWork<'GET /providers'> = async (deps, { operato
     document?.providers ?? [],
     query,
     ({ id }) => [id],
-    // Includes the models that it serves.
+    // The searched texts include the models that the provider serves.
     ({ id, display_name, base_url }) => [
       id,
       display_name,
@@ -93,13 +93,13 @@ async function show(
   return { id, display_name, status, base_url, data_policy, last_alert, models };
 }
 
-/** Health over the last 15 to 30 minutes. */
+/** Describes the health over the last 15 to 30 minutes. */
 export const healthDocument = ({ model, state, reason, coolingFor, figures }: ProviderHealth, operator: Operator) => ({
   model,
   state,
   reason: reason ?? null,
   is_cooling: coolingFor === 'all' || coolingFor.some((workspace) => mayRead(operator, workspace)),
-  /** `all`, or the workspaces; empty: it does not cool. */
+  /** `all`, or the workspaces for which it cools down; empty: it does not cool down. */
   cooling_for: coolingFor === 'all' ? coolingFor : coolingFor.filter((workspace) => mayRead(operator, workspace)),
   median_latency_ms: figures?.medianLatencyMs ?? null,
   throughput_rpm: figures?.throughputRpm ?? null,

@@ -11,7 +11,7 @@ import { absent, atMost, equals, or, type Store, StoreUnavailable } from '../../
 import type { ManagementDependencies } from '../dependencies.ts';
 import { type ManageRequest, namesOf, type RouteWork, TextAnswer } from '../request/manage.ts';
 
-/** Lambda gives an answer of 6 MB at the most. */
+/** Maximum bytes of an answer: Lambda allows 6 MB. */
 const answerMaxBytes = 5_500_000;
 
 export const readConfiguration: RouteWork<'GET /configuration'> = async (deps, { headers: sent }) => {
@@ -60,19 +60,19 @@ export const replaceConfiguration: RouteWork<'PUT /configuration'> = async (deps
   return new TextAnswer({ ...jsonHeaders, etag: done.etag }, JSON.stringify({ data: done.document }));
 };
 
-/** CloudFront weakens the tag of an answer that it compresses. */
+/** Matches a tag; CloudFront weakens the tag of an answer that it compresses. */
 const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
 
-/** Returns undefined when none was sent. */
+/** Returns the tags of the If-Match header; undefined when none was sent. */
 function ifMatch(headers: ManageRequest<'PUT /configuration'>['headers']): readonly string[] | undefined {
   const sent = headers['if-match'];
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
 
-// One replacement of the configuration at a time, over all processes: between its comparison with the store and its
-// last write, no other one begins. A process that died meanwhile is waited for no longer than any request runs.
+// Runs one replacement of the configuration at a time, over all processes: between its comparison with the store and
+// its last write no other one begins. A process that died meanwhile is waited for no longer than any request runs.
 
-/** Key in `config`. */
+/** Key of the claim in the table `config`. */
 const claimKey = 'CONFIGURATION_REPLACEMENT';
 const claimLifeMs = 120_000;
 
@@ -99,18 +99,18 @@ async function asOnlyReplacement<Answer>(
   }
 }
 
-// The configuration as one document: the stored one, with a tag that each change of it changes, and the changes of a
-// replacement. The catalogue is replaced only where it is still the one that was read; elsewhere only the differences
-// of the new file are written.
+// The configuration as one document: the stored one, with a tag that every change of it changes, and the changes of a
+// replacement. The catalogue is replaced only where it is unchanged since it was read; for other parts only the
+// differences of the new file are written.
 
-/** Loads a reader of YAML and the list of models, for requests that read or replace the whole configuration. */
+/** Loads a YAML parser and the list of models, for requests that read or replace the whole configuration. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 type Replacement = Documents['ManagedReplacement'];
 type GatewayFileModule = Awaited<ReturnType<typeof loadGatewayFile>>;
 
 interface Replaced {
   readonly document: Replacement;
-  /** Tag of the configuration afterwards. */
+  /** Tag of the configuration after the replacement. */
   readonly etag: string;
 }
 
@@ -127,8 +127,8 @@ async function readStored(deps: ManagementDependencies) {
 }
 
 /**
- * `wanted`: tags one of which the stored configuration must have; undefined for any. Throws precondition_failed or
- * invalid_request.
+ * Compares the file with the store. `wanted`: tags, one of which the stored configuration must have; undefined for any.
+ * Throws precondition_failed or invalid_request.
  */
 async function planReplacement(
   deps: ManagementDependencies,
@@ -145,7 +145,7 @@ async function planReplacement(
     .planGatewayFile({
       file: read.file,
       lineOf: read.lineOf,
-      // A stored value that cannot be read, as a former release may have stored it, counts as different.
+      // A stored value that cannot be parsed, for example one of a former release, counts as different.
       readBefore: { file: stored.ok ? stored.file : { ...read.file, workspaces: [], access: undefined }, catalogue },
       stores: deps,
       randomness: deps.randomness,
@@ -181,7 +181,7 @@ const replacementDocument = (
   created_keys,
 });
 
-/** Number of faults of a file that are listed. */
+/** Maximum number of faults of a file that are listed. */
 const problemsShown = 20;
 
 function refused({ formatProblem }: GatewayFileModule, problems: readonly Problem[]) {
@@ -191,7 +191,7 @@ function refused({ formatProblem }: GatewayFileModule, problems: readonly Proble
   return fail('invalid_request', { message: `${lines.join('; ')}${rest}`, param });
 }
 
-/** A store's refusal with a text for the operator means that others made changes meanwhile. */
+/** A store's refusal with a text for the operator means that other operators made changes meanwhile. */
 function interrupted({ ApplyInterrupted, ChangedMeanwhile }: GatewayFileModule, error: unknown): unknown {
   if (!(error instanceof ApplyInterrupted)) return error;
   const { cause, report } = error;

@@ -1,10 +1,10 @@
-// The files of the console's page, as the build wrote them: text, all in one folder, named by their contents but for the
-// index and the notices. Each is read once.
+// The files of the console's page as the build wrote them: texts, all in one folder, named by hashes of their contents
+// except for the index and the notices. Each file is read once.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
 export const indexFile = 'index.html';
-/** Whose code the others contain. */
+/** Licences of the packages whose code the other files contain. */
 export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
 
 export interface PageFile {
@@ -13,7 +13,7 @@ export interface PageFile {
 }
 
 export interface ConsolePage {
-  /** Where clients call. Absent: where the page is. */
+  /** URL that clients call; absent where it is the page's own. */
   readonly gatewayUrl?: string | undefined;
   /** Returns undefined when there is no such file, or it is not for browsers. */
   read(name: string): Promise<PageFile | undefined>;
@@ -32,7 +32,7 @@ export function pageFile(name: string, text: string): PageFile | undefined {
   return contentType === undefined ? undefined : { contentType, text };
 }
 
-/** A missing folder has no files. Files that are built into it later are found. */
+/** Opens the folder. A missing folder has no files. Files that are built into it later are found. */
 export function pageFolder(folder: string, gatewayUrl?: string): ConsolePage {
   const files = new Map<string, PageFile>();
   return {
@@ -40,7 +40,7 @@ export function pageFolder(folder: string, gatewayUrl?: string): ConsolePage {
     async read(name) {
       const known = files.get(name);
       if (known !== undefined) return known;
-      // Only a listed name, which cannot lead out of the folder.
+      // Only a listed name is read, which cannot lead out of the folder.
       if (!(await namesIn(folder)).includes(name)) return undefined;
       const file = pageFile(name, await readFile(join(folder, name), 'utf8'));
       if (file !== undefined) files.set(name, file);

@@ -1,20 +1,20 @@
-// The console's page at /console and its files below: no key, nothing of the store. The page reads its data from the
-// management interface, with the key that its user enters.
+// Serves the console's page at /console and its files below it, without a key and without reading the store. The page
+// reads its data from the management interface, with the key that its user enters.
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
 import { type ConsolePage, indexFile, noticesFile, type PageFile } from './page-folder.ts';
 
-/** Says where clients call, and where people sign in. */
+/** File that says which URL clients call, and where people sign in. */
 const settingsFile = 'settings.json';
 
-/** Nothing from elsewhere, no code or style inside the page, never in a frame. */
+/** Allows nothing from other hosts, no code or style inside the page, and no frame around it. */
 const contentSecurityPolicy = ({ gatewayUrl }: ConsolePage, issuer: IssuerEndpoints | undefined): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Images that clients sent, or the playground gets, are data in the answer.
+    // Images that clients sent, or that the playground gets, are data in the answer.
     "img-src 'self' data:",
     ['connect-src', "'self'", ...originsOf([gatewayUrl, issuer?.token])].join(' '),
     "base-uri 'none'",
@@ -35,7 +35,7 @@ const pageHeaders = {
 
 const currentFiles = [indexFile, settingsFile, noticesFile];
 
-/** The index names the others, so it must be the newest; a name of the others never gets another content. */
+/** The index names the other files, so it must be the newest; a file of another name never changes. */
 const cacheControl = (name: string): string =>
   currentFiles.includes(name) ? 'no-cache' : 'public, max-age=31536000, immutable';
 
@@ -47,7 +47,10 @@ export const serveConsole = (page: ConsolePage, signIn?: SignIn): Endpoint =>
 export const serveConsoleFile = (page: ConsolePage, signIn?: SignIn): Endpoint =>
   servePageFile(page, signIn, ([name = '']) => name);
 
-/** Endpoints of the identity provider; undefined when people do not sign in here, or it does not answer now. */
+/**
+ * Returns the endpoints of the identity provider; undefined when people do not sign in here, or when it does not answer
+ * now.
+ */
 const endpointsOf = (signIn: SignIn | undefined): Promise<IssuerEndpoints | undefined> =>
   signIn === undefined ? Promise.resolve(undefined) : signIn.endpoints().catch(() => undefined);
 

@@ -13,7 +13,7 @@ export const functionDocument = (record: FunctionRecord, nowMs: number): Documen
   revisions: [...record.revisions.values()].map((revision) => revisionDocument(revision, nowMs)),
 });
 
-/** Includes the content of each revision, in the words of the gateway file. */
+/** Describes a function with the content of each revision, with the field names of the gateway file. */
 export const shownFunctionDocument = (
   { record, contents }: FunctionWithContents,
   nowMs: number,

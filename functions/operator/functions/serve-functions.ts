@@ -1,5 +1,5 @@
-// GET /v1/manage/functions, and below it of one function: its contents, its switches, and POST …/revisions, which
-// publishes one.
+// GET /v1/manage/functions, and the routes below it for one function: its contents, its switches, and POST …/revisions,
+// which publishes one.
 import * as z from 'zod/mini';
 import { changeFunction, readFunctions, showFunction } from '../../../shared/configuration/administration/index.ts';
 import { id } from '../../../shared/configuration/value-forms/index.ts';
@@ -16,7 +16,7 @@ export const listFunctions: RouteWork<'GET /functions'> = async (deps, request) 
   return { data: items.map((record) => functionDocument(record, deps.clock.nowMs())), next_cursor };
 };
 
-/** Loads a reader and a writer of YAML. */
+/** Loads a YAML parser and writer. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');
 
 export const readFunction: RouteWork<'GET /functions/{workspace}/{id}'> = async (deps, { names }) => {
@@ -34,7 +34,7 @@ export const switchFunction =
     return { data: functionDocument(record, deps.clock.nowMs()) };
   };
 
-/** Makes a revision the one that serves, and the function serve again. */
+/** Makes a revision the active one, and enables its function. */
 export const activateRevision: RouteWork<'POST /functions/{workspace}/{id}/activate'> = async (deps, request) => {
   const name = checkName(request.names);
   const { revision } = request.body;
@@ -43,7 +43,10 @@ export const activateRevision: RouteWork<'POST /functions/{workspace}/{id}/activ
   return { data: functionDocument(record, deps.clock.nowMs()) };
 };
 
-/** Makes a function where there is none. An activated revision never changes: a new text is a new revision. */
+/**
+ * Publishes a revision, and makes its function where there is none. An activated revision never changes: a new text is
+ * a new revision.
+ */
 export const publishRevision: RouteWork<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
   const { workspace, id: functionId } = checkName(request.names);
   const { kind, revision, id: revisionId, activate = false, skip_cases: skipsCases = false } = request.body;

@@ -22,7 +22,7 @@ import { WorkspacesView } from './views/workspaces.tsx';
 
 interface View {
   readonly title: string;
-  /** A view that is reached from another one is not in the navigation. */
+  /** The view under which this one counts in the navigation, for a view that is reached from another. */
   readonly isIn?: ViewName;
   readonly isFor: (rights: SessionRights) => boolean;
   readonly show: (address: ViewAddress) => ComponentChild;
@@ -106,7 +106,7 @@ const Views = ({ rights }: { readonly rights: SessionRights }) => {
   );
 };
 
-/** A screen reader is led to the new view, as it would be with a new page. */
+/** The heading of a view. It gets the focus, so that a screen reader reads the new view as it would a new page. */
 const Heading = ({ title }: { readonly title: string }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {

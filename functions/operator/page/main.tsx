@@ -1,5 +1,5 @@
 // The console: one page that reads and changes a gateway through its management interface. Values from the gateway are
-// put into the page as text only, and nothing is loaded from elsewhere.
+// put into the page as text only, and nothing is loaded from other hosts.
 import './connection/language.ts';
 import { render } from 'preact';
 import { takeCodeFromAddress } from './connection/identity.ts';

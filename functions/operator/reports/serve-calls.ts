@@ -1,5 +1,5 @@
-// GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with providers' words about their failures.
-// Never a prompt or an answer: a record has none.
+// GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with providers' texts about their failures. A
+// record has no prompt and no answer.
 import {
   type CallRecord,
   csvHeader,
@@ -39,7 +39,7 @@ export const listCalls: RouteWork<'GET /calls'> = async (deps, request) => {
   return { data: page.calls.map(operatorCallDocument), next_cursor };
 };
 
-/** A list of everything needs as much memory as an overview. */
+/** Only one CSV is built at a time: it needs as much memory as an overview. */
 const csvInTurn = inTurn(callsAsCsv);
 
 const wantsCsv = ({ headers }: ManageRequest<'GET /calls'>): boolean =>
@@ -49,7 +49,7 @@ export const showCall: RouteWork<'GET /calls/{id}'> = async (deps, { operator, n
   data: operatorCallDocument(await readSeenCall(deps, operator, id)),
 });
 
-/** Throws not_found where there is none that the operator may see. */
+/** Returns the record. Throws not_found where the operator may see none. */
 export async function readSeenCall(deps: ManagementDependencies, operator: Operator, id: string): Promise<CallRecord> {
   const madeAtMs = timeOfUuidv7(id.toLowerCase());
   const range = { sinceMs: 0, beforeMs: 0 };
@@ -63,15 +63,15 @@ export async function readSeenCall(deps: ManagementDependencies, operator: Opera
 
 // All calls that a filter finds, as CSV: one line each, the newest first.
 
-/** Lambda gives an answer of 6 MB at the most. */
+/** Maximum characters of an answer: Lambda allows 6 MB. */
 const csvMaxCharacters = 5_000_000;
-/** Each reads a bounded number of calls. */
+/** Maximum number of pages; each reads a bounded number of calls. */
 const pagesMax = 250;
 const pageCalls = 1_000;
 
 /**
- * Where there are more than an answer may contain, the header `x-next-cursor` has the position of the rest, to be sent
- * as `before`.
+ * Returns the CSV. Where there are more calls than an answer may contain, the header `x-next-cursor` has the position
+ * of the rest, to be sent as `before`.
  */
 export async function callsAsCsv(query: Omit<CallPageQuery, 'limit'>): Promise<TextAnswer> {
   const lines = [csvHeader];

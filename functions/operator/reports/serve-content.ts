@@ -1,4 +1,4 @@
-// GET /v1/manage/calls/{id}/content: the bodies of a call, where its workspace keeps them. Each reading is a log line.
+// GET /v1/manage/calls/{id}/content: the bodies of a call, where its workspace stores them. Each reading is logged.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { contentEndsAtMs, readContent } from '../../../shared/accounting/content-log/index.ts';
 import { findCall } from '../../../shared/accounting/reports/index.ts';
@@ -25,7 +25,7 @@ export const showContent: RouteWork<'GET /calls/{id}/content'> = async (
   return { data };
 };
 
-/** Throws not_found where nothing is kept. */
+/** Returns the bodies. Throws not_found where none are stored. */
 export async function contentOf(
   deps: Pick<ManagementDependencies, 'records' | 'blobs' | 'clock'>,
   call: CallRecord,
@@ -53,7 +53,7 @@ export async function contentOf(
   });
 }
 
-/** A replay has the bodies of the call whose answer it got. */
+/** Returns the call whose answer a replay repeated: its bodies are those of the replay. */
 const firstCallOf = ({ records }: Pick<ManagementDependencies, 'records'>, { workspace }: CallRecord, id: string) =>
   findCall({ records, workspaces: [workspace], sinceMs: 0, beforeMs: 0 }, id);
 
@@ -66,7 +66,7 @@ function whyNone(call: CallRecord, record: CallRecord | undefined): string {
     : 'No bodies are kept of the call whose answer this one got.';
 }
 
-/** Lambda gives an answer of 6 MB at the most, as JSON in JSON. */
+/** Maximum bytes of an answer, as JSON in JSON: Lambda allows 6 MB. */
 const writtenMaxBytes = 5_000_000;
 
 function bounded(content: Documents['ManagedContent']): Documents['ManagedContent'] {
@@ -74,7 +74,7 @@ function bounded(content: Documents['ManagedContent']): Documents['ManagedConten
   let cut = false;
   const take = (text: string): string => {
     let shortened = text;
-    // Each round removes what is too much, so two are enough as a rule.
+    // Each round removes the excess, so two are usually enough.
     for (let bytes = writtenBytes(shortened); bytes > leftBytes; bytes = writtenBytes(shortened)) {
       shortened = shortened.slice(0, Math.floor(shortened.length * (leftBytes / bytes) * shorterBy));
       cut = true;

@@ -1,4 +1,4 @@
-// GET /v1/manage/overview: spending, calls and failures, over the time and by model, provider and key.
+// GET /v1/manage/overview: spending, calls and failures, over time and by model, provider and key.
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -7,11 +7,11 @@ import { inTurn } from '../request/in-turn.ts';
 import type { RouteWork } from '../request/manage.ts';
 import { seenCalls } from '../request/seen-calls.ts';
 
-/** It reads many calls. */
+/** Reports run one at a time, because each reads many calls. */
 export const overview: RouteWork<'GET /overview'> = inTurn(async (deps, { operator, query: { since, tag } }) => {
   const nowMs = deps.clock.nowMs();
   const seen = await seenCalls(deps, operator);
-  // A call that ends in this very millisecond is one of them.
+  // A call that ends in this very millisecond is included.
   const range = { ...seen, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
   const read = await readOverview(range, tag);
   const data: Documents['ManagedOverview'] = {
@@ -44,7 +44,7 @@ export const overview: RouteWork<'GET /overview'> = inTurn(async (deps, { operat
   return { data };
 });
 
-/** Latencies are those of good answers; null when there are none. */
+/** Returns the figures. Latencies are those of successful answers; null when there are none. */
 const figuresOf = (summary: UsageSummary) => ({
   calls: summary.calls,
   failed: summary.failedCalls,

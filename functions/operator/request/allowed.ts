@@ -1,10 +1,10 @@
-// Rights of an operator for one request. Anything outside the workspaces that an operator may see is answered as
-// unknown; anything that it may see and not do is refused with the needed role.
+// Rights of an operator for one request. Anything outside the workspaces that an operator may see is reported as
+// unknown; an action on something visible that it may not do is refused with the needed role.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { Operator } from './identify-operator.ts';
 
-/** `absent`: the message for a workspace that the operator may not see. */
+/** Throws unless the operator has the role. `absent`: the message for a workspace that the operator may not see. */
 export function requireRole({ rights }: Operator, role: Role, workspace: string, absent: string): void {
   if (!rights.holds('member', workspace)) throw fail('not_found', { message: absent });
   if (rights.holds(role, workspace)) return;
@@ -19,5 +19,5 @@ export function requireSomewhere({ rights }: Operator, role: Role): void {
   if (!rights.holdsSomewhere(role)) throw fail('forbidden', { message: `This needs the role ${role}.` });
 }
 
-/** Whether a list may show an item of the workspace. */
+/** True where a list may show an item of the workspace. */
 export const mayRead = ({ rights }: Operator, workspace: string): boolean => rights.holds('viewer', workspace);

@@ -1,5 +1,5 @@
-// Who asks: the holder of an operator key, or a person who has signed in. Read from the store with every request, before
-// anything else of the request is looked at.
+// Identifies the operator: the holder of an operator key, or a person who has signed in. The store is read with every
+// request, before anything else of the request is processed.
 import {
   type AccessStore,
   grantsOf,
@@ -29,12 +29,12 @@ interface Dependencies {
 export interface Operator {
   /** Public id of the key, or the subject of the person. */
   readonly id: string;
-  /** Name in reports of changes: that of the key, or the e-mail of the person. */
+  /** Name in reports of changes: the name of the key, or the e-mail of the person. */
   readonly name: string;
   readonly rights: Rights;
   /** Owner of its own API keys; undefined for an operator key, which owns none. */
   readonly owner: string | undefined;
-  /** Undefined for a key, which ends when it is revoked. */
+  /** End of the sign-in; undefined for a key, which ends when it is revoked. */
   readonly signInEndsAtMs?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function identifyOperator(
 }
 
 const tokenMaxCharacters = 16_384;
-/** Three parts of base64url: no key has a dot. */
+/** Matches three parts of base64url: no key has a dot. */
 const tokenShape = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 
 function tokenIn(values: readonly string[] | undefined): string | undefined {
@@ -82,7 +82,7 @@ async function identifyPerson({ access, clock }: Dependencies, signIn: SignIn, t
   return { id, name: email ?? id, rights, owner: ownerOf(person), signInEndsAtMs: expiresAtMs };
 }
 
-/** Says what an owner has to write, and with which e-mail it would count. */
+/** Returns a message that says what an owner has to configure, and with which e-mail the person would match. */
 const withoutRole = ({ email }: Person): string =>
   `No entry of \`access\` in the gateway file names ${
     email === undefined ? 'this person, whose e-mail the identity provider has not verified' : email

@@ -1,4 +1,5 @@
-// Reports of many calls, one at a time in a process: several at once would take the store from the calls of clients.
+// Runs reports of many calls one at a time in a process: several at once would slow the store down for the calls of
+// clients.
 
 export function inTurn<Inputs extends unknown[], Report>(make: (...inputs: Inputs) => Promise<Report>) {
   let last: Promise<unknown> = Promise.resolve();

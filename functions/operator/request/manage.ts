@@ -1,5 +1,5 @@
-// One request of the management interface: operator, request, answer. A change is logged in the line of its request,
-// with the operator's name.
+// One request of the management interface: operator, request, answer. A change is written into the log line of its
+// request, with the operator's name.
 
 import type * as z from 'zod/mini';
 import type { Role } from '../../../shared/configuration/access/index.ts';
@@ -27,7 +27,7 @@ import { identifyOperator, type Operator } from './identify-operator.ts';
 export interface ManageRequest<Name extends RouteName> extends CheckedRequest<Name> {
   readonly operator: Operator;
   readonly headers: GatewayRequest['headers'];
-  /** Called once a change is made: `what` happened to `target`, both fit for the log. */
+  /** Called once a change is made: `what` happened to `target`; both texts are safe to log. */
   tellChange(what: string, target: string): void;
 }
 
@@ -55,7 +55,7 @@ export const manage =
     const operator = await identifyOperator(deps, http, scope);
     const { pathParameters, memory } = scope;
     requireRoleOf(managementRoutes[name], operator, pathParameters);
-    // Reads include every answered call; a change waits for none.
+    // Reads include every answered call, so they wait for settlements; a change does not wait.
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhilePaused(await deps.catalogues.readPointer());
     const reader = { allocation: memory.openRequest(), operator: operator.id, gone: scope.clientGone };
@@ -85,7 +85,7 @@ const tellChangeIn =
     details.change = { what, target };
   };
 
-// A change that was not made, as its client sees it.
+// The client's error for a change that was not made.
 const codes = {
   absent: 'not_found',
   taken: 'invalid_request',
@@ -99,7 +99,7 @@ const codes = {
 const unanswered =
   'The store gave no answer: the change may have been made. Look at what is stored, or repeat it; a credit with the same id is added once.';
 
-/** Any other error as it is. */
+/** Converts a failed change; any other error stays as it is. */
 function toClientError(error: unknown): unknown {
   if (!(error instanceof ChangeFailed)) return error;
   const { failure, message, param = failure === 'taken' ? 'name' : undefined } = error;
@@ -108,7 +108,7 @@ function toClientError(error: unknown): unknown {
   return fail(codes[failure], { message: isNamed ? message : `${param}: ${message}`, param });
 }
 
-// Names of a change's targets in the log line of its request, followed by the number of further ones.
+// Maximum number of targets of a change that the log line of its request names; the number of further ones follows.
 const namesInLine = 20;
 
 export const namesOf = (changed: readonly string[]): string =>
@@ -116,12 +116,12 @@ export const namesOf = (changed: readonly string[]): string =>
     ? changed.join(', ')
     : `${changed.slice(0, namesInLine).join(', ')} and ${changed.length - namesInLine} more`;
 
-// The query and the body of a request, checked as its route says before anything is read or changed. A name that is not known is
-// refused: a filter that is dropped would show, or change, something else.
+// The query and the body of a request, checked as its route declares before anything is read or changed. An unknown
+// name is refused: dropping a filter would show, or change, something else.
 
 /** The checked inputs of a request. */
 interface CheckedRequest<Name extends RouteName> {
-  /** Value in the path for each of its names, as it was sent. */
+  /** The values in the path by their names, as they were sent. */
   readonly names: { readonly [One in NamesOf<Name>]: string };
   readonly query: ReadQuery<Name>;
   readonly body: ReadBody<Name>;
@@ -155,16 +155,16 @@ function readQuery(query: string, schema: z.ZodMiniObject) {
   return checkMembers(schema, Object.fromEntries(sent), { faultsShown });
 }
 
-/** Of one request. */
+/** Maximum number of faults of one request that are listed. */
 const faultsShown = 20;
 
-/** Enough for most changes. */
+/** Default bound of a body, enough for most changes. */
 const bodyMaxBytesDefault = 64 * 1024;
 
-/** Whose body it is, and its memory. */
+/** The reader of a body, and its memory. */
 interface BodyReader {
   readonly allocation: RequestAllocation;
-  /** Takes the place of a workspace where calls wait. */
+  /** The operator's id, which takes the place of a workspace in queues for memory. */
   readonly operator: string;
   readonly gone: AbortSignal;
 }

@@ -27,7 +27,10 @@ interface PageQuery {
   readonly search?: string | undefined;
 }
 
-/** `parts` of an item sort the list; no two items have the same. `texts`: of an item, which are searched. */
+/**
+ * Returns a page of the list. `parts` of an item sort the list; no two items have the same. `texts` of an item are
+ * searched.
+ */
 export function pageOf<Item>(
   all: readonly Item[],
   { limit, cursor, search }: PageQuery,

@@ -1,4 +1,5 @@
-// The calls that an operator may see: all of the workspaces that it may read, and of the others those of its own keys.
+// The calls that an operator may see: all calls of the workspaces that it may read, and in other workspaces the calls
+// of its own keys.
 import type { CallRecord, CallRecords } from '../../../shared/accounting/call-records/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';
@@ -11,7 +12,7 @@ interface SeenCalls {
   readonly records: Pick<CallRecords, 'read' | 'find'>;
 }
 
-/** `workspace`: of this one only. */
+/** Returns a reader for the operator. `workspace`: limits it to one. */
 export async function seenCalls(
   { workspaceStore, keys, records }: Pick<ManagementDependencies, 'workspaceStore' | 'keys' | 'records'>,
   operator: Operator,
@@ -37,7 +38,7 @@ const filtered = (
   isSeen: (call: OwnedCall) => boolean,
 ): SeenCalls['records'] => ({
   async *read(workspace, day, { members, ...options } = {}) {
-    // Whose a call is must be known of each, whatever else is asked for.
+    // The owner of each call has to be read, whichever fields were requested.
     const readMembers = members && [...members, ...ownerMembers];
     for await (const call of records.read(workspace, day, { ...options, members: readMembers }))
       if (isSeen(call)) yield call;

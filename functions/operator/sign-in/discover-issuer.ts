@@ -1,4 +1,4 @@
-// Metadata of an identity provider (OpenID Connect Discovery). Read on first use, and again when it is old.
+// Metadata of an identity provider (OpenID Connect Discovery), read on first use, and again when they are old.
 import * as z from 'zod/mini';
 import { createReadCache } from '../../../shared/foundation/cache/index.ts';
 import { isTrustedUrl, type SignInSettings } from '../../../shared/foundation/environment/index.ts';
@@ -9,7 +9,7 @@ import { rememberFailure } from './remember-failure.ts';
 export interface IssuerEndpoints {
   /** URL to which the browser goes to sign in. */
   readonly authorization: string;
-  /** Where the page exchanges the code for a token. */
+  /** URL at which the page exchanges the code for a token. */
   readonly token: string;
   readonly keys: URL;
   /** Requested scopes that the provider knows: some refuse unknown ones. */
@@ -17,7 +17,7 @@ export interface IssuerEndpoints {
 }
 
 const discoveryPath = '/.well-known/openid-configuration';
-/** A page load waits for it. */
+/** Time limit: a page load waits for it. */
 const discoveryTimeoutMs = 2_000;
 const discoveryBytesMax = 256 * 1024;
 const freshMs = 600_000;
@@ -34,7 +34,10 @@ const discoveryDocument = z.object({
 const scopes = ['openid', 'email', 'groups'];
 
 export interface IssuerDiscovery {
-  /** Rejects with an Error where the provider does not answer, or with a document that cannot be used. */
+  /**
+   * Returns the endpoints. Rejects with an Error where the provider does not answer, or answers with an unusable
+   * document.
+   */
   endpoints(): Promise<IssuerEndpoints>;
 }
 
@@ -47,7 +50,7 @@ async function discover({ issuer, groupsClaim }: SignInSettings, clock: Clock): 
   const address = new URL(issuer.replace(/\/$/, '') + discoveryPath);
   const read = { url: address, timeoutMs: discoveryTimeoutMs, bytesMax: discoveryBytesMax, clock };
   const document = discoveryDocument.parse(JSON.parse(await fetchText(read)));
-  // A document of another issuer would have its keys believed.
+  // The keys of another issuer's document must not be trusted.
   if (document.issuer !== issuer) throw new Error('the discovery document names another issuer');
   return {
     authorization: document.authorization_endpoint,
@@ -57,6 +60,6 @@ async function discover({ issuer, groupsClaim }: SignInSettings, clock: Clock): 
   };
 }
 
-/** A provider that does not list its scopes knows at least these two. */
+/** Returns the scopes to request. A provider that does not list its scopes knows at least these two. */
 const scopeOf = (supported: readonly string[] = ['openid', 'email'], groupsClaim: string): string =>
   [...new Set([...scopes, groupsClaim])].filter((scope) => scope === 'openid' || supported.includes(scope)).join(' ');

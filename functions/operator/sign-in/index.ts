@@ -5,12 +5,12 @@ import { createTokenVerifier, type TokenVerifier } from './verify-token.ts';
 
 export type { IssuerEndpoints } from './discover-issuer.ts';
 
-/** How people sign in, where a stage lets them. */
+/** The sign-in of people, where a stage has an identity provider. */
 export interface SignIn extends IssuerDiscovery, TokenVerifier {
   readonly settings: SignInSettings;
 }
 
-/** Calls nothing yet. */
+/** Creates the sign-in; no request is made yet. */
 export function createSignIn(settings: SignInSettings, clock: Clock): SignIn {
   const discovery = createIssuerDiscovery(settings, clock);
   return { settings, ...discovery, ...createTokenVerifier(settings, discovery, clock) };

@@ -1,5 +1,5 @@
-// Repeats the failure of a read at once for a while: requests without a valid key or token cause such reads, and with a
-// provider that hangs they would accumulate.
+// Repeats the failure of a read at once for a while: requests without a valid key or token cause such reads, and they
+// would accumulate where a provider hangs.
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 
 const failureFreshMs = 15_000;

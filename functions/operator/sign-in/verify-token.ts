@@ -1,5 +1,5 @@
-// Verifies an identity token: its signer, audience and expiry with `jose`, its claims about the person here. The page
-// compares the nonce, which only it knows.
+// Verifies an identity token: its signature, audience and expiry with `jose`, its claims about the person here. The
+// page compares the nonce, which only it knows.
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose';
 import * as z from 'zod/mini';
 import type { Person } from '../../../shared/configuration/access/index.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { IssuerDiscovery } from './discover-issuer.ts';
 import { rememberFailure } from './remember-failure.ts';
 
-/** Signatures by a published key. One by a shared secret, or none, proves nothing to a public client. */
+/** Algorithms with a published key. A shared secret, or no signature, proves nothing to a public client. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -24,14 +24,14 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-/** Clocks of two machines. */
+/** Tolerance between the clocks of two machines. */
 const clockToleranceSeconds = 60;
 const keysTimeoutMs = 2_000;
 const keysBytesMax = 256 * 1024;
-/** A token with a key that is not known lets the keys be read again, but no more often than this. */
+/** Shortest time between two reads of the keys; a token with an unknown key causes one. */
 const keysCooldownMs = 30_000;
 const keysFreshMs = 600_000;
-/** The library checks each key that it takes. */
+/** Key set; the library checks each key that it uses. */
 const keySet = z.looseObject({ keys: z.array(z.looseObject({})) });
 const groupsMax = 1_000;
 
@@ -41,7 +41,7 @@ interface SignedIn {
 }
 
 export interface TokenVerifier {
-  /** Throws UNAUTHORIZED, or RATE_LIMITER_UNAVAILABLE where the provider's keys cannot be read. */
+  /** Returns the person. Throws UNAUTHORIZED, or RATE_LIMITER_UNAVAILABLE where the provider's keys cannot be read. */
   verify(token: string): Promise<SignedIn>;
 }
 
@@ -50,7 +50,7 @@ export function createTokenVerifier(settings: SignInSettings, discovery: IssuerD
   const keySets = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
   const keySetAt = (url: URL) => {
     const known = keySets.get(url.href) ?? remoteKeys(url, clock);
-    // The provider has one key set: an address that is no longer published is not kept.
+    // The provider has one key set: the set of an address that is no longer published is dropped.
     if (!keySets.has(url.href)) keySets.clear();
     keySets.set(url.href, known);
     return known;
@@ -67,7 +67,8 @@ export function createTokenVerifier(settings: SignInSettings, discovery: IssuerD
         requiredClaims: ['sub', 'exp', 'iat'],
       };
       const { payload } = await jwtVerify(token, keySetAt(keys), options).catch(refuse);
-      // A token for several clients names the one for which it was made; a token that names one must name this one.
+      // A token for several clients names the client for which it was issued; a token that names one must name this
+      // one.
       const isShared = Array.isArray(payload.aud) && payload.aud.length > 1;
       if ((isShared || payload.azp !== undefined) && payload.azp !== clientId)
         throw fail('UNAUTHORIZED', { message: 'The token is for another client.' });
@@ -98,7 +99,7 @@ function refuse(cause: unknown): never {
 
 const isOfKeySet = (error: unknown): boolean =>
   error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isPlain(error);
-/** The library has no class of its own for a key set that is no answer. */
+/** True for the plain error that the library throws where the key set is invalid: it has no class for that. */
 const isPlain = (error: unknown): boolean => error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC';
 
 const unreadable = (cause: unknown): never => {
@@ -115,6 +116,6 @@ function personOf(claims: JWTPayload, groupsClaim: string): Person {
   return { subject: sub, email: counts ? email : undefined, groups: groupsIn(claims[groupsClaim]) };
 }
 
-/** A text is no list: the separator of its groups is unknown. */
+/** Returns the groups of a claim. A text is no list: the separator of its groups is unknown. */
 const groupsIn = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : []).filter((group) => typeof group === 'string').slice(0, groupsMax);

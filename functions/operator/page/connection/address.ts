@@ -39,7 +39,7 @@ export function addressOf(view: ViewName, parameters: Parameters = {}): string {
   return `?${new URLSearchParams({ ...Object.fromEntries(entries), view })}`;
 }
 
-/** `replaces`: the browser's back button does not lead to the address before. */
+/** Opens a view. `replaces`: the browser's back button does not lead to the address before. */
 export function goTo(view: ViewName, parameters?: Parameters, { replaces = false } = {}): void {
   history[replaces ? 'replaceState' : 'pushState'](null, '', addressOf(view, parameters));
   for (const tell of listeners) tell();
@@ -47,7 +47,7 @@ export function goTo(view: ViewName, parameters?: Parameters, { replaces = false
 
 export function useAddress(): ViewAddress {
   const [address, setAddress] = useState(readAddress);
-  // Before painting, so that a link which is pressed at once works too.
+  // The address is read before painting, so that a link which is pressed at once works too.
   useLayoutEffect(() => {
     const look = () => setAddress(readAddress());
     listeners.add(look);

@@ -7,9 +7,9 @@ interface CaseRun {
   readonly workspace: string;
   readonly functionId: string;
   readonly revision: string;
-  /** Ends in /v1. */
+  /** Base URL for clients, which ends in /v1. */
   readonly baseUrl: string;
-  /** Key of the workspace, which pays the calls. */
+  /** API key of the workspace, which pays the calls. */
   readonly key: string;
 }
 
@@ -18,12 +18,12 @@ interface KnownAnswer {
   readonly text: string;
 }
 
-/** Steps of a workflow follow each other, and each round brings at least one further. */
+/** Maximum rounds: steps of a workflow follow each other, and each round brings at least one further. */
 const roundsMax = 64;
 
 /**
- * Returns undefined when the operator leaves. Throws RequestFailed where a call got no answer: then nothing is known of
- * the cases.
+ * Runs the cases. Returns undefined when the operator leaves. Throws RequestFailed where a call got no answer: then
+ * nothing is known of the cases.
  */
 export async function runCases(run: CaseRun, report: (cases: Cases) => void): Promise<Cases | undefined> {
   const names = { workspace: run.workspace, id: run.functionId };
@@ -34,7 +34,7 @@ export async function runCases(run: CaseRun, report: (cases: Cases) => void): Pr
     report(data);
     const missing = data.cases.flatMap(({ calls }) => calls);
     if (missing.length === 0) return data;
-    // One after the other, because the limits of a provider are not under test.
+    // The calls run one after the other, because the limits of a provider are not under test.
     for (const one of missing) answers.push({ call: one.call, text: await answerTo(run, one) });
   }
   return undefined;
@@ -42,7 +42,7 @@ export async function runCases(run: CaseRun, report: (cases: Cases) => void): Pr
 
 type MissingCall = Cases['cases'][number]['calls'][number];
 
-/** The model, then each fallback model; the failure of the last one counts. */
+/** Calls the model, then each fallback model; the failure of the last one counts. */
 async function answerTo({ baseUrl, key }: CaseRun, { body, fallback_models }: MissingCall): Promise<string> {
   let failure = new RequestFailed('not sent', 'The call names no model.');
   for (const model of [body.model, ...fallback_models]) {

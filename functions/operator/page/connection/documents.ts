@@ -1,4 +1,4 @@
-// Answers of the management interface, as far as the page shows them.
+// Answers of the management interface that the page shows.
 import type { Documents } from '../../../../shared/configuration/management/index.ts';
 
 export type Choices = Documents['ManagedChoices'];
@@ -13,7 +13,7 @@ export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
 export type ManagedOperator = Documents['ManagedOperator'];
-/** `key`: the text, which no other answer has. */
+/** `key`: the text of the key, which no other answer has. */
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
 export type ManagedCall = Documents['ManagedCall'];
@@ -25,7 +25,7 @@ export interface List<Value> {
 }
 
 export type CallTotals = Overview['totals'];
-/** One model at one provider. */
+/** A model at a provider. */
 export type ProviderModel = Provider['models'][number];
 export type Health = Omit<ProviderModel, 'model' | 'credential' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;

@@ -1,14 +1,14 @@
-// People sign in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks that the answer
-// belongs to its own question (state, issuer, nonce); the gateway checks the token with every request.
+// People sign in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks
+// that the answer belongs to its own question (state, issuer, nonce); the gateway checks the token with every request.
 import { signInWithToken, signOut } from './operator-session.ts';
 import { type PageSignIn, readSettings } from './settings.ts';
 
-/** The sign-in request, kept in this tab alone until the browser returns, and used once. */
+/** The sign-in request, stored in this tab alone until the browser returns, and used once. */
 interface SignInRequest {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** The query of the view that the person wanted to see. */
+  /** Query of the view that the person opened. */
   readonly search: string;
 }
 
@@ -32,7 +32,7 @@ const base64Url = (bytes: Uint8Array): string =>
 
 export const randomText = (bytes = secretBytes): string => base64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** Leaves the page. */
+/** Opens the identity provider in place of the page. */
 export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: PageSignIn) {
   const pendingSignIn: SignInRequest = {
     state: randomText(),
@@ -66,7 +66,7 @@ export async function takeCodeFromAddress(): Promise<void> {
   const stored = sessionStorage.getItem(pendingSignInName);
   sessionStorage.removeItem(pendingSignInName);
   const pendingSignIn = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
-  // A code is good once: it is not left to the history of the browser.
+  // A code is valid once, so it is removed from the browser's history.
   history.replaceState(null, '', location.pathname + (pendingSignIn?.search ?? ''));
   try {
     signInWithToken(await exchange(answer, pendingSignIn));
@@ -94,7 +94,7 @@ async function exchange(answer: URLSearchParams, pendingSignIn: SignInRequest | 
   });
   const { nonce, iat, exp } = claimsOf(token);
   if (nonce !== pendingSignIn.nonce) throw new Error('The identity token is not the one that this tab asked for.');
-  // By the clock of this machine, which may be wrong.
+  // The times are compared by the clock of this machine, which may be wrong.
   const lengthMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1_000 : 0;
   return { token, endsAtMs: Date.now() + lengthMs };
 }
@@ -115,7 +115,7 @@ async function readToken(endpoint: string, form: Record<string, string>): Promis
   throw new Error(`The identity provider gave no token: ${String(body.error ?? `status ${response.status}`)}`);
 }
 
-/** Reads the claims of a token, to compare them only: the gateway checks the signature. */
+/** Reads the claims of a token only to compare them: the gateway checks the signature. */
 function claimsOf(token: string): Claims {
   try {
     const [, claims = ''] = token.split('.');

@@ -1,5 +1,5 @@
-// A browser on a machine without a language may call its own `en-US@posix`, which is no language tag: code that formats numbers or
-// dates for it throws. Loaded before all other code.
+// Replaces an invalid language: a browser on a machine without a language may report `en-US@posix`, and code that
+// formats numbers or dates for it throws. This file is loaded before all other code.
 try {
   Intl.getCanonicalLocales(navigator.language);
 } catch {

@@ -25,7 +25,7 @@ type Sent<Name extends RouteName> = {
 } & ([NamesOf<Name>] extends [never] ? unknown : { readonly names: { readonly [One in NamesOf<Name>]: string } }) &
   (WrittenBody<Name> extends undefined ? unknown : { readonly body: WrittenBody<Name> });
 
-/** Optional where a route needs none. */
+/** The inputs, which are optional where a route needs none. */
 type SentLast<Name extends RouteName> =
   Partial<Sent<Name>> extends Sent<Name> ? [sent?: Sent<Name>] : [sent: Sent<Name>];
 
@@ -45,10 +45,10 @@ function pathOf(name: RouteName, { names = {}, query }: AnySent): string {
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** Bound of the answers that one list is read from. */
+/** Maximum number of answers from which one list is read. */
 const answersMax = 1_000;
 
-/** Saves all that a list finds as one file of CSV. `path`: with a query. */
+/** Saves everything that a list finds as one CSV file. `path`: with a query. */
 export async function downloadCsv(path: string, fileName: string): Promise<void> {
   const parts: string[] = [];
   let next: string | null = null;
@@ -56,7 +56,7 @@ export async function downloadCsv(path: string, fileName: string): Promise<void>
     const before: string = next === null ? '' : `&before=${encodeURIComponent(next)}`;
     const response = await request(`${path}${before}`, { headers: { accept: 'text/csv' } });
     const text = await response.text();
-    // Each answer has the line of titles.
+    // Each answer begins with the header line.
     parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\n') + 1));
     next = response.headers.get('x-next-cursor');
   } while (next !== null && parts.length < answersMax);
@@ -71,7 +71,7 @@ export function saveFile(content: Blob, fileName: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** Throws RequestFailed. */
+/** Calls a route. Throws RequestFailed. */
 export async function manage<Name extends RouteName>(name: Name, ...[sent]: SentLast<Name>): Promise<AnswerOf<Name>> {
   const { body, ...parameters }: AnySent = sent ?? {};
   const [method = ''] = name.split(' ');
@@ -80,11 +80,14 @@ export async function manage<Name extends RouteName>(name: Name, ...[sent]: Sent
   return response.json() as Promise<AnswerOf<Name>>;
 }
 
-/** The JSON behind a path that was read before, with another query. */
+/** Reads the JSON at a path that was read before, with another query. */
 export const readAgain = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
   (await request(path, signal === undefined ? {} : { signal })).json();
 
-/** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the session. */
+/**
+ * Sends a request. `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the
+ * session.
+ */
 export async function request(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
   const authorization = `Bearer ${credential()}`;
   const response = await fetch(`/v1/manage/${path}`, { ...init, headers: { ...headers, authorization } }).catch(
@@ -109,7 +112,7 @@ export async function failureOf(response: Response): Promise<RequestFailed> {
 }
 
 export interface Loaded<Answer> {
-  /** Of the last request, also while the next one runs. */
+  /** Answer of the last request, also while the next one runs. */
   readonly answer: Answer | undefined;
   readonly failure: RequestFailed | undefined;
   readonly isLoading: boolean;
@@ -118,8 +121,8 @@ export interface Loaded<Answer> {
 }
 
 /**
- * Reads now, whenever the inputs change, and on demand. Undefined inputs read nothing. With another query the last answer
- * stays until the next one is there.
+ * Reads now, whenever the inputs change, and on demand. Undefined inputs read nothing. With another query the last
+ * answer stays until the next one is there.
  */
 export function useManaged<Name extends RouteName>(
   name: Name | undefined,
@@ -130,7 +133,7 @@ export function useManaged<Name extends RouteName>(
   const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'>>(notLoaded(path));
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
-  // Each turn reads again.
+  // Each increment reads again.
   useEffect(() => {
     if (path === undefined) return;
     const reading = new AbortController();

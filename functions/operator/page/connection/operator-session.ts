@@ -1,4 +1,4 @@
-// The credential of this tab: an operator key, or the identity token of a person. It is kept as long as the tab, and is
+// The credential of this tab: an operator key, or the identity token of a person. It lasts as long as the tab, and is
 // never in the address.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
@@ -15,7 +15,7 @@ interface IdentitySession {
 
 const endedText = 'Your sign-in has ended.';
 
-/** Why the last session ended, where it was not the person who ended it. */
+/** The reason why the last session ended, unless the person ended it. */
 export let refusal: string | undefined;
 
 const tellAll = () => {
@@ -27,7 +27,7 @@ function readIdentity(): IdentitySession | undefined {
   return stored === null ? undefined : (JSON.parse(stored) as IdentitySession);
 }
 
-/** Text after `Bearer`. */
+/** The text after `Bearer`. */
 export const credential = (): string | null => readIdentity()?.token ?? sessionStorage.getItem(keyName);
 
 export function signInWithKey(key: string): void {
@@ -53,7 +53,9 @@ export function signOut(reason?: string): void {
   tellAll();
 }
 
-/** Removes the key from the history of the browser too, where the address would stay. */
+/**
+ * Takes a key from the address's fragment, and removes it from the browser's history, where it would otherwise stay.
+ */
 export function takeKeyFromFragment(): void {
   const [, key] = fragmentSign.exec(location.hash) ?? [];
   if (key === undefined) return;
@@ -67,10 +69,10 @@ export function takeKeyFromFragment(): void {
  */
 export function useCredential(): string | null {
   const [current, set] = useState(credential);
-  // Before painting, so that a key which is entered at once counts too.
+  // The effect runs before painting, so that a key which is entered at once counts too.
   useLayoutEffect(() => {
     const look = () => set(credential());
-    // A printed address that is opened in a tab with the console.
+    // A printed address may be opened in a tab that shows the console already.
     const take = () => takeKeyFromFragment();
     listeners.add(look);
     window.addEventListener('hashchange', take);

@@ -10,10 +10,10 @@ type Role = keyof ManagedSession['workspaces'];
 export interface SessionRights {
   readonly name: string;
   readonly isPerson: boolean;
-  /** Without `workspace`: anywhere. */
+  /** True where the session has the role; without `workspace`, in any workspace. */
   readonly holds: (role: Role, workspace?: string) => boolean;
   readonly holdsInAll: (role: Role) => boolean;
-  /** Undefined for all workspaces. */
+  /** Workspaces in which the session has the role; undefined for all. */
   readonly workspacesOf: (role: Role) => readonly string[] | undefined;
 }
 
@@ -45,10 +45,10 @@ export const useRights = (): SessionRights => useContext(RightsContext);
 
 const noChoices: Choices = { models: [], providers: [], guardrails: [], tag_names: [], member_keys: [] };
 
-/** Ids to choose from; none until they are read, and where they cannot be. */
+/** Ids that forms offer; empty until they are read, and where they cannot be. */
 export const useChoices = (): Choices => useManaged('GET /choices').answer?.data ?? noChoices;
 
-/** Ids of the workspaces in which the session has the role. The list is read only where it has it in all. */
+/** Ids of the workspaces in which the session has the role. The list is read only where it has the role in all. */
 export function useWorkspaceNames(role: Role): readonly string[] {
   const known = useRights().workspacesOf(role);
   const { answer } = useManaged(known === undefined ? 'GET /workspaces' : undefined, { query: { limit: '200' } });

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 export interface PageSignIn {
   readonly issuer: string;
   readonly client_id: string;
-  /** Null, as the other two: the identity provider does not answer. */
+  /** Null where the identity provider does not answer, as are the other two. */
   readonly authorization_endpoint: string | null;
   readonly token_endpoint: string | null;
   readonly scope: string | null;
@@ -23,12 +23,12 @@ export const readSettings = (): Promise<Settings> =>
     () => withoutServer,
   );
 
-/** Undefined until they are read. */
+/** The settings; undefined until they are read. */
 export function useSettings(): Settings | undefined {
   const [settings, set] = useState<Settings>();
   useEffect(() => void readSettings().then(set), []);
   return settings;
 }
 
-/** The clients' URL, which is the page's unless its server names another. */
+/** The clients' URL: the page's own unless its server names another. */
 export const useBaseUrl = (): string => new URL('/v1', useSettings()?.gateway_url ?? location.origin).href;

@@ -5,7 +5,7 @@ interface ButtonProperties {
   readonly onClick: () => unknown;
   readonly kind?: 'main' | 'danger' | 'plain' | undefined;
   readonly disabled?: boolean;
-  /** Text for a screen reader in place of the shown one. */
+  /** Text for a screen reader in place of the visible text. */
   readonly label?: string;
   /** State of a toggle button. */
   readonly isPressed?: boolean;

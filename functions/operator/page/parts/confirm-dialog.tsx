@@ -6,7 +6,7 @@ import { useRequests } from './use-requests.ts';
 
 interface ConfirmDialogProperties {
   readonly title: string;
-  /** The text of the button that does it. */
+  /** Text of the button that confirms. */
   readonly act: string;
   readonly send: () => Promise<unknown>;
   readonly close: () => void;
@@ -15,7 +15,7 @@ interface ConfirmDialogProperties {
   readonly children: ComponentChildren;
 }
 
-/** Shown before a step that removes something. */
+/** A dialog before a step that removes something. */
 export const ConfirmDialog = ({ title, act, send, close, done, children }: ConfirmDialogProperties) => {
   const { isRunning, failure, run } = useRequests();
   const confirm = async () => {

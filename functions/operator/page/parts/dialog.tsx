@@ -4,15 +4,15 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 interface DialogProperties {
   readonly title: string;
   readonly onClose: () => void;
-  /** For tables of several columns, which are read from their top. */
+  /** True for tables of several columns, which are read from their top. */
   readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** The browser keeps the focus inside while it is open, and restores it. Escape closes it. */
+/** A modal dialog. The browser moves the focus into it while it is open, and back when it closes. Escape closes it. */
 export const Dialog = ({ title, onClose, isWide = false, children }: DialogProperties) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before painting, so that no key press reaches the page behind it.
+  // The dialog opens before painting, so that no key press reaches the page behind it.
   useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();

@@ -1,10 +1,10 @@
-// The fields of forms and filters: each a control under its title.
+// The fields of forms and filters: each is a control under its title.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
 interface FieldProperties {
   readonly title: string;
-  /** Whether it takes a whole line. */
+  /** True where it takes a whole line. */
   readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
@@ -22,7 +22,7 @@ interface TextFieldProperties {
   readonly name: string;
   /** Null for an empty field. */
   readonly initial?: number | string | null | undefined;
-  /** Valid form, and its description. */
+  /** Valid pattern of the value, and its description. */
   readonly pattern?: string;
   readonly hint?: string;
   readonly placeholder?: string;
@@ -50,20 +50,20 @@ export const TextField = ({ title, initial, hint, change, ...input }: TextFieldP
   </Field>
 );
 
-/** A whole number from 1, or nothing. */
+/** A field for a whole number from 1, or for nothing. */
 export const CountField = (field: TextFieldProperties) => <TextField type="number" min={1} {...field} />;
 
-/** Exact, so a text. */
+/** A field for an amount, which is a text because amounts are exact. */
 export const AmountField = (field: TextFieldProperties) => (
   <TextField inputMode="decimal" pattern="\d+(\.\d+)?" hint="An amount such as 5 or 12.50" {...field} />
 );
 
 interface ListFieldProperties extends TextFieldProperties {
-  /** Parts to choose from; others may be typed. */
+  /** Options to choose from; other parts may be typed. */
   readonly options: readonly string[];
 }
 
-/** Parts with commas between them, typed or chosen one after the other. */
+/** A field for parts with commas between them, typed or chosen one after the other. */
 export const ListField = ({ options, ...field }: ListFieldProperties) => {
   const place = useRef<HTMLDivElement>(null);
   const add = (option: string) => {
@@ -74,7 +74,7 @@ export const ListField = ({ options, ...field }: ListFieldProperties) => {
       .map((part) => part.trim())
       .filter((part) => part !== '');
     if (!parts.includes(option)) input.value = [...parts, option].join(', ');
-    // A name of a tag needs its value.
+    // The name of a tag needs its value.
     if (option.endsWith('=')) input.focus();
   };
   return (
@@ -104,7 +104,7 @@ interface CheckFieldProperties {
   readonly title: string;
   readonly name?: string;
   readonly defaultChecked?: boolean;
-  /** Where each change counts at once. */
+  /** Set where each change takes effect at once. */
   readonly checked?: boolean;
   readonly change?: (isChecked: boolean) => void;
 }
@@ -124,7 +124,7 @@ interface ChoiceProperties {
   readonly name?: string;
   readonly initial?: string | undefined;
   readonly required?: boolean;
-  /** Where each choice counts at once. */
+  /** Set where each choice takes effect at once. */
   readonly value?: string;
   readonly choose?: (value: string) => void;
 }

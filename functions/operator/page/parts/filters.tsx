@@ -47,10 +47,10 @@ export const TextFilter = ({ address, name, title, placeholder = 'any', options 
   );
 };
 
-/** How long typing pauses before a list is read anew. */
+/** Pause in typing, in milliseconds, after which a list is read again. */
 const typingPauseMs = 200;
 
-/** Searches the names and ids of a list, as one types. */
+/** Searches the names and ids of a list while the person types. */
 export const Search = ({ address }: Pick<FilterProperties, 'address'>) => {
   const stored = searchOf(address) ?? '';
   const [text, setText] = useState(stored);
@@ -58,7 +58,7 @@ export const Search = ({ address }: Pick<FilterProperties, 'address'>) => {
   const [latest, timer] = [useRef(address), useRef<ReturnType<typeof setTimeout>>(undefined)];
   latest.current = address;
   useEffect(() => () => clearTimeout(timer.current), [timer]);
-  // Another link of the page leads to another text.
+  // Another link of the page may have changed the text.
   if (stored !== applied.current) {
     applied.current = stored;
     clearTimeout(timer.current);
@@ -100,7 +100,7 @@ export const ChoiceFilter = ({ address, name, value, ...choice }: ChoiceFilterPr
   />
 );
 
-/** The time that a view is about. */
+/** Filter for the time range of a view. */
 export const TimeRange = ({ address }: { readonly address: ViewAddress }) => {
   const since = sinceOf(address);
   const choices = { ...(since in sinceChoices ? {} : { [since]: `last ${since}` }), ...sinceChoices };

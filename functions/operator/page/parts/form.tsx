@@ -1,4 +1,4 @@
-// Forms: the values of their fields, and how a dialog with one ends.
+// Forms: the values of their fields, and the end of a dialog with a form.
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -27,9 +27,9 @@ interface FormDialogProperties extends FormProperties {
   readonly title: string;
   readonly close: () => void;
   readonly requests: Requests;
-  /** The text of the button that sends the form. */
+  /** Text of the button that sends the form. */
   readonly send: string;
-  /** The text of the button that closes the dialog. */
+  /** Text of the button that closes the dialog. */
   readonly leave?: string;
 }
 
@@ -57,7 +57,7 @@ export function formValues(form: HTMLFormElement) {
   return {
     has: (name: string) => data.has(name),
     text,
-    /** Null: the field is empty. */
+    /** Null where the field is empty. */
     number: (name: string) => (text(name) === '' ? null : Number(text(name))),
     /** Parts between commas. */
     list: (name: string) =>

@@ -1,4 +1,4 @@
-// The last alert about a limit or a provider, in a line below what it is about.
+// Shows the last alert about a limit or a provider, in a line below it.
 import { time } from './shown-values.ts';
 
 interface LastAlertProperties {

@@ -1,11 +1,11 @@
-// Whose calls a step would end: the keys that called something lately, shown before it is disabled or revoked.
+// Shows the keys that called something lately, before it is disabled or revoked: their calls would end.
 import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { count } from './shown-values.ts';
 import { Shown } from './states.tsx';
 
 interface LatelyUsedProperties {
-  /** Filter of the calls. */
+  /** Filter for the calls. */
   readonly of: Readonly<Record<string, string>>;
 }
 

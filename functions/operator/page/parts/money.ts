@@ -1,4 +1,5 @@
-// Amounts for people. All of a column have one number of decimals, so that points align and `24.952` is no thousand.
+// Amounts for people. All amounts of a column have the same number of decimals, so that points align and `24.952` is
+// not read as thousands.
 import { none } from './shown-values.ts';
 
 export type UsdFormat = (text: string | null) => string;
@@ -11,7 +12,7 @@ const smallestDigits = 2;
 const tinyDigits = 3;
 const tinyBelow = 0.01;
 
-/** Decimals behind the point with which an amount shows so many digits: 3 of 0.0042 are 0.00420. */
+/** Returns the decimals with which an amount shows that many digits: for 3 digits 0.0042 becomes 0.00420. */
 const decimalsOf = (size: number, digits: number): number => digits - 1 - Math.floor(Math.log10(size));
 
 const fractionOf = (text: string): number => (text.includes('.') ? text.length - text.indexOf('.') - 1 : 0);
@@ -29,7 +30,7 @@ function decimalsFor(amounts: readonly string[], isExact: boolean): number {
   return Math.max(centDecimals, Math.min(wanted, longest));
 }
 
-/** The form of these amounts. `isExact`: with all their decimals, as prices and limits are. */
+/** Returns a format for these amounts. `isExact`: with all their decimals, as for prices and limits. */
 export function usdAlike(amounts: readonly (string | null)[], isExact = false): UsdFormat {
   const decimals = decimalsFor(
     amounts.filter((text) => text !== null),
@@ -46,15 +47,15 @@ export function usdAlike(amounts: readonly (string | null)[], isExact = false): 
   };
 }
 
-/** A calculated amount as the text that an answer would have. */
+/** Returns a calculated amount as the text that an answer would have. */
 export const amountText = (amount: number): string => amount.toFixed(picoDecimals).replace(/\.?0+$/, '');
 
 export const usd: UsdFormat = (text) => usdAlike([text])(text);
 
-/** Of a price or a limit. */
+/** Formats a price or a limit. */
 export const exactUsd: UsdFormat = (text) => usdAlike([text], true)(text);
 
-/** With all digits behind it, where it has more. */
+/** Formats an amount, followed by its exact value where it has more digits. */
 export function usdWithDigits(text: string): string {
   const short = usd(text);
   return Number(short.replaceAll(/[^\d.]/g, '')) === Math.abs(Number(text)) ? short : `${short} (${text} USD)`;

@@ -20,7 +20,7 @@ interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'ro
 }
 
 export function PagedTable<Item, Row>({ loaded, ...table }: PagedTableProperties<Item, Row>) {
-  // Kept while other filters are typed.
+  // The sorting stays while other filters are typed.
   const sortState = useState<Sorting>();
   return (
     <Shown loaded={loaded}>

@@ -1,4 +1,4 @@
-// One figure over time as a plot, with the same values as a table for people who read rather than look.
+// Figures over time as a plot, with the same values as a table for people who read rather than look.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Time } from './time.tsx';
@@ -33,7 +33,7 @@ export const Plot = (properties: PlotProperties) => {
   const { title, times, lines, show } = properties;
   const place = useRef<HTMLDivElement>(null);
   const isDark = useIsDark();
-  // The colours of the style sheet change with isDark. It is drawn with the page around it.
+  // The plot is drawn again with the page: the style sheet's colours change with `isDark`.
   useLayoutEffect(() => {
     if (place.current === null) return;
     const plot = draw(place.current, properties);
@@ -105,7 +105,7 @@ function draw(place: HTMLElement, { times, intervalSeconds, lines, kind, show }:
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      // Space for the bars at both ends; a plot of one interval has a width too.
+      // Bars need space at both ends, and a plot of one interval needs a width.
       x: { range: (_plot, first, last) => [first - intervalSeconds / 2, last + intervalSeconds / 2] },
       y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
     },
@@ -129,13 +129,13 @@ function draw(place: HTMLElement, { times, intervalSeconds, lines, kind, show }:
   return new uPlot(options, columns, place);
 }
 
-/** A canvas takes colours only as they are in the end, for dark or light. */
+/** Resolves a colour for dark or light: a canvas accepts no CSS variables. */
 function colorOf(place: HTMLElement, name: string): string {
   place.style.color = `var(--${name})`;
   return getComputedStyle(place).color;
 }
 
-/** The hour, or the day where it begins: `18:00`, `11-22`. */
+/** Formats the hour, or the day where it begins: `18:00`, `11-22`. */
 function instantOf(seconds: number): string {
   const [day = '', hour = ''] = new Date(seconds * 1_000).toLocaleString('sv').split(' ');
   return hour.startsWith('00:00') ? day.slice('2026-'.length) : hour.slice(0, 'hh:mm'.length);

@@ -1,11 +1,11 @@
-// The text of a key that was made: shown until it is hidden, and nowhere afterwards.
+// The text of a new key: shown until it is hidden, and nowhere afterwards.
 import type { ComponentChildren } from 'preact';
 import { Button, CopyButton } from './button.tsx';
 
 interface SecretOnceProperties {
   readonly secret: string;
   readonly hide: () => void;
-  /** Whose it is. */
+  /** Name of the key. */
   readonly children: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-// Settings of keys and workspaces as fields of a form, by the kind of their values.
+// Settings of keys and workspaces as fields of a form, by the type of their values.
 import { type ComponentChildren, Fragment } from 'preact';
 import type { SettingKind, SettingRows } from '../../../../shared/configuration/settings/index.ts';
 import { contentKeeps, spendLimitResets } from '../../../../shared/foundation/constants/index.ts';
@@ -7,7 +7,7 @@ import { AmountField, CheckField, Choice, CountField, ListField, TextField } fro
 import { formValues } from './form.tsx';
 import { tagPairs } from './shown-values.ts';
 
-/** Pairs with commas between them, no name twice. The gateway checks names and values. */
+/** Matches pairs with commas between them, no name twice. The gateway checks names and values. */
 const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,[^,=]+=[^,=]+)*`;
 
 interface FieldProperties {
@@ -80,10 +80,10 @@ const controls: { readonly [Kind in SettingKind]: Control } = {
   switch: check,
 };
 
-/** An instant in the field's form: `2026-11-22T20:15`, in the time zone of the reader. */
+/** Writes an instant as the field expects it: `2026-11-22T20:15`, in the time zone of the reader. */
 const localTime = (instant: string): string => new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);
 
-/** Empty where the setting does not apply. */
+/** Returns the text of a setting; empty where it does not apply. */
 function textOf(kind: SettingKind, value: unknown): string {
   if (value === null || value === undefined || value === 'all' || value === 'allow' || value === false) return '';
   if (kind === 'tags') return tagPairs(value as Readonly<Record<string, string>>);
@@ -111,7 +111,7 @@ const readers: { readonly [Kind in SettingKind]: Reader } = {
   models: ({ list }, name) => orNull(list(name)) ?? 'all',
   ids: ({ list }, name) => list(name),
   tags: ({ list }, name) => Object.fromEntries(list(name).map((pair) => pair.split('='))),
-  // A share alone keeps nothing.
+  // A share without `keep` stores nothing.
   contentLog: (values, name) => (values.text(`${name}.keep`) === '' ? null : readLog(values, name, 1)),
   narrowedLog: (values, name) => orNull(readLog(values, name, null)),
   demand: ({ has }, name) => has(name) || null,
@@ -123,13 +123,13 @@ const readers: { readonly [Kind in SettingKind]: Reader } = {
 
 type Part = Readonly<Record<string, unknown>> | null | undefined;
 
-/** `data_policy.zdr`: a field of a setting. */
+/** Reads a setting, or a field of one: `data_policy.zdr`. */
 const valueAt = (stored: object | undefined, name: string): unknown =>
   name.split('.').reduce<unknown>((part, step) => (part as Part)?.[step], stored);
 
 interface SettingFieldsProperties {
   readonly rows: SettingRows;
-  /** Undefined in a form that makes something. */
+  /** Stored settings; undefined in a form that creates something. */
   readonly stored: object | undefined;
   readonly choices: Choices;
   /** The highest limits that the operator may set, by setting. */
@@ -155,11 +155,14 @@ export const SettingFields = ({ rows, stored, choices, bounds = {} }: SettingFie
     );
   });
 
-/** The fields of a setting that differ. */
+/** Returns the fields of a setting that differ. */
 const differing = (value: Part, before: Part) =>
   value && Object.fromEntries(Object.entries(value).filter(([name, one]) => one !== before?.[name]));
 
-/** Differences of a form from what is stored: another operator may have changed the rest meanwhile. */
+/**
+ * Returns the differences between a form and the stored settings: another operator may have changed the other settings
+ * meanwhile.
+ */
 export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored: object | undefined) {
   const values = formValues(form);
   const changed: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-// Values for people. A value that does not apply is a dash.
+// Formats values for people. A value that does not apply is a dash.
 import { type CountedUnits, unitsText } from '../../../../shared/foundation/constants/index.ts';
 
 export const none = '–';
@@ -8,7 +8,7 @@ interface Cost {
   readonly byok_cost_usd: string;
 }
 
-/** Spend without the amounts that callers paid with their own provider keys. */
+/** Returns the spend without the amounts that callers paid with their own provider keys. */
 export const spendOf = ({ cost_usd, byok_cost_usd }: Cost): number => Number(cost_usd) - Number(byok_cost_usd);
 
 export const hasByok = ({ byok_cost_usd }: Cost): boolean => Number(byok_cost_usd) > 0;
@@ -21,7 +21,7 @@ interface Counted {
   readonly completion_tokens: number;
 }
 
-/** Its tokens, or what it is counted by in place of these. */
+/** Returns the tokens of a call, or the units by which it is counted in place of tokens. */
 export const countedOf = ({ units, prompt_tokens, completion_tokens }: Counted): string =>
   units === null ? count(prompt_tokens + completion_tokens) : unitsText(units);
 
@@ -30,7 +30,7 @@ export function duration(ms: number | null): string {
   return ms < 10_000 ? `${Math.round(ms).toLocaleString('en')} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Value of a column, which has one unit. */
+/** Formats a value of a column, which has one unit. */
 export const milliseconds = (ms: number | null): string => (ms === null ? none : `${count(Math.round(ms))} ms`);
 
 export const share = (part: number, whole: number): string =>
@@ -46,11 +46,11 @@ const timeFormat: Intl.DateTimeFormatOptions = {
   hourCycle: 'h23',
 };
 
-/** In the time zone of the reader. */
+/** Formats an instant in the time zone of the reader. */
 export const time = (instant: string | null): string =>
   instant === null ? none : new Intl.DateTimeFormat('sv', timeFormat).format(new Date(instant));
 
-/** `18:04:07` of the last day, `Nov 22 18:04` of another one. */
+/** Formats an instant: `18:04:07` within the last day, `Nov 22 18:04` on another day. */
 export function shortTime(instant: string, nowMs: number): string {
   const [day = '', clock = ''] = time(instant).split(' ');
   if (Math.abs(nowMs - Date.parse(instant)) < dayMs && day === time(new Date(nowMs).toISOString()).split(' ')[0]) {
@@ -64,7 +64,7 @@ export function shortTime(instant: string, nowMs: number): string {
 const dayMs = 86_400_000;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** As they are written in a header: `team=search, feature=rerank`. */
+/** Writes tags as in a header: `team=search, feature=rerank`. */
 export const tagPairs = (tags: Readonly<Record<string, string>>): string =>
   Object.entries(tags)
     .map(([name, value]) => `${name}=${value}`)

@@ -1,4 +1,4 @@
-// Views without data: while it is read, and after a failure.
+// Views without data: while data are read, and after a failure.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loaded, RequestFailed } from '../connection/management.ts';
@@ -10,7 +10,7 @@ interface FailureProperties {
   readonly retry?: () => unknown;
 }
 
-/** Shows the failure and offers to try again. After a button or a form, it is scrolled into view. */
+/** Shows the failure and offers another try. After a button or a form, it is scrolled into view. */
 export const Failure = ({ failure, retry }: FailureProperties) => {
   const shown = useRef<HTMLDivElement>(null);
   const wasRequested = retry === undefined;
@@ -29,7 +29,7 @@ export const Failure = ({ failure, retry }: FailureProperties) => {
   );
 };
 
-/** Looks different from an empty list. */
+/** Shows that data are being read; it looks different from an empty list. */
 export const Reading = () => (
   <p role="status" class="reading">
     Reading …
@@ -41,7 +41,7 @@ interface ShownProperties<Answer> {
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
-/** An answer that is being read again stays where it is. */
+/** Shows the answer, which stays in place while it is read again. */
 export function Shown<Answer>({ loaded: { answer, failure, isLoading, reload }, children }: ShownProperties<Answer>) {
   if (failure !== undefined) return <Failure failure={failure} retry={reload} />;
   return <div aria-busy={isLoading}>{answer === undefined ? <Reading /> : children(answer)}</div>;

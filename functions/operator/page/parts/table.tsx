@@ -1,5 +1,5 @@
-// A table that becomes a list of cards where the page is narrow: each cell then carries the title of its column. The roles
-// are written out because a browser forgets them with the change of the layout.
+// A table that becomes a list of cards where the page is narrow: each cell then shows the title of its column. The
+// roles are written out because a browser drops them when the layout changes.
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { type UsdFormat, usdAlike } from './money.ts';
@@ -8,13 +8,13 @@ import { count, none } from './shown-values.ts';
 export interface TableColumn<Row> {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** Value that rows are sorted by. Absent: the column sorts nothing. */
+  /** Value by which rows are sorted. Absent where the column cannot be sorted by. */
   readonly value?: (row: Row) => number | string | null;
-  /** Amounts of its cells, which all have one number of decimals. */
+  /** Amounts in its cells, which all have the same number of decimals. */
   readonly amounts?: (row: Row) => readonly (string | null)[];
-  /** Whether these show all their decimals. */
+  /** True where the amounts show all their decimals. */
   readonly isExact?: boolean;
-  /** `usd`: the form of the amounts of the column. */
+  /** Content of a cell. `usd` formats the amounts of the column. */
   readonly show: (row: Row, usd: UsdFormat) => ComponentChildren;
 }
 
@@ -46,7 +46,7 @@ export const amountColumn = <Row,>(
 
 export const sizeOf = (amount: string | null): number | null => (amount === null ? null : Number(amount));
 
-/** A part of a row that is shown on demand, below it. */
+/** A part of a row that is shown below it on demand. */
 interface Fold<Row> {
   readonly title: (row: Row) => string;
   readonly show: (row: Row) => ComponentChildren;
@@ -56,7 +56,7 @@ export interface Sorting {
   readonly title: string;
   readonly isDescending: boolean;
 }
-/** Without a sorting rows have the order of the gateway. */
+/** The state of the sorting; without one, rows have the order of the gateway. */
 type SortState = readonly [Sorting | undefined, (sorting: Sorting | undefined) => void];
 
 export interface TableProperties<Row> {
@@ -64,10 +64,10 @@ export interface TableProperties<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Text, and advice, where there are no rows. */
+  /** Text and advice where there are no rows. */
   readonly empty: ComponentChildren;
   readonly fold?: Fold<Row> | undefined;
-  /** Where it outlives the table. */
+  /** State of the sorting, where it outlives the table. */
   readonly sortState?: SortState;
 }
 
@@ -153,7 +153,10 @@ interface SortProperties<Row> {
   readonly column: TableColumn<Row>;
 }
 
-/** The first press sorts numbers from the largest and texts from A, the second turns that, the third ends it. */
+/**
+ * The title of a column. The first press sorts numbers from the largest and texts from A, the second reverses that, the
+ * third ends it.
+ */
 function Title<Row>({ column: { title, isNumber = false, value }, sorting, sort }: SortProperties<Row>) {
   const current = sorting?.title === title ? sorting : undefined;
   const next = current === undefined ? { title, isDescending: isNumber } : { title, isDescending: !isNumber };
@@ -173,7 +176,7 @@ function Title<Row>({ column: { title, isNumber = false, value }, sorting, sort 
   );
 }
 
-/** Where the page is narrow there are no titles to press. */
+/** A choice of the sorting: where the page is narrow there are no titles to press. */
 function SortChoice<Row>({
   caption,
   columns,
@@ -209,7 +212,7 @@ function SortChoice<Row>({
   );
 }
 
-/** A row without a value is last in both orders. */
+/** Sorts the rows. A row without a value is last in both orders. */
 function inOrder<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
@@ -230,10 +233,10 @@ const texts = new Intl.Collator('en', { numeric: true });
 const compare = (one: number | string, other: number | string): number =>
   typeof one === 'number' && typeof other === 'number' ? one - other : texts.compare(String(one), String(other));
 
-/** A number with the text around it: `1,250.75`, `99.5 %`. */
+/** Matches a number with the text around it: `1,250.75`, `99.5 %`. */
 const number = /^([^\d]*[\d,]+)(\.\d+)?(\D*)$/;
 
-/** Decimals with the point; empty where there are none. */
+/** Returns the decimals with the point; empty where there are none. */
 const decimalsOf = (cell: ComponentChildren): string =>
   typeof cell === 'string' ? (number.exec(cell)?.[2] ?? '') : '';
 

@@ -1,11 +1,11 @@
-// A text of lines with their numbers beside it. The line of a fault is selected, and scrolled to.
+// A text of lines with line numbers beside it. The line of a fault is selected, and scrolled to.
 import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface TextEditorProperties {
   readonly title: string;
   readonly rows: number;
   readonly name?: string;
-  /** Where its text is kept by the view. */
+  /** Text that the view controls. */
   readonly value?: string;
   readonly initial?: string;
   readonly change?: (text: string) => void;
@@ -13,7 +13,7 @@ interface TextEditorProperties {
   readonly fault?: string | undefined;
 }
 
-/** The lines above a selected one that stay in view. */
+/** Number of lines above a selected line that stay in view. */
 const linesAbove = 3;
 
 export const TextEditor = ({ title, rows, name, value, initial, change, fault }: TextEditorProperties) => {
@@ -31,7 +31,7 @@ export const TextEditor = ({ title, rows, name, value, initial, change, fault }:
   useEffect(() => {
     if (faultLine === undefined || text.current === null) return;
     selectLine(text.current, faultLine);
-    // At once: the event of a scrolled text comes a frame later.
+    // The line numbers follow at once: the event of a scrolled text comes a frame later.
     number();
   }, [fault, faultLine]);
   return (
@@ -60,7 +60,7 @@ export const TextEditor = ({ title, rows, name, value, initial, change, fault }:
   );
 };
 
-/** From 1. */
+/** Returns the line number in a message, counted from 1. */
 function lineIn(message: string | undefined): number | undefined {
   const [, line] = /\bline (\d+)\b/.exec(message ?? '') ?? [];
   return line === undefined ? undefined : Number(line);

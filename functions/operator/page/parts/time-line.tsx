@@ -1,5 +1,5 @@
-// The parts of one call where they happened: admission, guardrails, each attempt at a provider, settlement. A bar for each, at
-// its place in the time of the call.
+// The parts of one call as bars at their places in its time: admission, guardrails, each attempt at a provider,
+// settlement.
 import type { ComponentChildren } from 'preact';
 import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
 import type { ManagedCall } from '../connection/documents.ts';
@@ -9,7 +9,7 @@ type TimedPart = NonNullable<ManagedCall['time_line']>[number];
 
 type ShownPart = Omit<TimedPart, 'start_ms'> & { readonly start_ms?: number };
 
-/** Records of former releases do not say when their attempts began. */
+/** Builds parts from attempts alone: records of former releases do not say when their attempts began. */
 const attemptsAlone = ({ attempts }: ManagedCall): readonly ShownPart[] =>
   attempts.map(({ ms }, at) => ({ part: 'attempt', at, ms }));
 
@@ -59,11 +59,11 @@ export const TimeLine = ({ call }: { readonly call: ManagedCall }) => {
   );
 };
 
-/** The checks of a stream are apart from each other: their bar is longer than they are. */
+/** Returns the time of a part itself. The checks of a stream have pauses between them, so their bar is longer. */
 const ownMs = ({ guardrails }: ManagedCall, { part, at = 0, ms }: ShownPart): number =>
   part === 'guardrail' ? (guardrails?.[at]?.ms ?? ms) : ms;
 
-/** The first output is the one of the attempt that was under way. */
+/** The first output belongs to the attempt that was running. */
 function attemptOfFirstOutput({ first_output_ms: outputMs }: ManagedCall, timed: readonly TimedPart[]) {
   if (outputMs === null) return undefined;
   return timed.findLast(({ part, start_ms }) => part === 'attempt' && start_ms <= outputMs);
@@ -122,7 +122,7 @@ function withoutAttempts({ cache_hit, replay_of }: ManagedCall): string {
   return cache_hit ? 'No provider was called: the answer came from the cache.' : 'No provider was called.';
 }
 
-/** One word, with a mark that is not the colour alone. */
+/** An outcome as one word, with a mark that is not the colour alone. */
 export const Outcome = ({ outcome }: { readonly outcome: string }) => (
   <span class={`outcome ${outcome === 'ok' ? 'good' : 'bad'}`}>
     <span aria-hidden="true">{outcome === 'ok' ? '✓' : '✗'} </span>
@@ -130,7 +130,7 @@ export const Outcome = ({ outcome }: { readonly outcome: string }) => (
   </span>
 );
 
-/** `globex status_500 → acme` */
+/** Writes the path of a call: `globex status_500 → acme`. */
 export const pathOf = ({ attempts, provider, cache_hit, replay_of }: ManagedCall): string => {
   if (attempts.length === 0) return replay_of !== null ? 'replay' : cache_hit ? 'cache' : (provider ?? none);
   return attempts.map((one) => (one.outcome === 'ok' ? one.provider : `${one.provider} ${one.outcome}`)).join(' → ');

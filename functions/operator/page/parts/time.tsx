@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { none, shortTime, time } from './shown-values.ts';
 
-/** Short, with the full time on hover. */
+/** A short time, with the full time on hover. */
 export const Time = ({ instant }: { readonly instant: string }) => (
   <time class="time" dateTime={instant} title={`${time(instant)} (${instant})`}>
     {shortTime(instant, Date.now())}
   </time>
 );
 
-/** For a table, whose readers know that a dash does not apply. */
+/** A time in a table, whose readers know that a dash means "does not apply". */
 export const timeOrNone = (instant: string | null): ComponentChildren =>
   instant === null ? none : <Time instant={instant} />;

@@ -5,11 +5,11 @@ export interface Requests {
   readonly isRunning: boolean;
   /** Failure of the last request. */
   readonly failure: RequestFailed | undefined;
-  /** Returns undefined when it failed, with the reason in `failure`. */
+  /** Runs the request. Returns undefined when it failed, with the reason in `failure`. */
   run<Answer>(request: () => Promise<Answer>): Promise<Answer | undefined>;
 }
 
-/** Requests of a part of the page, in turn. `isRunning`: true from the start. */
+/** Runs the requests of a part of the page, in turn. `startsRunning`: `isRunning` is true from the start. */
 export function useRequests(startsRunning = false): Requests {
   const [isRunning, setIsRunning] = useState(startsRunning);
   const [failure, setFailure] = useState<RequestFailed>();

@@ -51,7 +51,7 @@ const Details = ({ call }: { readonly call: ManagedCall }) => (
 const guardrailText = ({ id, direction, action, ms }: NonNullable<ManagedCall['guardrails']>[number]): string =>
   `${id} on ${direction}: ${action}, ${duration(ms)}`;
 
-/** Facts that apply to the call. */
+/** Lists the facts that apply to the call. */
 const facts = (call: ManagedCall) =>
   (
     [
@@ -101,8 +101,8 @@ const facts = (call: ManagedCall) =>
     ] as const
   ).filter(([, text]) => text !== null && text !== undefined && text !== '');
 
-// The bodies of a call, read when they are asked for, because each reading is logged. All of it is text of others: it is
-// shown as text, and no address in it is called.
+// The bodies of a call, read on demand, because each reading is logged. All of it is text of other parties: it is shown
+// as text, and no address in it is called.
 
 const CallContentView = ({ call }: { readonly call: ManagedCall }) => {
   const [isAsked, setIsAsked] = useState(false);
@@ -162,7 +162,7 @@ const Bodies = ({ content }: { readonly content: ShownContent }) => {
 interface BodyProperties {
   readonly title: string;
   readonly text: string;
-  /** Undefined where it is no conversation. */
+  /** Undefined where the bodies are no conversation. */
   readonly turns: readonly ConversationTurn[] | undefined;
 }
 
@@ -208,7 +208,7 @@ const titles = { thinking: 'thinking', tool_result: 'result of a tool', other: '
 const titleOf = (part: Exclude<ConversationPart, { readonly kind: 'text' | 'image' }>): string =>
   part.kind === 'tool_call' ? `call of ${part.name}` : titles[part.kind];
 
-/** An image at an address is not loaded: its host would see who looks. */
+/** Shows the address of an image without loading it: its host would see who looks. */
 const Image = ({ url }: { readonly url: string }) =>
   /^data:image\/(png|jpeg|gif|webp);base64,/.test(url) ? (
     <img class="thumbnail" src={url} alt="sent by the client" />

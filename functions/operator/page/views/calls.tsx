@@ -16,7 +16,7 @@ import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
-/** Name in the address → title. */
+/** Filters: name in the address → title. */
 const textFilters = {
   model: 'Model',
   provider: 'Provider',
@@ -34,7 +34,7 @@ export const CallsView = ({ address }: { readonly address: ViewAddress }) => {
     const value = address.parameters.get(name);
     if (value) query.set(name, value);
   }
-  // A session is read as it went.
+  // The calls of a session are listed in the order of their times.
   const isSession = query.has('session');
   const loaded = useManaged('GET /calls', { query: Object.fromEntries(query) });
   return (
@@ -81,7 +81,7 @@ const Filters = ({ address, loaded }: CallsProperties & { readonly address: View
   );
 };
 
-/** Open from the start where one of them is set. */
+/** Filters that few people need, open from the start where one of them is set. */
 const RareFilters = ({ address }: { readonly address: ViewAddress }) => {
   const workspaces = useWorkspaceNames('member');
   const { models, providers, tag_names: tagNames } = useChoices();
@@ -115,13 +115,13 @@ const RareFilters = ({ address }: { readonly address: ViewAddress }) => {
 
 const liveEveryMs = 5_000;
 
-/** Read the calls again, keep reading, take all of them along. */
+/** Actions: read the calls again, keep reading, download all of them. */
 const Actions = ({ loaded: { path = '', reload } }: CallsProperties) => {
   const [isLive, setIsLive] = useState(false);
   const { failure, run } = useRequests();
   useEffect(() => {
     if (!isLive) return;
-    // A page behind others reads nothing.
+    // A page in the background reads nothing.
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), liveEveryMs);
     return () => clearInterval(timer);
   }, [isLive, reload]);

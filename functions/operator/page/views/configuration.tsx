@@ -1,5 +1,5 @@
-// The gateway file of the store: read, edited or uploaded, tried, and applied. Others' changes are never overwritten
-// unseen: the gateway refuses, and the text stays for comparison with the new configuration.
+// The gateway file of the store: it is read, edited or uploaded, tried, and applied. The changes of other operators are
+// never overwritten unseen: the gateway refuses, and the text stays for comparison with the new configuration.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readStoredFile, type StoredFile, sendFile } from '../connection/configuration.ts';
 import type { Replacement } from '../connection/documents.ts';
@@ -11,7 +11,7 @@ import { TextEditor } from '../parts/text-editor.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface Tried {
-  /** The text that it was about. */
+  /** The text that was tried or applied. */
   readonly text: string;
   readonly replacement: Replacement;
   readonly isApplied: boolean;
@@ -43,7 +43,7 @@ function useConfiguration() {
   const apply = (against: StoredFile) =>
     run(async () => {
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: false });
-      // First, because new keys are in this answer only.
+      // The answer is shown before anything else, because only it has the text of new keys.
       setTried({ text, replacement, isApplied: true });
       const file = await readAgain();
       setText((now) => (now === text ? file.text : now));
@@ -54,7 +54,7 @@ function useConfiguration() {
 export const ConfigurationView = () => {
   const { stored, text, setText, tried, isRunning, failure, read, tryText, tryAgainstNew, apply } = useConfiguration();
   const [isAsked, setIsAsked] = useState(false);
-  // Once, so that edits are not overwritten.
+  // The file is read once, so that edits are not overwritten.
   useEffect(() => void read(), []);
 
   if (stored === undefined) {

@@ -1,4 +1,5 @@
-// One stored function: its revisions with their texts, two of them compared, test cases run, a new one published.
+// One stored function: its revisions with their texts, a comparison of two, runs of test cases, and the publishing of a
+// new one.
 import { useState } from 'preact/hooks';
 import { compareLines } from '../../../../shared/foundation/lines/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
@@ -21,7 +22,7 @@ import { DisableFunction } from './disable-function.tsx';
 import { PublishRevision } from './publish-revision.tsx';
 
 type Revision = ShownFunction['revisions'][number];
-/** `activates`: the revision serves once its cases were passed. */
+/** `activates`: the revision becomes active once its cases have passed. */
 type Task =
   | { readonly kind: 'publish' | 'disable' }
   | { readonly kind: 'cases'; readonly revision: string; readonly activates: boolean };
@@ -187,7 +188,7 @@ const Actions = ({ revision, active, isRunning, activate, runCases }: ActionsPro
   );
 };
 
-// The texts of two revisions as one, with the lines that only the first has, or only the second.
+// The texts of two revisions as one, with marks for lines that only the first or only the second has.
 
 const marks = { same: ' ', removed: '−', added: '+' } as const;
 
@@ -219,7 +220,7 @@ interface CaseResultsProperties {
   readonly workspace: string;
   readonly functionId: string;
   readonly revision: string;
-  /** Set where it becomes active once the cases passed. */
+  /** True where the revision becomes active once its cases have passed. */
   readonly activates: boolean;
   readonly qualified: () => void;
 }

@@ -1,4 +1,4 @@
-// Stored functions: the active revision of each, and an operator's actions.
+// Stored functions: the active revision of each, and the actions of operators.
 import { useState } from 'preact/hooks';
 import { goTo } from '../connection/address.ts';
 import type { StoredFunction } from '../connection/documents.ts';

@@ -1,4 +1,4 @@
-// API keys: made, changed and revoked. The text of a key is shown once, after it was made.
+// API keys: made, changed and revoked here. The text of a key is shown once, after it was made.
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -39,7 +39,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const loaded = useManaged('GET /keys', {
     query: { search: searchOf(address), usable: showsRevoked ? undefined : 'true' },
   });
-  // The records of calls have what keys spend that no limit counts.
+  // Only the records of calls include the spend of keys without a limit.
   const lately = useManaged('GET /overview', { query: { since: '24h' } }).answer?.data;
   const costOf = useMemo(() => new Map(lately?.by_key.map(({ key, cost_usd }) => [key, cost_usd])), [lately]);
   const latelyOf = ({ public_id }: Key) => (lately === undefined ? undefined : (costOf.get(public_id) ?? '0'));
@@ -103,7 +103,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   );
 };
 
-// A key ends: at once, or after another one has taken its place.
+// Ends a key: at once, or after another key has replaced it.
 
 interface EndKeyProperties {
   readonly apiKey: Key;
@@ -148,10 +148,10 @@ const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: 
   </ConfirmDialog>
 );
 
-// The form that makes a key, or changes one. An empty field means no such limit, or the highest that the workspace allows.
+// The form that makes a key, or changes one. An empty limit means none, or the highest that the workspace allows.
 
 interface KeyFormProperties {
-  /** Undefined when the form makes a key. */
+  /** The key to change; undefined when the form makes a key. */
   readonly changed?: Key;
   readonly close: () => void;
   readonly saved: (key: Key | NewKey) => void;
@@ -163,7 +163,7 @@ const ofMembers: SettingRows = Object.fromEntries(
 
 const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const requests = useRequests();
-  // A person makes keys of their own where they are a member.
+  // Where a person is only a member, new keys belong to that person.
   const rights = useRights();
   const workspaces = useWorkspaceNames(rights.isPerson ? 'member' : 'editor');
   const choices = useChoices();
@@ -210,7 +210,7 @@ const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
 
 type MemberKeys = Choices['member_keys'][number];
 
-/** How many keys the person may still make, which a change of one does not use. */
+/** Says how many keys the person may still make; a change of a key uses none. */
 const RemainingKeys = ({ workspace, bounds, left, isNew }: MemberKeys & { readonly isNew: boolean }) => {
   if (bounds === null)
     return <p class="note">Members make no keys in workspace {workspace}: an owner can change it.</p>;
@@ -223,7 +223,7 @@ const RemainingKeys = ({ workspace, bounds, left, isNew }: MemberKeys & { readon
   );
 };
 
-/** By the settings of a key. */
+/** Returns the bounds by the settings of a key. */
 function boundsOf(bounds: MemberKeys['bounds'] | undefined): Readonly<Record<string, string>> {
   if (!bounds) return {};
   const { max: _ofKeys, expires_in: validity, ...limits } = bounds;
@@ -238,7 +238,7 @@ type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' 
 const keyColumns = (
   setTask: (task: KeyTask) => void,
   mayChange: (key: Key) => boolean,
-  /** Cost of the calls of a key in the last 24 hours; undefined while they are counted. */
+  /** Returns the cost of a key's calls in the last 24 hours; undefined while it is read. */
   lately: (key: Key) => string | undefined,
 ): readonly TableColumn<Key>[] => [
   {
@@ -313,7 +313,7 @@ const keyColumns = (
   },
 ];
 
-/** Names of keys are unique in a workspace alone. */
+/** Names a key with its workspace: names are unique within a workspace only. */
 const keyTitle = ({ name, workspace }: Pick<Key, 'name' | 'workspace'>): string => `${name} of ${workspace}`;
 
 function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): ComponentChildren {
@@ -331,7 +331,7 @@ function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): Componen
   );
 }
 
-/** A word with a mark other than its colour, and details on hover. */
+/** The state of a key as a word, with a mark other than its colour, and details on hover. */
 const State = ({ apiKey: { state, expires_at, replaced_by } }: { readonly apiKey: Key }) => {
   const why = state === 'ending' ? `${replaced_by} takes its place; ends ${time(expires_at)}` : undefined;
   return (

@@ -1,5 +1,5 @@
-// Models with their prices by provider, those that are called first; below them the providers, each with its health at its
-// models.
+// Models with their prices by provider, recently called ones first; below them the providers, each with its health at
+// its models.
 
 import { useState } from 'preact/hooks';
 import type { ViewAddress } from '../connection/address.ts';
@@ -19,7 +19,7 @@ import { amountColumn, countColumn, Table, type TableColumn, textColumn } from '
 import { useRequests } from '../parts/use-requests.ts';
 import { ProviderTable } from './providers.tsx';
 
-/** Whether the list filled in fields that the file omitted. */
+/** True where the list filled in fields that the file omitted. */
 const isListed = ({ providers, differences }: Model): boolean =>
   differences.length > 0 || providers.some(({ written }) => written !== undefined);
 
@@ -180,7 +180,7 @@ const ModelDialog = ({ model, close, changed }: ModelDialogProperties) => {
 type Entry = Model['providers'][number];
 type Prices = Omit<NonNullable<Entry['price_tiers']>[number], 'above_prompt_tokens'>;
 
-/** Few entries have some. */
+/** Returns the prices per unit: few entries have some. */
 function unitPricesIn(entry: Entry): Readonly<Record<string, string>> {
   const written = {
     'Price of an image': entry.output_price_per_image,
@@ -237,8 +237,8 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
 };
 
 /**
- * Without a price of its own another applies: the input's for cached tokens, the cache write's for those cached for an
- * hour.
+ * A price; where there is none of its own, `from` names the price that applies: the input's for cached tokens, the
+ * cache write's for tokens cached for an hour.
  */
 type Priced = { readonly from: string } & {
   readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;
@@ -256,7 +256,7 @@ const priceColumns: readonly TableColumn<Priced>[] = [
   priceColumn('… for an hour', 'cache_write_1h_input_price_per_million'),
 ];
 
-/** Few entries have one: shown where some do. */
+/** Columns that are shown only where some entry has such a price: few entries have one. */
 const mediaColumns: readonly (readonly [string, keyof Prices])[] = [
   ['Audio in', 'audio_input_price_per_million'],
   ['Images in', 'image_input_price_per_million'],

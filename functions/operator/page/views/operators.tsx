@@ -1,4 +1,4 @@
-// Operator keys: made and revoked by owners of all workspaces. The text of a key is shown once, after it was made.
+// Operator keys: made and revoked here by owners of all workspaces. The text of a key is shown once, after it was made.
 import { useState } from 'preact/hooks';
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedOperator, NewOperator } from '../connection/documents.ts';

@@ -1,4 +1,4 @@
-// Spend, calls, failures and latency over time, and who they belong to.
+// Spend, calls, failures and latency over time, grouped by key, model, provider and tag.
 import { useMemo } from 'preact/hooks';
 import { type Parameters, sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
 import type { CallTotals, Overview } from '../connection/documents.ts';
@@ -38,7 +38,7 @@ export const OverviewView = ({ address }: { readonly address: ViewAddress }) => 
   );
 };
 
-/** The picked one too, which no call of a shorter time may have. */
+/** Names of tags to choose from, the selected one included, even where no call of a shorter range has it. */
 const tagNames = (overview: Overview | undefined, tag: string): readonly string[] =>
   [...new Set([...(overview?.tag_names ?? []), ...(tag === '' ? [] : [tag])])].sort();
 
@@ -90,7 +90,7 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
     />
     <Groups
       by="provider"
-      // Calls of a provider are those that it answered, attempts all that it received.
+      // Calls of a provider are the calls that it answered, attempts all that it received.
       columns={[
         countColumn<ByProvider>('Attempts', ({ attempts }) => attempts),
         countColumn<ByProvider>('Failed attempts', ({ failed_attempts }) => failed_attempts),
@@ -149,7 +149,7 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
       latency: [line('p95', 'second', ({ p95_ms }) => p95_ms), line('p50', 'accent', ({ p50_ms }) => p50_ms)],
     };
   }, [series, interval]);
-  // One number of decimals for a plot and its table.
+  // The plot and its table show the same number of decimals.
   const inPlot = usdAlike(series.flatMap((figures) => [amountText(spendOf(figures)), figures.byok_cost_usd]));
   const amount = (value: number | null) => inPlot(amountText(value ?? 0));
   const whole = (value: number | null) => (value !== null && Number.isInteger(value) ? count(value) : '');
@@ -166,7 +166,7 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
   );
 };
 
-// Who the calls of an overview belong to: one table for each way to group them, whose rows lead to their calls.
+// The groups of an overview: one table for each grouping, whose rows lead to their calls.
 
 interface Group extends CallTotals {
   readonly name: string | null;
@@ -179,7 +179,7 @@ interface GroupsProperties<Row extends Group> {
   readonly by: string;
   readonly rows: readonly Row[];
   readonly since: string;
-  /** How often each was called. */
+  /** Number of calls of each group. */
   readonly columns?: readonly TableColumn<Row>[];
 }
 

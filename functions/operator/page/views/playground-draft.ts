@@ -1,4 +1,4 @@
-// Reads the form of the playground as a draft. Throws RequestFailed for an invalid field: nothing was sent then.
+// Reads the form of the playground as a draft. Throws RequestFailed for an invalid field, before anything is sent.
 
 import type {
   Draft,
@@ -14,11 +14,11 @@ export const resultField = (id: string): string => `result-${id}`;
 
 interface Circumstances {
   readonly streams: boolean;
-  /** Calls of the last answer that wait for their tools' results. */
+  /** Tool calls of the last answer that wait for their results. */
   readonly calls: readonly PlaygroundToolCall[];
 }
 
-/** Includes only the turn that is sent now. */
+/** Returns a draft with only the turn that is sent now. */
 export async function readDraft(form: HTMLFormElement, { streams, calls }: Circumstances): Promise<Draft> {
   const { has, text, number } = formValues(form);
   const data = new FormData(form);

@@ -29,7 +29,7 @@ import { TimeLine } from '../parts/time-line.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { readDraft, resultField } from './playground-draft.ts';
 
-/** Kept by this page, and lost with it. */
+/** The last key: this page remembers it until it is closed. */
 let lastKey = '';
 
 const interfaceOf = (text: string | null): InterfaceName =>
@@ -89,7 +89,7 @@ export const PlaygroundView = ({ address }: { readonly address: ViewAddress }) =
 
 const titles = { user: 'You', assistant: 'Model', tool: 'Tools' } as const;
 
-/** Turns that were sent. */
+/** The turns that were sent. */
 const PlaygroundTurns = ({ turns, file }: Pick<Draft, 'turns' | 'file'>) => (
   <ol class="turns" aria-label="Conversation">
     {turns.map((turn, at) => (
@@ -163,7 +163,7 @@ const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnswerPrope
   );
 };
 
-/** A text of many lines under its title, to be opened and copied. */
+/** A long text under its title, which can be opened and copied. */
 const Code = ({ title, text }: { readonly title: string; readonly text: string }) => (
   <details class="code">
     <summary>{title}</summary>
@@ -175,8 +175,8 @@ const Code = ({ title, text }: { readonly title: string; readonly text: string }
 // The path of a call that has just ended, from its record, which is written after the answer.
 
 /**
- * A record is there within a second as a rule, within ten or so where the call was stopped; a call of a key that is not
- * known has none. Each pause is twice the last one: 16 seconds in all.
+ * Number of reads. A record usually exists within a second, and within about ten where the call was stopped; a call of
+ * an unknown key has none. Each pause is twice the last one: 16 seconds in all.
  */
 const readsMax = 7;
 const firstPauseMs = 250;
@@ -229,7 +229,7 @@ interface PlaygroundFieldsProperties {
   readonly setModel: (model: string) => void;
   readonly lastKey: string;
   readonly baseUrl: string;
-  /** Calls that wait for their tools' results. */
+  /** Tool calls that wait for their results. */
   readonly calls: readonly PlaygroundToolCall[];
 }
 

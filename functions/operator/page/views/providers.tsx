@@ -1,4 +1,5 @@
-// Providers: the state of each in one line, its health at each of its models behind it, and the switch that ends calls to it.
+// Providers: the state of each in one line, its health at each of its models below, and the switch that ends calls to
+// it.
 
 import { useEffect, useState } from 'preact/hooks';
 import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
@@ -17,7 +18,7 @@ import { useRequests } from '../parts/use-requests.ts';
 
 interface ProviderTableProperties {
   readonly providers: readonly Provider[];
-  /** Text that was searched: of a provider without it, the models that have it are shown. */
+  /** The searched text: for a provider without it, the matching models are shown. */
   readonly search: string | undefined;
   readonly reload: () => void;
   readonly empty: string;
@@ -71,7 +72,7 @@ export const ProviderTable = ({ providers, search, reload, empty }: ProviderTabl
   );
 };
 
-/** States from the one on which an operator must act to the one that says nothing. */
+/** States, sorted from those that need the operator most to the least important one. */
 const states = ['refusing', 'failing', 'limited', 'no credential', 'disabled', 'serving', 'unused'];
 const urgency = ({ state }: Health): number => (states.includes(state) ? states.indexOf(state) : 0);
 const mostUrgent = (one: Health, other: Health): number => urgency(one) - urgency(other);
@@ -79,7 +80,7 @@ const mostUrgent = (one: Health, other: Health): number => urgency(one) - urgenc
 const namedModels = 2;
 const silentStates = ['serving', 'unused', 'disabled', 'no credential'];
 
-/** `serving at 3 models, failing at acme/large`: a line for each of its states. */
+/** Shows a line for each state: `serving at 3 models, failing at acme/large`. */
 const States = ({ models }: Pick<Provider, 'models'>) => {
   const present = states.filter((state) => models.some((one) => one.state === state));
   if (present.length === 0) return <>{none}</>;
@@ -130,7 +131,7 @@ const columns: readonly TableColumn<Provider>[] = [
   },
 ];
 
-/** The models that were called, and those in trouble, come first. */
+/** The health at each model; called models, and models in trouble, come first. */
 const ModelHealth = ({
   provider,
   search = '',
@@ -185,14 +186,14 @@ const healthColumns: readonly TableColumn<ProviderModel>[] = [
   { title: 'Limits used', show: ({ limits }) => <Limits limits={limits} /> },
 ];
 
-/** Reasons of a cooldown. */
+/** Reasons for a cooldown. */
 const reasons: Readonly<Partial<Record<Health['state'], string>>> = {
   failing: ': calls to it failed',
   limited: ': it is at its limit',
   refusing: ': it refuses the credential',
 };
 
-/** Its state, and for whom it cools and why: it is then called last. */
+/** Shows the state, and for whom and why the provider cools down: it is then called last. */
 const State = ({ health: { state, reason, is_cooling, cooling_for } }: { readonly health: Health }) => (
   <span class="lines">
     <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>
@@ -247,7 +248,7 @@ const DisableProvider = ({ provider: { id }, close, done }: DisableProviderPrope
   );
 };
 
-/** Asks once for the effect of a step. */
+/** Reads the effect of a step once. */
 function useDryRun<Answer>(ask: () => Promise<Answer>) {
   const { failure, run } = useRequests();
   const [answer, setAnswer] = useState<Answer>();

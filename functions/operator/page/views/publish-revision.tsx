@@ -1,4 +1,4 @@
-// The form that publishes a revision: of a function that there is, or with a new function.
+// The form that publishes a revision of an existing function, or a new function.
 import { useState } from 'preact/hooks';
 import type { ShownFunction, StoredFunction } from '../connection/documents.ts';
 import { changeFunction } from '../connection/function-changes.ts';
@@ -10,10 +10,10 @@ import { TextEditor } from '../parts/text-editor.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface PublishRevisionProperties {
-  /** Undefined when the function is new too. */
+  /** The function; undefined when it is new too. */
   readonly of?: ShownFunction;
   readonly close: () => void;
-  /** `toActivate`: a draft that shall serve once its cases were passed. */
+  /** Called when the revision is saved. `toActivate`: a draft that becomes active once its cases have passed. */
   readonly saved: (one: Pick<StoredFunction, 'workspace' | 'id'>, toActivate: string | undefined) => void;
 }
 

@@ -1,4 +1,4 @@
-// Who asks: a person, at their identity provider where the stage has one, or the holder of an operator key.
+// The sign-in: people sign in at their identity provider where the stage has one, or with an operator key.
 import { useState } from 'preact/hooks';
 import { goToIdentityProvider } from '../connection/identity.ts';
 import { refusal, signInWithKey } from '../connection/operator-session.ts';

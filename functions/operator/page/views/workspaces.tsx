@@ -116,7 +116,7 @@ const policyText = ({ zdr, data_collection, data_residency }: Workspace['data_po
 // The form that makes a workspace, or changes one. Unchanged fields are not sent, so that changes of others are kept.
 
 interface WorkspaceFormProperties {
-  /** Undefined when the form makes a workspace. */
+  /** The workspace to change; undefined when the form makes one. */
   readonly changed?: Workspace;
   readonly close: () => void;
   readonly saved: () => void;
@@ -128,7 +128,7 @@ const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   const save = async (form: HTMLFormElement) => {
     const { text } = formValues(form);
     const body = changedSettings(workspaceSettings, form, changed);
-    // Where members make no keys, nothing limits them.
+    // The bounds of member keys apply only where members may make keys.
     if (text('member_keys.max') === '') body.member_keys = changed?.member_keys ? null : undefined;
     const send = () =>
       changed === undefined
@@ -155,7 +155,8 @@ const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   );
 };
 
-// The credit of a workspace: additions and removals, and another addition, which counts once however often it is sent.
+// The credit of a workspace: additions and removals, and a form for another addition, which counts once however often
+// it is sent.
 
 type Addition = AnswerOf<'GET /workspaces/{id}/credits'>['data'][number];
 
@@ -208,7 +209,7 @@ const AddCredit = ({ workspace, added }: { readonly workspace: Workspace; readon
   const [removal, setRemoval] = useState<string>();
   const add = async (form: HTMLFormElement) => {
     const body = { amount_usd: formValues(form).text('amount_usd'), id };
-    // A removal is sent when it was confirmed.
+    // A removal is sent only when it was confirmed.
     if (body.amount_usd.startsWith('-') && removal !== body.amount_usd) return setRemoval(body.amount_usd);
     setRemoval(undefined);
     const send = () => manage('POST /workspaces/{id}/credits', { names: { id: workspace.id }, body });

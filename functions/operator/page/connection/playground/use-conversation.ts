@@ -1,4 +1,4 @@
-// A conversation with a model: the turns that are over, and the call that runs or was the last one.
+// A conversation with a model: the finished turns, and the call that runs or was the last one.
 import { useRef, useState } from 'preact/hooks';
 import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-pages/index.ts';
 import {
@@ -13,19 +13,19 @@ import {
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
 import { failureOf, RequestFailed } from '../management.ts';
 
-/** Outcome of the last call; `id` is null until its answer began. */
+/** Outcome of the last call; `id` is null until its answer has begun. */
 export interface ConversationOutcome {
   readonly interfaceName: InterfaceName;
   readonly draft: Draft;
   readonly id: string | null;
   readonly text: string;
   readonly calls: readonly PlaygroundToolCall[];
-  /** URLs. */
+  /** URLs of images. */
   readonly images: readonly string[];
   readonly raw: string;
   readonly failure: RequestFailed | undefined;
   readonly firstOutputMs: number | undefined;
-  /** Undefined while it runs. */
+  /** Duration of the call; undefined while it runs. */
   readonly totalMs: number | undefined;
 }
 
@@ -42,7 +42,7 @@ const nothingYet: Omit<ConversationOutcome, 'draft' | 'interfaceName'> = {
 
 const stoppedText =
   'Nothing more is shown. The gateway reads the answer to its end, for some seconds at most, and charges what it reads.';
-/** More of an answer is not kept for display. */
+/** Maximum characters of a raw answer for display. */
 const rawMaxCharacters = 400_000;
 
 interface PlaygroundEndpoint {
@@ -83,7 +83,7 @@ export function useConversation() {
   return {
     outcome,
     isRunning: outcome !== undefined && outcome.totalMs === undefined,
-    /** Turns from which the next call continues, without that of a failed call. */
+    /** Turns from which the next call continues; the turn of a failed call is not among them. */
     turns: turnsAfter(outcome),
     send,
     stop: () => running.current?.abort(),
@@ -110,7 +110,7 @@ function turnsAfter(outcome: ConversationOutcome | undefined): readonly Playgrou
 // One call with an API key, as any client makes it: the request, the raw answer, and its text.
 
 interface Question {
-  /** Ends in /v1. */
+  /** Base URL for clients, which ends in /v1. */
   readonly baseUrl: string;
   readonly key: string;
   readonly calledInterface: PlaygroundInterface;
@@ -119,7 +119,7 @@ interface Question {
 }
 
 interface Listener {
-  /** Called with the `x-request-id` of the answer. */
+  /** Called with the answer's `x-request-id`. */
   readonly started: (id: string | null) => void;
   /** Called with the output so far, each time there is more. */
   readonly shown: (output: ShownOutput) => void;
@@ -129,7 +129,7 @@ interface Listener {
 
 const eventMaxBytes = 8 * 1024 * 1024;
 
-/** Throws RequestFailed. */
+/** Makes the call. Throws RequestFailed. */
 async function ask(question: Question, listener: Listener, signal: AbortSignal) {
   const { baseUrl, key, calledInterface } = question;
   const { url, body } = sentCall(calledInterface, baseUrl, question.body);
@@ -155,7 +155,7 @@ async function ask(question: Question, listener: Listener, signal: AbortSignal) 
   listener.shown(type.startsWith('text/') ? { text } : calledInterface.readAnswer(JSON.parse(text)));
 }
 
-/** A form has a type of its own, with its boundary. */
+/** A form has a content type with its boundary. */
 function sentBody({ calledInterface, body, file }: Question, authorization: string) {
   if (calledInterface.file === undefined || file === undefined) {
     return { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -180,7 +180,7 @@ async function readStream(body: ReadableStream<Uint8Array>, calledInterface: Pla
   }
 }
 
-/** The events by which interfaces say that a stream broke. Throws RequestFailed. */
+/** Throws RequestFailed for the events by which interfaces report that a stream broke. */
 function refuseFailure({ type, error, response, ...event }: Record<string, unknown>): void {
   const failed = type === 'response.failed' ? (response as { readonly error?: unknown } | undefined)?.error : error;
   const fault = failed ?? (type === 'error' ? event : undefined);
@@ -189,7 +189,7 @@ function refuseFailure({ type, error, response, ...event }: Record<string, unkno
   throw new RequestFailed(String(code ?? kind), String(message));
 }
 
-/** Not every browser lets a stream be walked through. */
+/** Reads a stream by its reader, because not every browser can iterate over a stream. */
 async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   for (;;) {
