@@ -1,5 +1,5 @@
 // Adapters outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials in
-// Secrets Manager. Each exists when the environment names it, and is absent otherwise.
+// Secrets Manager. Each exists where the environment names it.
 import { type KeyWrapper, kmsKeyWrapper, SealBroken } from '../configuration/byok/index.ts';
 import { type Environment, hasAwsCredentials, readVariable } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
@@ -33,7 +33,7 @@ interface AwsAdaptersOptions {
   readonly awsCredentials?: AwsCredentialProvider | undefined;
 }
 
-/** Calls nothing yet. */
+/** Creates the adapters; no request is made yet. */
 export function createAwsAdapters(options: AwsAdaptersOptions): AwsAdapters {
   const { environment, clock, randomness, log, awsCredentials = processCredentials() } = options;
   const signed = (source: CredentialSource): CredentialSource =>
@@ -59,7 +59,7 @@ export function createAwsAdapters(options: AwsAdaptersOptions): AwsAdapters {
   };
 }
 
-/** For a run outside AWS: credentials of its own environment. */
+/** Returns the credentials of a run outside AWS, from its own environment. */
 export const localCredentials = (clock: Clock): CredentialSource =>
   signedCredentials({
     source: variableCredentials(),
@@ -68,9 +68,9 @@ export const localCredentials = (clock: Clock): CredentialSource =>
     clock,
   });
 
-// Replacement of a key that the environment does not name: it refuses as its port documents.
+// Replacements for a key that the environment does not name: they refuse as the port documents.
 
-/** No stored connection opens. */
+/** A wrapper with which no stored connection can be opened. */
 const noKeyWrapper: KeyWrapper = {
   isShared: false,
   async createDataKey() {
@@ -81,7 +81,7 @@ const noKeyWrapper: KeyWrapper = {
   },
 };
 
-/** Variables of the process, as in a local run. */
+/** Reads credentials from variables of the process, as a local run does. */
 const variableCredentials = (): ProviderCredentials => environmentCredentials(readVariable);
 
 // Adapters outside the store for a bundle.

@@ -31,15 +31,15 @@ export function createComposition(options: CompositionOptions): Composition {
     ...createAdministration({ store, clock, randomness, cell: environment.cell }),
     ...gateway,
     records,
-    // Shares the counters of the calls, and so their writes.
+    // The ledger shares the counters of the calls, and so their writes.
     credit: createCreditLedger({ store, clock, counters, randomness }),
     connectionStore: createConnectionStore(store, vault),
   };
 }
 
-// Dependencies of the operator function: the tables that operators read and change, the bodies of calls, and no more. No provider is called,
-// no credential is read, and old statistics are counted again without being stored, because its role may not write
-// them.
+// Dependencies of the operator function: the tables that operators read and change, the bodies of calls, and nothing
+// more. No provider is called, no credential is read, and old statistics are counted again without being stored,
+// because its role may not write them.
 export function createOperatorComposition(options: TableReadersOptions) {
   const readers = createTableReaders(options);
   const { store, clock, log } = readers;

@@ -47,11 +47,14 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import { type Item, retryWrite } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** Charges may wait this long to share a write; a crash loses at most that, and its reservations expire. */
+/** Longest time for which charges wait to share a write; a crash loses at most these, and their reservations expire. */
 const busyGatherMs = 50;
 /** Delay of counts that no caller waits for: they are read every half minute. */
 const statisticsGatherMs = 1_000;
-/** Sampling in a deployed stage, where a call that comes alone would write its counts alone: figures of a thousand calls are as good from a hundred. */
+/**
+ * Number of calls per sample in a deployed stage, where a call that arrives alone would write its counts alone: for a
+ * thousand calls, figures from a hundred are as good.
+ */
 const callsPerSample = 10;
 
 /** All dependencies of a process that serves calls: the only list of them. The stages of a call pick from it. */
@@ -59,13 +62,16 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   readonly alerts: Alerts;
   readonly credit: CreditPayments;
   readonly records: CallRecords;
-  /** Large results, and bodies of calls. */
+  /** Storage of large results and of the bodies of calls. */
   readonly blobs: BlobStore;
-  /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
+  /** Cache that saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
-  /** Recently refused keys and workspaces: later reservations of their next calls wait for the answer to theirs. */
+  /**
+   * Recently refused keys and workspaces: a call of one of these waits for the answer to their reservation before it
+   * makes later ones.
+   */
   readonly recentRefusals: Cache<true>;
-  /** Which refused calls leave a record. */
+  /** Decides which refused calls leave a record. */
   readonly refusalQuota: RefusalQuota;
   readonly connections: ConnectionReader;
   readonly storeKey: StoreKey;
@@ -75,7 +81,7 @@ export interface GatewayComposition extends TableReaders, ProviderMetricsDepende
   readonly callsUnderWay: CallsUnderWay;
   /** Concurrent calls of the stage; undefined when unbounded. */
   readonly stageConcurrency: number | undefined;
-  /** For keys without a limit of their own; undefined for none. */
+  /** Requests per minute of keys without a limit of their own; undefined for none. */
   readonly keyRequestsPerMinute: number | undefined;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
@@ -95,7 +101,7 @@ export interface CompositionOptions extends TableReadersOptions {
    * nothing. Default: false.
    */
   readonly joinsWrites?: boolean | undefined;
-  /** Called with the providers that have their credential, at the start and whenever the catalogue has changed. */
+  /** Called with the providers whose credential is present, at the start and whenever the catalogue has changed. */
   readonly onCredentialsChecked?: ((checked: CheckedCredentials) => void) | undefined;
 }
 
@@ -107,7 +113,8 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const { keyRequestsPerMinute, isFunction = false } = environment;
   const callsUnderWay = createCallsUnderWay();
   const gathering = joinsWrites ? undefined : { clock, gatherMs: () => (callsUnderWay.isBusy() ? busyGatherMs : 0) };
-  // A function is frozen after its call, and a write that is joined with others costs nothing of its own.
+  // A function does not delay counts, because it is frozen after its call; and neither does a store that joins writes,
+  // where a further write costs nothing.
   const gathersStatistics = () => callsUnderWay.isBusy() || !(isFunction || joinsWrites);
   const { holdLifeMs } = times;
   const counters = createCounters({

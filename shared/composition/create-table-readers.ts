@@ -1,5 +1,5 @@
-// Dependencies for listing models: the tables that are read for it, and those of every process. Code that counts or
-// sends calls is in create-composition.ts, so that the bundle of that function does not contain it.
+// Dependencies for listing models: the tables that are read for it, and the dependencies of every process. Code that
+// counts or sends calls is in create-composition.ts, so that the bundle of that function does not contain it.
 import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
 import type { AdministrationDependencies } from '../configuration/administration/index.ts';
 import { type ConnectionList, createConnectionList } from '../configuration/byok/index.ts';
@@ -38,18 +38,18 @@ export interface TableReaders
   readonly statistics: StatisticsReader;
   readonly origin: OriginCheck;
   readonly memory: MemoryBudget;
-  /** Shared by all functions of the process. */
+  /** Settlements that still run, shared by all functions of the process. */
   readonly settling: Set<Promise<void>>;
 }
 
 export interface TableReadersOptions {
   readonly environment: Environment;
   readonly clock?: Clock | undefined;
-  /** Replaces JSON lines on standard output. */
+  /** Log; by default, JSON lines on standard output. */
   readonly log?: Log | undefined;
-  /** For a process of many concurrent calls. If absent, the runtime collects by itself. */
+  /** Collects garbage, for a process of many concurrent calls. If absent, only the runtime collects. */
   readonly collectGarbage?: Collect | undefined;
-  /** The DynamoDB that the process is configured for, by default. */
+  /** Store; by default, the DynamoDB that the process is configured for. */
   readonly store?: Store | undefined;
 }
 
@@ -105,7 +105,7 @@ function createTelemetry(settings: TelemetryEnvironment, deps: TelemetryDependen
   };
 }
 
-// Which requests come through the edge, by the secret that the environment names.
+// Decides which requests come through the edge, by the secret that the environment names.
 
 interface OriginCheckDependencies {
   readonly clock: Clock;
@@ -113,7 +113,7 @@ interface OriginCheckDependencies {
   readonly randomness: Randomness;
 }
 
-/** Calls nothing yet. */
+/** Creates the check; no request is made yet. */
 function originCheck(
   { originSecret }: Pick<Environment, 'originSecret'>,
   { clock, log, randomness }: OriginCheckDependencies,

@@ -1,10 +1,10 @@
-// The bucket of a deployed stage, if its environment names one.
+// Opens the bucket of a deployed stage, if its environment names one.
 import type { Environment } from '../foundation/environment/index.ts';
 import { systemRandomness } from '../foundation/ids/index.ts';
 import { type AwsAccess, awsAccess } from '../storage/aws-clients/index.ts';
 import { type BlobStore, s3Blobs } from '../storage/blobs/index.ts';
 
-/** Calls nothing yet. */
+/** Creates the storage; no request is made yet. */
 export function stageBlobs(aws: Environment['aws'], sharedAccess?: AwsAccess): BlobStore {
   if (aws?.spillBucket === undefined) return noBlobs;
   const { region, spillBucket: bucket, isBucketInPath } = aws;
@@ -16,7 +16,9 @@ export function stageBlobs(aws: Environment['aws'], sharedAccess?: AwsAccess): B
   });
 }
 
-/** Keeps nothing: in the memory of one instance, a replay would depend on the instance that serves it. */
+/**
+ * A storage that stores nothing: in the memory of one instance, a replay would depend on the instance that serves it.
+ */
 const noBlobs: BlobStore = {
   async put() {
     throw new RangeError('there is no bucket: results over the inline limit, and bodies of calls, are not stored');

@@ -6,7 +6,7 @@ import { createOtlpExporter, createSpanBatches, type SpanBatches } from '../foun
 import type { Clock } from '../foundation/time/index.ts';
 import { awsAccess, processCredentials, requestSigner, secretText } from '../storage/aws-clients/index.ts';
 
-/** How long headers from a secret are used before they are read again: how long a rotation takes to arrive. */
+/** Time after which headers from a secret are read again, and so the delay of a rotation. */
 const secretFreshMs = 300_000;
 /** The service that CloudWatch's endpoint for traces belongs to. */
 const tracesService = 'xray';

@@ -1,14 +1,14 @@
-// Reads the data of every first call while the module loads: Lambda gives that phase a whole processor, and a call of a
-// small function a fraction of one. It also opens the first connections to the store. Each function reads what its role
-// allows.
+// Reads the data that every first call needs while the module loads: Lambda gives that phase a whole processor, and a
+// call of a small function a fraction of one. It also opens the first connections to the store. Each function reads
+// what its role allows.
 import { type Clock, waitAtMost } from '../foundation/time/index.ts';
 import type { GatewayComposition } from './create-gateway-composition.ts';
 import type { TableReaders } from './create-table-readers.ts';
 
-/** Longer than the reads with their own limits, two of them one after the other, and far below Lambda's ten seconds. */
+/** Longest time: more than two reads in sequence with their own limits, and far below Lambda's ten seconds. */
 const warmStartMaxMs = 2_000;
 
-/** Never rejects: a failure is forgotten, and the first call reads again. */
+/** Warms the gateway. Never rejects: a failure is dropped, and the first call reads again. */
 export const warmGateway = ({
   clock,
   catalogue,
@@ -26,7 +26,7 @@ export const warmGateway = ({
   return settleAll(clock, [checked, cooldowns.refresh(), origin.warm()]);
 };
 
-/** Never rejects, as above. */
+/** Warms the models function. Never rejects, as above. */
 export const warmModels = ({
   clock,
   catalogue,

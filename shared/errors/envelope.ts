@@ -1,9 +1,9 @@
-// The one writer of error answers, in all of their forms, and of their retry headers.
+// The one writer of error answers, in all of their formats, and of their retry headers.
 import { brand, headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 import { vendorWords } from './vendor-words.ts';
 
-/** Clients sleep for whatever Retry-After says, so it stays within this span. */
+/** Bounds of Retry-After in seconds: clients sleep for whatever it says. */
 const retryAfterMinSeconds = 1;
 const retryAfterMaxSeconds = 60;
 const retryAfterDefaultSeconds = 1;
@@ -15,8 +15,9 @@ interface Envelope {
 }
 
 /**
- * `openai`: the form from which OpenAI's SDKs and the frameworks built on them read message and code; `messages`: the
- * form of Anthropic's Messages; `google`: of Google's interfaces; `aws`: of AWS's services.
+ * Format of an error answer. `openai`: the fields from which OpenAI's SDKs and the frameworks built on them read
+ * message and code; `messages`: the format of Anthropic's Messages; `google`: of Google's interfaces; `aws`: of AWS's
+ * services.
  */
 export type ErrorFormat = 'gateway' | 'openai' | 'messages' | 'google' | 'aws';
 
@@ -27,7 +28,7 @@ export const readErrorFormat = (headers: Readonly<Record<string, readonly string
 /** Shapes an error as `{error, message, correlation_id, reason?, detail?}` with its status and retry headers. */
 export function toEnvelope(error: GatewayError, correlationId: string, format: ErrorFormat = 'gateway'): Envelope {
   const { message, entry } = error;
-  // Reason only on 400s, detail only on schema_validation_failed.
+  // The reason is set only on 400s, the detail only on schema_validation_failed.
   const extras = {
     ...(error.reason === undefined ? {} : { reason: error.reason }),
     ...(error.attempts === undefined ? {} : { detail: { attempts: error.attempts } }),
@@ -49,7 +50,7 @@ export function toEnvelope(error: GatewayError, correlationId: string, format: E
 }
 
 function openAiError(error: GatewayError, extras: object): object {
-  // The only reason that clients branch on as if it were a code: they shorten the conversation.
+  // This reason is the only one that clients branch on as if it were a code: they shorten the conversation.
   const code = error.reason === 'context_length_exceeded' ? error.reason : error.code;
   return { message: error.message, type: openAiType(error.entry.status), code, param: error.param ?? null, ...extras };
 }
@@ -83,11 +84,17 @@ function messagesError(error: GatewayError): object {
   return { type, message, details: { error_code: providerCodeOf(error) ?? code } };
 }
 
-/** Anthropic's SDK branches on this code: after `thread_unsupported_request` it continues without a thread. */
+/**
+ * Returns the code of Anthropic's error, on which its SDK branches: after `thread_unsupported_request` it continues
+ * without a thread.
+ */
 const providerCodeOf = ({ providerCode, param }: GatewayError): string | undefined =>
   providerCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);
 
-/** What Google's clients read: the code in an ErrorInfo, the field at fault, and when to come back. */
+/**
+ * Writes the error as Google's clients read it: the code in an ErrorInfo, the field at fault, and the wait before a
+ * retry.
+ */
 export function googleError(error: GatewayError, metadata: Readonly<Record<string, unknown>>): object {
   const { code, message, param, entry } = error;
   const written = Object.entries(metadata).map(([name, value]) => [
@@ -110,7 +117,10 @@ const googleDetail = (type: string, members: object): object => ({
   ...members,
 });
 
-/** The true wait, however long. Undefined where no later try can succeed, or the code says nothing of one. */
+/**
+ * Returns the actual wait in seconds, however long. Undefined where no later try can succeed, or where the code
+ * specifies none.
+ */
 function waitSecondsOf({ entry, isFinal, retryAfterSeconds }: GatewayError): number | undefined {
   if (isFinal || entry.retry === 'never' || entry.retry === 'none') return undefined;
   return Math.max(Math.ceil(retryAfterSeconds ?? retryAfterDefaultSeconds), retryAfterMinSeconds);
@@ -128,6 +138,6 @@ function retryHeaders(error: GatewayError): Record<string, string> {
   return headers;
 }
 
-/** For the message of a failure whose attempts are on record under the id of the request. */
+/** Returns a sentence for the message of a failure whose attempts are on record under the id of the request. */
 export const whereToLook = (correlationId: string): string =>
   `GET /v1/generation?id=${correlationId} shows each attempt, \`gw calls show\` also what the providers said.`;

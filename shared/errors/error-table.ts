@@ -1,7 +1,9 @@
-// Every code a client can meet, in one table. Nothing outside this folder knows a status number.
-// `retry` becomes headers: SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
-//   none   say nothing            never  x-should-retry: false
-//   soon   x-should-retry: true and Retry-After        wait   Retry-After, and x-should-retry: false beyond 60 s
+// Every code that a client can meet, in one table. No file outside this folder contains a status number. `retry`
+// becomes headers: SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
+//   none   no header
+//   never  x-should-retry: false
+//   soon   x-should-retry: true and Retry-After
+//   wait   Retry-After, and x-should-retry: false beyond 60 s
 type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
 
 export interface ErrorEntry<Status extends number = number> {
@@ -45,7 +47,7 @@ const gateway = {
     'stream',
   ),
   invalid_correlation: entry(400, 'A session, span or trace header is malformed or conflicts with another.'),
-  // Some coding agents repeat any other for minutes.
+  // Some coding agents retry after any other status for minutes.
   UNAUTHORIZED: retried(401, 'The API key is missing, malformed, unknown, revoked or expired.', 'never'),
   PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),
   price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.', 'provider.max_price'),
@@ -55,7 +57,7 @@ const gateway = {
   no_policy_compliant_provider: entry(422, 'No provider satisfies the data policy.'),
   data_policy_loosening_forbidden: entry(422, 'The request loosens a data policy that the workspace enforces.'),
   structured_output_unsupported: entry(422, 'No selected provider supports json_schema.', 'response_format'),
-  // Every repetition by a client is as many paid answers again.
+  // A client that retries would pay for as many answers again.
   schema_validation_failed: retried(422, 'No output of the model satisfied the schema.', 'never'),
   rate_limited: retried(429, 'All eligible providers are rate limited.', 'wait'),
   no_available_provider: entry(502, 'All eligible providers failed.'),
@@ -102,7 +104,7 @@ const functions = {
   execution_deadline_exceeded: retried(504, 'The function did not finish within 55 seconds.', 'never'),
 } as const;
 
-/** Codes of calls with a key of the client's own. */
+/** Codes of calls with a client's own provider key. */
 const byok = {
   byok_provider_required: entry(
     400,

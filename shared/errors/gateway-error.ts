@@ -1,12 +1,12 @@
 // The one error class. It has three texts that are never mixed: the code (clients branch on it), the message (people
-// read it, with the provider's words for a rejected request) and the cause (only the log has it).
+// read it; for a rejected request it includes the provider's words) and the cause (only the log has it).
 import type { StageResource } from '../foundation/constants/index.ts';
 import { type ErrorCode, type ErrorEntry, type ErrorStatus, errorCatalogue } from './error-table.ts';
 
 /** A provider's words about the client's own request. */
 interface ProviderWords {
   readonly text: string;
-  /** Set where the client repairs its request by the exact words: they are then the whole message. */
+  /** Set where the client repairs its request by the exact words: then they are the whole message. */
   readonly isWholeMessage: boolean;
   /** Advice for the operator. */
   readonly advice?: string | undefined;
@@ -31,7 +31,7 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** Codes after which a retry usually, but not always, may succeed. */
 type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
-/** Extras are typed per code: only these codes carry something of their own. */
+/** Extras, typed per code: only these codes have some of their own. */
 type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
   ? { reason?: RejectionReason | undefined } & CommonExtras
   : Code extends 'not_found'
@@ -46,7 +46,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
             ? { retryAfterSeconds?: number | undefined; exhausted?: StageResource; isPaused?: true; isFinal?: boolean }
             : Record<never, never>;
 
-/** Of a provider that rejected the request. */
+/** Words of a provider that rejected the request. */
 interface CommonExtras {
   readonly providerWords?: ProviderWords | undefined;
   readonly providerCode?: string | undefined;
@@ -58,7 +58,7 @@ type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
    * of the gateway.
    */
   message?: string;
-  /** Path of the request's field at fault; the default is that of the code, if it has one. */
+  /** Path of the request's field at fault; default: the path of the code, if it has one. */
   param?: string | undefined;
   cause?: unknown;
 };
@@ -74,7 +74,7 @@ type AllExtras = CommonExtras & {
 };
 
 export class GatewayError extends Error {
-  /** By name, because a bundle's on-demand code has a class of its own. */
+  /** Compares by name, because a bundle that is loaded on demand has a class of its own. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return error instanceof Error && error.name === 'GatewayError';
   }
@@ -86,14 +86,14 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly reason: RejectionReason | undefined;
   readonly attempts: number | undefined;
-  /** A retry cannot succeed, whatever the code says in general. */
+  /** True where a retry cannot succeed, whatever the code says in general. */
   readonly isFinal: boolean;
   readonly retryAfterSeconds: number | undefined;
   /** Set where a larger stage would have served the request. */
   readonly exhausted: StageResource | undefined;
-  /** Refused because operators want it so. */
+  /** True where operators have paused the gateway. */
   readonly isPaused: boolean;
-  /** The catalogue has the model, but the caller's list of models does not. Never told to the caller. */
+  /** True where the catalogue has the model, but the caller's list of models does not. The caller never sees this. */
   readonly isUnlisted: boolean;
   /** Anthropic's name for the fault, on which its SDK branches. */
   readonly providerCode: string | undefined;
@@ -134,16 +134,16 @@ function withProviderWords(message: string, words: ProviderWords | undefined): s
   return advice === undefined ? wholeText : `${wholeText} ${advice}`;
 }
 
-/** `throw fail('price_cap_exceeded')`. */
+/** Makes an error: `throw fail('price_cap_exceeded')`. */
 export const fail = <Code extends ErrorCode>(
   code: Code,
   ...[options]: Record<never, never> extends ExtrasOf<Code> ? [FailOptions<Code>?] : [FailOptions<Code>]
 ): GatewayError => new GatewayError(code, options as FailOptions<ErrorCode> | undefined);
 
 interface Rejection {
-  /** The reason on which all providers agreed. */
+  /** The reason on which all providers agreed, if any. */
   readonly reason: RejectionReason | undefined;
-  /** The request's field about which all of them complained. */
+  /** The request's field about which all of them complained, if any. */
   readonly agreedParam: string | undefined;
   /** The field named by the provider whose words are quoted. */
   readonly namedParam?: string | undefined;
@@ -151,11 +151,11 @@ interface Rejection {
   readonly providerCode?: string | undefined;
   /** The field that contains the prompt. */
   readonly promptMember: string;
-  /** Tokens, of the model that was called. */
+  /** Context length of the called model, in tokens. */
   readonly contextLength: number;
 }
 
-/** The invalid_request of a request that every provider rejected. */
+/** Returns the invalid_request for a request that every provider rejected. */
 export function failRejected({
   reason,
   agreedParam,
@@ -167,7 +167,7 @@ export function failRejected({
   const param = agreedParam ?? namedParam;
   const quotation = { reason, providerWords: words, providerCode };
   if (reason === 'context_length_exceeded') {
-    // Coding agents look for these very words, and then shorten the conversation.
+    // Coding agents search for these exact words, and then shorten the conversation.
     const message = `This model's maximum context length is ${request.contextLength} tokens (${reason}).`;
     return fail('invalid_request', { ...quotation, message, param: param ?? request.promptMember });
   }

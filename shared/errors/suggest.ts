@@ -1,14 +1,14 @@
-// The nearest existing name to one that does not exist, which a mistyped id most likely means.
+// Finds the existing name that is nearest to an unknown one, which a mistyped id most likely means.
 import { distance } from 'fastest-levenshtein';
 
-/** Limit to the quoted text of a client, which may be megabytes long. */
+/** Bound of the quoted text of a client, which may be megabytes long. */
 const quotedCharactersMax = 64;
 /** Share of a name's length: a name further away is another name, not a typing error. */
 const distanceMaxShare = 0.4;
-/** Letters that may differ even in a short name, as long as one of them is left. */
+/** Letters that may differ even in a short name, as long as one of its letters is right. */
 const distanceMin = 2;
 
-/** A client's text as a message repeats it. */
+/** Quotes a client's text for a message. */
 export const quote = (text: string): string => `"${text.slice(0, quotedCharactersMax)}"`;
 
 /** Returns undefined when no name is near. */

@@ -1,10 +1,10 @@
-// The words of Google's and of AWS's errors for every status of the table of codes, so for every code.
+// The words of Google's and AWS's errors for every status of the table of codes, and so for every code.
 import type { ErrorStatus } from './error-table.ts';
 
 interface VendorWords {
-  /** `error.status` of Google's form: a name of google.rpc.Code. */
+  /** `error.status` in Google's format: a name of google.rpc.Code. */
   readonly google: string;
-  /** The exception of AWS's form: of Bedrock's runtime, where it has one for the case. */
+  /** The exception in AWS's format: Bedrock's runtime's own, where it has one for the case. */
   readonly aws: string;
 }
 

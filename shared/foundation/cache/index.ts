@@ -1,17 +1,18 @@
-// A cache in front of a read. Callers at the same time share one read, and an old value is never served, not even while
-// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
+// A cache in front of a read. Callers at the same time share one read, and an expired value is never served, not even
+// while reads fail: for data of which an old value is better than none (the catalogue) this is the wrong cache.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../time/index.ts';
 
 interface ReadCacheOptions<Value> {
   readonly sizeMax: number;
-  /** Size above 0; 1 if absent. */
+  /** Returns the size of a value, above 0; 1 if absent. */
   readonly sizeOf?: (value: Value) => number;
-  /** Age that a value may have, counted from the start of its read: the answer may be old when it arrives. */
+  /** Age up to which a value is served, counted from the start of its read: the answer may be old when it arrives. */
   readonly freshMs?: number;
   /**
-   * Whether a value is worth caching: one that refuses calls, and may change at any moment, is not. All are if absent.
+   * Decides whether a value is cached: one that refuses calls, and may change at any moment, should not be. All values
+   * are if absent.
    */
   readonly keeps?: (value: Value & {}) => boolean;
   readonly clock: Clock;
@@ -19,8 +20,8 @@ interface ReadCacheOptions<Value> {
 
 interface ReadCache<Value> {
   /**
-   * Returns the cached value, or that of `read`. A failure, `undefined` and a value not worth keeping are not cached
-   * and displace nothing.
+   * Returns the cached value, or the result of `read`. A failure, `undefined` and a value that `keeps` excludes are not
+   * cached and displace nothing.
    */
   get(key: string, read: () => Promise<Value>): Promise<Value>;
 }
@@ -34,14 +35,14 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
   const { sizeMax, sizeOf = () => 1, freshMs = Number.POSITIVE_INFINITY, keeps = () => true, clock } = options;
   const age = freshMs === Number.POSITIVE_INFINITY ? undefined : { freshMs, clock };
   const values = createCache<Value & {}>({ sizeMax, age });
-  /** Bounded by the callers that wait for them. */
+  /** Reads under way, bounded by the callers that wait for them. */
   const openReads = new Map<string, OpenRead<Value>>();
 
   function start(key: string, read: () => Promise<Value>): Promise<Value> {
     const open = { startedAtMs: clock.nowMs(), value: read() };
     openReads.set(key, open);
     const settle = (value?: Value): void => {
-      // A later read of this key has taken its place.
+      // A later read of this key has replaced this one.
       if (openReads.get(key) !== open) return;
       openReads.delete(key);
       if (value !== undefined && value !== null && keeps(value))
@@ -69,7 +70,7 @@ export type Cache<Value extends {}> = LRUCache<string, Value>;
 interface CacheOptions<Value> {
   /** Upper bound of the sum of all sizes. Each value counts 1 unless `set` is given its size. */
   readonly sizeMax: number;
-  /** Age from which an entry is not served. `freshMs` is more than 1. If absent, entries have no age. */
+  /** Age from which an entry is not served; `freshMs` is more than 1. If absent, entries do not expire. */
   readonly age?: { readonly freshMs: number; readonly clock: Clock } | undefined;
   /** Called with each value that leaves the cache, for whatever reason. */
   readonly onDrop?: (value: Value) => void;
@@ -86,12 +87,13 @@ export const createCache = <Value extends {}>({ sizeMax, age, onDrop }: CacheOpt
 const ttlOptions = ({ freshMs, clock }: NonNullable<CacheOptions<unknown>['age']>) => ({
   // The library still serves an entry that is exactly `ttl` old.
   ttl: freshMs - 1,
-  // Every look at the age asks our clock; the library's default keeps the time for a millisecond by a timer.
+  // Every check of an age asks the injected clock; the library's default caches the time for a millisecond with a
+  // timer.
   ttlResolution: 0,
   perf: { now: () => clock.nowMs() },
 });
 
-/** A value that is made on first use, and kept. */
+/** Returns a function that makes the value on its first call and returns the same value afterwards. */
 export function once<Value>(make: () => Value): () => Value {
   let memo: { readonly value: Value } | undefined;
   return () => {

@@ -1,18 +1,18 @@
 // Time limits of a call and of everything that must outlast it, all derived from the stream budget of a stage.
 
 /**
- * Range of a stage's `streamBudgetSeconds`. Lambda ends every function after 900 s, and the limits after the budget
- * need some of them.
+ * Range of a stage's `streamBudgetSeconds`. Lambda ends every function after 900 s, and the limits behind the budget
+ * need part of it.
  */
 export const streamBudget = { defaultSeconds: 55, minSeconds: 55, maxSeconds: 840 } as const;
 
-/** The budget of a plain call, queueing and fallback included, and of a stream until its first output. */
+/** Budget of a plain call, queueing and fallback included, and of a stream until its first output. */
 export const requestBudgetMs = 55_000;
 
 /**
  * Budget of images, speech and transcriptions, which send nothing until they are complete: image models take a minute
- * and more. A process that lives gives them at least so long, and a distribution, which bears two minutes of silence, at
- * most; else they have that of a stream.
+ * and more. A process that outlives its calls gives them at least this time. A distribution, which allows two minutes
+ * of silence, gives them at most this time. Otherwise they have the budget of a stream.
  */
 export const slowAnswerSeconds = 110;
 
@@ -21,34 +21,40 @@ export const slowAnswerSeconds = 110;
  * complete; a stream is kept alive by comments.
  */
 export const originReadTimeoutSeconds = 60;
-/** A stream that is silent for this long gets a comment: two fit into the 30 s after which common proxies give up. */
+/** Silence after which a stream gets a comment: two comments fit into the 30 s after which common proxies give up. */
 export const keepAliveCommentMs = 15_000;
 
 /**
  * The limits of one process, in the order in which they end: budget < delivery < function < reservation, completion.
  */
 export interface CallTimes {
-  /** End of a stream whose first output came within `requestBudgetMs`. */
+  /** Budget of a stream whose first output came within `requestBudgetMs`. */
   readonly streamBudgetMs: number;
-  /** Of an interface whose answers take long: its budget, and that of its streams. */
+  /** Budgets of an interface whose answers take long, for plain calls and for streams. */
   readonly slow: { readonly requestBudgetMs: number; readonly streamBudgetMs: number; readonly holdLifeMs: number };
-  /** From the arrival of a request to the last byte of its answer, however slowly it is read; `least`: from its first. */
+  /**
+   * Time from the arrival of a request to the last byte of its answer, however slowly it is read; `least`: for its
+   * first byte.
+   */
   readonly deliveryMs: { readonly text: number; readonly stream: number; readonly least: number };
-  /** Lambda's own limit: settlement still fits in after a reader that never reads. */
+  /** Lambda's own limit: settlement fits in even after a reader that never reads. */
   readonly functionTimeoutSeconds: number;
   /**
    * Lifetime of a reservation and of an Idempotency-Key: longer than the limit of their process, so that the owner is
-   * dead when they end.
+   * dead when they expire.
    */
   readonly holdLifeMs: number;
   /** The distribution's limit for a whole answer: longer than Lambda's, so that the function ends a call first. */
   readonly completionTimeoutSeconds: number;
 }
 
-/** From the budget to each limit behind it, in seconds. */
+/** Seconds from the budget to each limit behind it. */
 const after = { delivery: 5, functionTimeout: 10, hold: 15, completionTimeout: 20 } as const;
 
-/** Throws a RangeError for a budget outside the allowed range. `slowSeconds`: of images, speech and transcriptions. */
+/**
+ * Throws a RangeError for a budget outside the allowed range. `slowSeconds`: the budget of images, speech and
+ * transcriptions.
+ */
 export function callTimes(
   streamBudgetSeconds: number = streamBudget.defaultSeconds,
   slowSeconds: number = streamBudgetSeconds,
@@ -79,23 +85,26 @@ export function callTimes(
 export const isStreamBudget = (seconds: number): boolean =>
   Number.isInteger(seconds) && seconds >= streamBudget.minSeconds && seconds <= streamBudget.maxSeconds;
 
-/** Lifetime under the default budget. */
+/** Lifetime of a reservation under the default budget. */
 export const { holdLifeMs } = callTimes();
 
-/** Where the server of a container listens, not as root. */
+/** Port of a container's server, above 1024 because it does not run as root. */
 export const containerPort = 8_080;
 
-/** Where the counts of a process are read: on a port of its own, which the network protects in place of a key. */
+/** Endpoint of a process's metrics: on a port of its own, which the network protects in place of a key. */
 export const metricsEndpoint = { path: '/metrics', port: 9_464 } as const;
 
-/** How long a container keeps an idle connection: longer than its load balancer, which waits for the longest answer. */
+/**
+ * Time for which a container keeps an idle connection open: longer than its load balancer, which waits for the longest
+ * answer.
+ */
 export const containerKeepAliveMs = 900_000;
 
-/** ECS kills a container this long after SIGTERM: its maximum. */
+/** Time after SIGTERM at which ECS kills a container: the maximum that it allows. */
 export const containerStopSeconds = 120;
 
 /**
- * Steps of a container's stop: running calls end, are then cut off and answered, and then settled. The rest of the time
- * sends spans and log lines.
+ * Steps of a container's stop: running calls end, are then cut off and answered, and then settled. The remaining time
+ * is for sending spans and log lines.
  */
 export const containerStop = { endMaxMs: 100_000, answerMaxMs: 5_000, settleMaxMs: 10_000 } as const;

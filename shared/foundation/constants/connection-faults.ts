@@ -1,9 +1,9 @@
-// Why a server was not reached, in one word each, and the words of it for people. Of a fault that is not here the word is the
-// code of the runtime.
+// The reasons why a server was not reached: one word for each, and a text for people. For a fault that is not listed
+// the word is the error code of the runtime.
 
 interface ConnectionFault {
   readonly meaning: string;
-  /** Where there is one thing to do about it. */
+  /** Advice, where there is one thing to do about the fault. */
   readonly advice?: string;
 }
 
@@ -37,7 +37,7 @@ export type ConnectionFaultWord = keyof typeof faults;
 
 const isKnown = (word: string): word is ConnectionFaultWord => Object.hasOwn(faults, word);
 
-/** `tls_expired: its certificate has expired`, with what to do about it where that is one thing. */
+/** Returns `tls_expired: its certificate has expired`, followed by the advice if there is some. */
 export function connectionFaultText(word: string): string {
   if (!isKnown(word)) return word;
   const { meaning, advice }: ConnectionFault = faults[word];

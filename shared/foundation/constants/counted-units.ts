@@ -1,9 +1,9 @@
-// Units that a call is counted by beside its tokens: the names of records, and their words for people.
+// Units that a call is counted by besides its tokens, with the field names of records and the words for people.
 export const countedUnits = ['images', 'characters', 'seconds', 'search_units'] as const;
 
 export type CountedUnits = { readonly [One in (typeof countedUnits)[number]]?: number };
 
-/** `1 image`, `2.5 seconds`. */
+/** Writes `1 image`, `2.5 seconds`. */
 export const unitsText = (units: CountedUnits): string =>
   countedUnits
     .flatMap((name) => {

@@ -1,4 +1,4 @@
-/** Every header the gateway reads or writes, in lower case. */
+/** Every header that the gateway reads or writes, in lower case. */
 export const headerNames = {
   authorization: 'authorization',
   apiKey: 'x-api-key',
@@ -34,5 +34,5 @@ export const headerNames = {
   googleApiKey: 'x-goog-api-key',
 } as const;
 
-/** In the place of an origin secret: accepts requests that came around the edge too. */
+/** Value in the place of an origin secret that also accepts requests which bypass the edge. */
 export const directOrigin = 'direct';

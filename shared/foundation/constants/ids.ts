@@ -1,9 +1,9 @@
-/** Begins the names of headers, keys, tables and functions that are the gateway's own. */
+/** Prefix of the names of headers, keys, tables and functions that belong to the gateway. */
 export const brand = 'gw';
-/** Always available, never in the catalogue. */
+/** Model id that is always available and never in the catalogue. */
 export const autoModelId = 'auto';
-/** Model ids under this prefix are function aliases or nothing: no catalogue model may take one. */
+/** Prefix of function aliases: no catalogue model may have an id that begins with it. */
 export const reservedModelPrefix = 'gw/';
 export const functionAliasPrefix = 'gw/function/';
-/** Function and revision ids. */
+/** Pattern of function and revision ids. */
 export const idPattern = /^[A-Za-z0-9_-]{1,64}$/;

@@ -10,11 +10,11 @@ interface Serving {
 const imageModels = { bedrock: 'converse', google: 'generate-content', vertex: 'generate-content' } as const;
 
 /**
- * Client interfaces, by their stored names, each with the provider interfaces that can serve it: its own is relayed
- * unchanged, the others are translated, ordered by how much they carry. `wider`: one of them that carries more than its
- * own. `isAlwaysTranslated`: also where an operator has switched translation off. `ofKinds`: kinds of providers that have
- * it in a form of their own, each with the interface whose package writes that form.
- * `countsOnly`: no model runs, so that nothing is reserved.
+ * Client interfaces by their stored names, each with the provider interfaces that can serve it: calls of its `native`
+ * one are relayed unchanged, the others are translated, ordered by how much they can express. `wider`: a translated one
+ * that can express more than the native one. `isAlwaysTranslated`: calls are translated even where an operator has
+ * switched translation off. `ofKinds`: kinds of providers with a format of their own, each with the interface whose
+ * package writes that format. `countsOnly`: no model runs, so nothing is reserved.
  */
 export const servingApis = {
   'chat-completions': {
@@ -76,7 +76,9 @@ export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 
 type ApiOfKinds<One> = One extends { readonly ofKinds: Readonly<Record<string, infer Api>> } ? Api : never;
-/** Interfaces of providers that a call of another interface is translated to, and forms that a kind of provider has. */
+/**
+ * Interfaces of providers to which calls of another interface are translated, and formats of single kinds of providers.
+ */
 export type HubApi =
   | (typeof servingApis)[InterfaceId]['throughHub'][number]
   | ApiOfKinds<(typeof servingApis)[InterfaceId]>;
@@ -86,25 +88,26 @@ export const providerApis: readonly ProviderApi[] = [
   ...new Set(Object.values(servingApis).flatMap(({ native, throughHub }): ProviderApi[] => [native, ...throughHub])),
 ];
 
-/** Whether no model runs, so that nothing is reserved. */
+/** True where no model runs, so that nothing is reserved. */
 export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingApis[id];
 
 type ListedInterfaceId = (typeof servingApis)[InterfaceId]['native'];
-/** Name in the list of models: that of the interface of its providers. */
+/** Returns the name in the list of models, which is that of the native provider interface. */
 export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].native;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** Listed interfaces whose models write no conversation: no call of theirs is translated from one format to another. */
+/** Listed interfaces that are no conversation: their calls are never translated from one format to another. */
 export const taskInterfaceIds: readonly ListedInterfaceId[] = listedInterfaceIds.filter(
   (id) => servingApis[id].throughHub.length === 0,
 );
 
-/** Type of streams of AWS's frames, in texts of which each character is a byte. */
+/** Media type of a stream of AWS's frames, which the gateway handles as texts with one character per byte. */
 export const frameStreamType = 'application/vnd.amazon.eventstream';
 
 /**
- * Features that make a call dearer than the prices of its provider entry: dearer tiers, tools that the provider runs
- * itself, further models, longer windows. An operator who lists one in an entry is responsible for the prices.
+ * Features that make a call more expensive than the prices of its provider entry: more expensive tiers, tools that the
+ * provider runs itself, further models, longer windows. An operator who lists one in an entry is responsible for the
+ * prices.
  */
 export const extraNames = [
   'service_tier',
@@ -121,9 +124,9 @@ export const extraNames = [
   'advisor',
   'fallbacks',
   'long_context',
-  /** Formats of images that several images, or another model, make. */
+  /** Output formats of images that cause several images, or another model. */
   'image_formats',
-  /** A prompt that the provider keeps: tools and all that it brings are known there only. */
+  /** A prompt that the provider stores: its tools and other contents are known only there. */
   'prompt',
   /** A guardrail of the provider's account. */
   'guardrails',

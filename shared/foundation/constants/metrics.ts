@@ -1,5 +1,5 @@
-// CloudWatch metrics of requests, written by shared/protocol/router and read by dashboard and alarms, and of failed
-// provider calls.
+// CloudWatch metrics of requests and of failed provider calls. shared/protocol/router writes the former; dashboard and
+// alarms read them.
 
 /**
  * Metrics of a request's log line and the dimensions that sum them up. CloudWatch bills each combination of metric and
@@ -25,8 +25,8 @@ export const requestMetricSeries = [
 ] as const;
 
 /**
- * Resources of which a stage can have too little. A refusal names one in its log line; all of them count in one metric,
- * whose alarm says which to raise.
+ * Resources that may be too small for a stage. A refusal names one in its log line; all of them count in one metric,
+ * whose alarm says which one to raise.
  */
 export const stageResources = [
   'service_concurrency',
@@ -38,19 +38,20 @@ export const stageResources = [
 export type StageResource = (typeof stageResources)[number];
 
 /**
- * Controls that failed while their call went on, so that no client notices: a guardrail that passes on failure, bodies and results that were not
- * kept, alerts that were not sent. A log line names one in `failed_control`; all of them count in one metric, with an alarm.
+ * Controls that failed while their call went on, so that no client notices: a guardrail that passes on failure, bodies
+ * and results that were not stored, alerts that were not sent. A log line names one in `failed_control`; all of them
+ * count in one metric, with an alarm.
  */
 const failingControls = ['guardrail', 'content', 'result', 'alert'] as const;
 export type FailingControl = (typeof failingControls)[number];
 
 /**
- * Metrics of an attempt's log line: a request's line names only the provider that answered, not those that failed
- * before.
+ * Metrics of an attempt's log line: a request's line names only the provider that answered, not the providers that
+ * failed before.
  */
 export const attemptMetricSeries = [{ dimensions: ['stage', 'provider'], metrics: ['FailedAttempts'] }] as const;
 
-/** Metrics of a process that serves many calls at once. The average is that of one process, however many there are. */
+/** Metrics of a process that serves many calls at once. The average is for one process, however many processes run. */
 export const processMetricSeries = [{ dimensions: ['stage'], metrics: ['CallsInFlight'] }] as const;
 
 export type ProcessMetricName = (typeof processMetricSeries)[0]['metrics'][number];
@@ -59,11 +60,11 @@ export type AttemptMetricName = (typeof attemptMetricSeries)[0]['metrics'][numbe
 
 export type RequestMetricName = (typeof requestMetricSeries)[0]['metrics'][number];
 
-// Events of log lines that metric filters of a deployed stage count.
+// Events in log lines that metric filters of a deployed stage count.
 
 /** A request carried an origin secret that is not accepted. */
 export const originRefused = 'origin_refused';
-/** An answer of bytes was cut off, because its provider broke: its client must not take it for whole. */
+/** An answer of bytes was cut off, because its provider broke off: its client must not take it for complete. */
 export const answerBroken = 'answer_broken';
 /** The code of a function failed while it was loaded. */
 export const loadFailed = 'load_failed';

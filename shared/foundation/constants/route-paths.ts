@@ -1,4 +1,4 @@
-/** The two base URLs of the interface: the same gateway, the second in OpenAI's error form. */
+/** The two base paths of the interface: the same gateway, the second with errors in OpenAI's format. */
 export const basePaths = ['/v1', '/openai/v1'] as const;
 /** Base paths of the interfaces of other vendors, which name the model in the path. */
 export const vendorBasePaths = ['/v1beta', '/bedrock'] as const;
@@ -6,8 +6,8 @@ export type VendorBasePath = (typeof vendorBasePaths)[number];
 export type BasePath = (typeof basePaths)[number] | VendorBasePath;
 
 /**
- * Paths below a base path, or below the first one alone. `*` matches one segment, `**` one and all that follow, slashes
- * included, up to what stands behind it.
+ * Paths below a base path, or below `/v1` alone. `*` matches one segment; `**` matches one or more segments, slashes
+ * included, up to the literal text behind it.
  */
 export const routePaths = {
   chatCompletions: '/chat/completions',
@@ -52,7 +52,10 @@ export const bedrockPaths = {
   inferenceProfiles: '/inference-profiles',
 } as const;
 
-/** Base paths assumed for requests without one, and for all below these paths, most likely from a client whose base URL ends too early. */
+/**
+ * Base paths assumed for requests without one, and for all paths below, most likely from a client whose base URL ends
+ * too early.
+ */
 export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.chatCompletions]: '/openai/v1',
   [routePaths.responses]: '/openai/v1',
@@ -67,10 +70,13 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.messages]: '/v1',
 };
 
-/** Paths of calls that people copy together with the base URL of a provider. Base URLs of some providers end in `/models`. */
+/**
+ * Paths of calls that people copy together with the base URL of a provider. The base URLs of some providers end in
+ * `/models`.
+ */
 export const calledPaths: readonly string[] = Object.keys(barePaths).filter((path) => path !== routePaths.models);
 
-/** Paths of OpenAI's and Anthropic's interfaces that there are not here, with all below them. */
+/** Paths of OpenAI's and Anthropic's interfaces that the gateway does not offer, with all paths below. */
 export const notOffered: readonly string[] = [
   '/images',
   '/audio',
@@ -96,11 +102,11 @@ export const notOffered: readonly string[] = [
   '/organization',
 ];
 
-/** Paths of their own. */
+/** Paths outside the base paths. */
 export const rootPaths = {
   landing: '/',
   health: '/health',
-  /** Coding agents ask there whether anything answers. */
+  /** Coding agents request this path to check whether anything answers. */
   hello: '/api/hello',
   openapi: '/openapi.json',
   console: '/console',

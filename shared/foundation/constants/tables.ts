@@ -1,10 +1,10 @@
-// The tables, once: the CDK app, the local run and the stores all read this list.
+// The list of tables: the CDK app, the local run and the stores all read it.
 
 export interface TableDefinition {
   readonly partitionKey: string;
   /**
-   * Sort key of a table with many items in one partition. Such a table is written with `put` and read with `query` or
-   * one item at a time.
+   * Sort key of a table with many items per partition. Such a table is written with `put` and read with `query` or one
+   * item at a time.
    */
   readonly sortKey?: string;
   /** Attribute with epoch seconds. DynamoDB deletes late, so every reader compares it too. */
@@ -17,19 +17,25 @@ export const tableDefinitions = {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** API keys by public id: the hash of the secret, status and limits. */
+  /** API keys by public id: the hash of the secret, status and limits of each. */
   keys: {
     partitionKey: 'pk',
   },
-  /** Operator keys by public id: the hash of the secret, name and status; apart, so that no function may make one. */
+  /**
+   * Operator keys by public id: the hash of the secret, name and status of each. They have a table of their own, so
+   * that no function may make one.
+   */
   operators: {
     partitionKey: 'pk',
   },
-  /** Stored BYOK connections with encrypted keys, one item per workspace; apart, so that few may read it. */
+  /**
+   * Stored BYOK connections with encrypted keys, one item per workspace. They have a table of their own, so that few
+   * roles may read it.
+   */
   connections: {
     partitionKey: 'pk',
   },
-  /** Stored functions by workspace and id, and in items of their own the contents of their revisions. */
+  /** Stored functions by workspace and id, and in further items the contents of their revisions. */
   functions: {
     partitionKey: 'pk',
   },
@@ -47,17 +53,23 @@ export const tableDefinitions = {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** Idempotency keys by hash: the owner of the running call, then its answer; kept 24 hours. */
+  /** Idempotency keys by hash: the owner of the running call, then its answer. They expire after 24 hours. */
   idempotency: {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** Span ids by hash, used once per workspace, and the provider that keeps a response; kept 30 days; the secret of the store. */
+  /**
+   * Span ids by hash, used once per workspace, and the provider that stores a response; both expire after 30 days. Also
+   * the secret of the store.
+   */
   spans: {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** One record per call of a known key, refused ones included: who, what, how long, how much; kept 90 days. */
+  /**
+   * One record per call of a known key, refused calls included: who, what, how long, how much. Records expire after 90
+   * days.
+   */
   records: {
     partitionKey: 'pk',
     sortKey: 'sk',
@@ -76,13 +88,13 @@ export const tableNames = Object.keys(tableDefinitions) as TableName[];
 /** Key in `spans` of the secret that all processes on a store share, and the purpose for which KMS wraps it. */
 export const storeKeyItem = { key: 'STOREKEY', purpose: 'store-key' } as const;
 
-/** Without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
+/** Tables without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
 export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
 /** Maps a table to its name in an account. */
 export type NameTable = (table: TableName) => string;
 
-/** `gw-<stage>-<table>`, with the suffix of the restored tables for those that can be restored. */
+/** Returns `gw-<stage>-<table>`, with the suffix of the restored tables for tables that can be restored. */
 export const tableNaming =
   (stage: string, suffix = ''): NameTable =>
   (table) =>
@@ -90,5 +102,8 @@ export const tableNaming =
 
 export const physicalTableName = (stage: string, table: TableName): string => tableNaming(stage)(table);
 
-/** Item in `config` that every process reads within seconds. Operators stop calls with it. */
+/**
+ * Key of the item in `config` that every process reads within seconds, and its attribute with which operators stop
+ * calls.
+ */
 export const cataloguePointerItem = { key: 'CATALOGUE', refusesCalls: 'refuses_calls' } as const;

@@ -11,7 +11,7 @@ import {
 
 export interface Encoding {
   open(start: Buffer): Transform;
-  /** Whether bytes that begin so can be packed in it: some servers name an encoding and send plain text. */
+  /** True where bytes that begin so can be in this encoding: some servers name an encoding and send plain text. */
   canBegin?(start: Buffer): boolean;
 }
 
@@ -19,7 +19,7 @@ const beginsWith =
   (...magic: readonly number[]) =>
   (start: Buffer) =>
     magic.every((byte, at) => start[at] === byte);
-/** Whether it is the one of the two `deflate` forms that has a header. */
+/** True for the `deflate` variant with a zlib header. */
 const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 
 /** Window of a decoder: RFC 8878 recommends that every decoder supports 8 MB. */
@@ -31,7 +31,7 @@ const encodings: Readonly<Record<string, Encoding>> = {
   br: { open: () => createBrotliDecompress() },
   zstd: { open: () => createZstdDecompress(zstdOptions), canBegin: beginsWith(0x28, 0xb5, 0x2f, 0xfd) },
 };
-/** The name that HTTP/1.0 had. */
+/** Names of HTTP/1.0. */
 const formerNames: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' };
 
 export const encodingNames: readonly string[] = Object.keys(encodings);

@@ -3,10 +3,10 @@
 import { pipeline } from 'node:stream';
 import { type Encoding, encodingNamed } from './encodings.ts';
 
-/** The plain bytes of an answer cannot be had. */
+/** Thrown when the body of an answer cannot be decompressed. */
 export class AnswerNotDecoded extends Error {
   override readonly name = 'AnswerNotDecoded';
-  /** For the log. */
+  /** Code for the log. */
   readonly code: 'unknown_encoding' | 'broken_encoding';
   constructor(code: AnswerNotDecoded['code'], cause?: unknown) {
     super(code === 'unknown_encoding' ? 'an encoding that is not known' : 'the answer cannot be unpacked', { cause });
@@ -14,7 +14,10 @@ export class AnswerNotDecoded extends Error {
   }
 }
 
-/** `named`: the `content-encoding` of the answer. Without `return`: leaving the loop early closes nothing. */
+/**
+ * Yields the decompressed bytes. `named`: the `content-encoding` of the answer. There is no `return`: leaving the loop
+ * early closes nothing.
+ */
 export function plainBytes(bytes: AsyncIterator<Buffer>, named: string | undefined): AsyncIterator<Buffer> {
   const name = named?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
@@ -43,7 +46,7 @@ async function* unpack(
   const source = packed(start);
   if (encoding.canBegin?.(start) === false) return yield* source;
   try {
-    // An error reaches the reader; nothing is left for the callback.
+    // The reader gets the error; the callback has nothing to do.
     yield* pipeline(source, encoding.open(start), () => {}) as AsyncIterable<Buffer>;
   } catch (error) {
     throw broken.cause ?? new AnswerNotDecoded('broken_encoding', error);
@@ -53,7 +56,7 @@ async function* unpack(
 /** Leading bytes by which encodings are distinguished from plain text and from one another. */
 const startBytes = 4;
 
-/** At least so many bytes, or all there are. */
+/** Reads at least `startBytes` bytes, or all if there are fewer. */
 async function readStart(bytes: AsyncIterator<Buffer>): Promise<Buffer> {
   let start: Buffer = Buffer.alloc(0);
   while (start.length < startBytes) {

@@ -1,14 +1,14 @@
-// AWS resources of a function beside its tables: names of a bucket, a key and a secret. A local run, and a bundle where
-// none is set, has none. Endpoints and credentials are the SDK's business.
+// AWS resources of a function besides its tables: names of a bucket, a key and a secret. A local run, and a bundle
+// without these variables, has none. Endpoints and credentials are read by the SDK.
 import { environmentNames } from '../constants/index.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Each name is set or not by itself. */
+/** Names of AWS resources; each may be absent. */
 export interface AwsEnvironment {
   readonly region: string;
   readonly spillBucket: string | undefined;
-  /** Servers in place of AWS's own rarely have a host name for each bucket. */
+  /** True for servers in place of AWS's own, which rarely have a host name for each bucket. */
   readonly isBucketInPath: boolean;
   readonly byokKeyId: string | undefined;
   readonly providerSecret: string | undefined;
@@ -16,10 +16,13 @@ export interface AwsEnvironment {
 
 const regionName = 'AWS_REGION';
 const regionShape = /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/;
-/** A bucket of ours is part of a host name, so it has no dots: a certificate covers one label. */
+/**
+ * Pattern of the gateway's bucket names: the name is part of a host name, so it has no dots, because a certificate
+ * covers one label.
+ */
 const bucketShape = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
-/** Undefined where nothing is named. Throws with the name of the variable that is missing or malformed. */
+/** Returns undefined where no resource is named. Throws with the name of the variable that is missing or malformed. */
 export function readAwsEnvironment(variables: Variables): AwsEnvironment | undefined {
   const named = (name: string) => (variables[name] === '' ? undefined : variables[name]);
   const spillBucket = named(environmentNames.spillBucket);
@@ -33,14 +36,14 @@ export function readAwsEnvironment(variables: Variables): AwsEnvironment | undef
   return { region: readRegion(variables), spillBucket, isBucketInPath, byokKeyId, providerSecret };
 }
 
-/** Throws where the process is in no region. */
+/** Returns the region. Throws where the process has none. */
 export function readRegion(variables: Variables = process.env): string {
   const region = variables[regionName] ?? '';
   if (!regionShape.test(region)) throw new Error(`${regionName} must name a region`);
   return region;
 }
 
-/** Variables from which the SDK reads credentials: of a role, a profile, a container, a web identity. */
+/** Variables from which the SDK reads credentials: for a role, a profile, a container, a web identity. */
 const credentialNames = [
   ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
   ['AWS_PROFILE'],
@@ -49,6 +52,6 @@ const credentialNames = [
   ['AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_ROLE_ARN'],
 ] as const;
 
-/** Whether the process names credentials. Asks no service whether they are valid. */
+/** True where the process names credentials. No service is asked whether they are valid. */
 export const hasAwsCredentials = (variables: Variables = process.env): boolean =>
   credentialNames.some((names) => names.every((name) => Boolean(variables[name])));

@@ -1,13 +1,13 @@
-// Variables of a container, beside those that every process of a stage reads.
+// Variables of a container besides those that every process of a stage reads.
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
 interface ContainerEnvironment {
-  /** Whether it serves the console and the management interface. */
+  /** True where the container serves the console and the management interface. */
   readonly hasConsole: boolean;
-  /** The default port when undefined. */
+  /** Port; undefined means the default. */
   readonly port: number | undefined;
-  /** Undefined where its metrics are not served. */
+  /** Port of the metrics; undefined where they are not served. */
   readonly metricsPort: number | undefined;
 }
 

@@ -1,46 +1,49 @@
-// The only file that reads process.env in shared and functions. The bundles read names and hashes here, never a secret of their own; a provider's
-// credential is read by the name that the gateway file gives it.
+// The only file that reads process.env in shared and functions. It reads names and hashes, never a secret of the
+// gateway; a provider's credential is read from the variable that the gateway file names.
 import { environmentNames, isStreamBudget, streamBudget } from '../constants/index.ts';
 import { type AwsEnvironment, readAwsEnvironment, type Variables } from './aws-environment.ts';
 import { type ReadTelemetry, readTelemetryEnvironment, type TelemetryEnvironment } from './telemetry-environment.ts';
 
 export interface Environment {
   readonly stage: string;
-  /** Suffix of restored tables that replace those of the stage, if any. */
+  /** Suffix of restored tables that replace the stage's own, if any. */
   readonly tableSuffix?: string | undefined;
-  /** Name or ARN of the secret with the accepted origin secrets. Absent: none is asked for. */
+  /** Name or ARN of the secret with the accepted origin secrets. Absent: no origin secret is required. */
   readonly originSecret?: string | undefined;
   readonly logLevel: 'info' | 'error' | 'silent';
-  /** Version of the running code, where a deployment shifts calls from one to the next; if absent, none is logged. */
+  /**
+   * Version of the running code, where a deployment shifts calls from one version to the next. Absent: no version is
+   * logged.
+   */
   readonly version?: string | undefined;
-  /** Absent: the default. */
+  /** Seconds that a stream may take. Absent: the default. */
   readonly streamBudgetSeconds?: number | undefined;
-  /** Budget of images, speech and transcriptions. Absent: that of a stream. */
+  /** Budget of images, speech and transcriptions. Absent: the budget of a stream. */
   readonly slowAnswerSeconds?: number | undefined;
-  /** Calls that the stage can run at once. Absent: nothing bounds them. */
+  /** Number of calls that the stage can run at once. Absent: no bound. */
   readonly stageConcurrency?: number | undefined;
-  /** Limit of keys without one of their own; if absent, none. */
+  /** Requests per minute of keys that set no limit. Absent: no limit. */
   readonly keyRequestsPerMinute?: number | undefined;
-  /** Bound of the requests and answers that the process keeps; if absent, the default. */
+  /** Bound in bytes of the requests and answers in memory. Absent: the default. */
   readonly bytesInUseMax?: number | undefined;
-  /** Absent: no traces are sent. */
+  /** Destination of traces. Absent: no traces are sent. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** Telemetry variables without effect. */
   readonly telemetryNotes?: ReadTelemetry['notes'] | undefined;
-  /** A function of Lambda: it has one call at a time. */
+  /** True in a Lambda function, which runs one call at a time. */
   readonly isFunction?: boolean | undefined;
-  /** Beginning of the public ids of keys that are made here, if any. */
+  /** Prefix of the public ids of keys that are made here, if any. */
   readonly cell?: string | undefined;
-  /** Where clients call. Absent: where the console is. */
+  /** URL that clients call. Absent: the console's own. */
   readonly gatewayUrl?: string | undefined;
-  /** Absent: nothing is used of AWS but the tables. */
+  /** AWS resources besides the tables. Absent: none is used. */
   readonly aws?: AwsEnvironment | undefined;
 }
 
 const logLevels = ['info', 'error', 'silent'] as const;
-/** Two digits of base 62. */
+/** Pattern of a cell: two digits of base 62. */
 const cellShape = /^[0-9A-Za-z]{2}$/;
-/** A name, or the ARN of a secret. */
+/** Pattern of a secret's name or ARN. */
 const secretIdShape = /^[\w/+=.@:-]{1,512}$/;
 
 /** Throws with the name of the variable that is missing or malformed; its value is not repeated. */
@@ -77,7 +80,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
   };
 }
 
-/** Bounds of the calls of a deployed stage, and where they run. */
+/** Reads the bounds of the calls of a deployed stage. */
 export const readStageLimits = (variables: Variables = process.env) => ({
   stageConcurrency: readCount(variables, environmentNames.stageConcurrency),
   keyRequestsPerMinute: readCount(variables, environmentNames.keyRequestsPerMinute),
@@ -92,11 +95,11 @@ function readCount(variables: Variables, name: string, least = 1): number | unde
   throw new Error(`${name} must be a whole number of at least ${least}, or not be set`);
 }
 
-/** Least bound: a body of the largest size and its parsed form must fit. */
+/** Least value of the bound: a body of the largest size and its parsed form must fit. */
 const bytesInUseLeast = 32 * 1024 * 1024;
 
 /**
- * Bound of the requests and answers that a process keeps in memory. Returns undefined for the default; throws on a
+ * Returns the bound of the requests and answers that a process keeps in memory, undefined for the default. Throws on a
  * malformed value.
  */
 export const readBytesInUseMax = (variables: Variables = process.env): number | undefined =>
@@ -107,7 +110,7 @@ function readCell(text: string | undefined): string | undefined {
   throw new Error(`${environmentNames.cell} must be two letters or digits, or not be set`);
 }
 
-/** Validated, because it becomes part of a header. */
+/** Validates the URL, because it becomes part of a header. */
 function readGatewayUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -129,5 +132,5 @@ function readSecretId(variables: Variables, name: string): string | undefined {
   throw new Error(`${name} must be the name or the ARN of a secret, or not be set`);
 }
 
-/** A variable that the gateway file names. Read at each use, so that a local run sees a change. */
+/** Reads a variable that the gateway file names. It is read at each use, so that a local run sees a change. */
 export const readVariable = (name: string): string | undefined => process.env[name];

@@ -1,12 +1,12 @@
-// The outgoing proxy of a process, by the variables that most programs read. Names in lower case win, as everywhere
-// else.
+// The outgoing proxy of a process, from the variables that most programs read. Names in lower case take precedence, as
+// in those programs.
 import type { Variables } from './aws-environment.ts';
 
 export interface ProxyEnvironment {
   /** Proxies for calls to `https:` and to `http:`; undefined means a direct call. */
   readonly https: URL | undefined;
   readonly http: URL | undefined;
-  /** Hosts that are called directly, as they are written: separated by commas. */
+  /** Hosts that are called directly, as the variable lists them: separated by commas. */
   readonly except: string;
 }
 
@@ -16,7 +16,7 @@ export function readProxyEnvironment(variables: Variables = process.env): ProxyE
   const readProxy = (name: string) => {
     const text = named(name)?.trim();
     if (text === undefined) return undefined;
-    // Many write the host and the port alone.
+    // Many people write only the host and the port.
     const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
     if (url !== null && /^https?:$/.test(url.protocol)) return url;
     throw new Error(`${name} must be the http or https URL of a proxy, or not be set`);

@@ -1,4 +1,4 @@
-// The identity provider with which people sign in to the console. None of it is a secret: the page is a public client.
+// The identity provider at which people sign in to the console. No value is a secret: the page is a public client.
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
@@ -13,7 +13,7 @@ export interface SignInSettings {
 const groupsClaimDefault = 'groups';
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Encrypted, or on this machine. */
+/** True for a URL that is encrypted, or on this machine. */
 export function isTrustedUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname)));
@@ -38,7 +38,7 @@ export function readSignIn(
   return { issuer, clientId, groupsClaim };
 }
 
-/** Undefined when only operator keys open the console. */
+/** Settings of the sign-in; undefined when only operator keys open the console. */
 export const readSignInEnvironment = (variables: Variables = process.env): SignInSettings | undefined =>
   readSignIn(
     {

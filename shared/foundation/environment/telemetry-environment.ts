@@ -12,11 +12,11 @@ export interface TelemetryEnvironment {
   readonly headersSecret: string | undefined;
   /** Region of CloudWatch's endpoint: exports are then signed with the credentials of the process. */
   readonly cloudwatchRegion: string | undefined;
-  /** Who sends them. */
+  /** Attributes that describe the sender. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Sampled share of traces whose client does not decide. */
+  /** Share of the traces that is sampled where their client does not decide. */
   readonly sampleRatio: number;
-  /** Set where kept bodies of calls go with their spans. */
+  /** Set where stored bodies of calls are sent with their spans. */
   readonly capturesContent?: true;
 }
 
@@ -35,7 +35,7 @@ const cloudwatchHost = /^xray\.([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\x20-\x7e]*$/;
 /**
- * Headers of the connection and the framing, which the sender sets itself: a request with another value does not
+ * Headers of the connection and the framing, which the sender sets itself: a request with another value would not
  * arrive.
  */
 const senderHeader =
@@ -75,7 +75,7 @@ export function readTelemetryEnvironment(variables: Variables = process.env): Re
 
 type Named = (name: string) => string | undefined;
 
-/** The address of traces as it is, or the common one with their path behind it. */
+/** Returns the address for traces unchanged, or the common address with their path appended. */
 function readEndpoint(named: Named, notes: string[]): URL | undefined {
   const traces = named('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
   const common = named('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -111,7 +111,7 @@ function readList(name: string, text: string | undefined, notes: string[]): Reco
   return pairs ?? {};
 }
 
-/** Headers by lower-case name, those only that a request can carry. */
+/** Returns the headers that a request can carry, by lower-case name. */
 export const toHeaders = (pairs: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(pairs)

@@ -1,17 +1,18 @@
-// Requests a full garbage collection. V8 starts one by the growth of its heap, but texts and buffers of calls lie
-// outside it: 400 MB of ended calls can wait while the heap is 30 MB.
+// Requests a full garbage collection. V8 starts one when its heap grows, but texts and buffers of calls are outside its
+// heap: 400 MB of ended calls can wait while the heap has 30 MB.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** V8's own function; other versions of it ignore members that they do not know. */
+/** V8's own function; versions that do not know a field ignore it. */
 type Gc = (options: { readonly type: 'major'; readonly flavor?: 'last-resort' }) => void;
 
-/** Undefined until it is first asked for. */
+/** The function; undefined until its first use. */
 let collect: Gc | undefined;
 
 /**
- * Takes 10 to 40 ms, by the number of objects that are alive. `returnsPages`: V8 keeps the pages of collected objects, and returns them
- * by itself only in a process that does next to nothing: a few small calls a second kept 250 MB for ever. Takes three times as long.
+ * Collects garbage, which takes 10 to 40 ms, depending on the number of live objects. `returnsPages`: also returns the
+ * pages of collected objects to the system, which takes three times as long. V8 does that by itself only in a nearly
+ * idle process: with a few small calls a second 250 MB stayed forever.
  */
 export function collectGarbage({ returnsPages = false }: { readonly returnsPages?: boolean } = {}): void {
   if (collect === undefined) {

@@ -1,6 +1,6 @@
-// Frees memory outside V8's heap at once: V8 counts a buffer of megabytes as small and collects it late.
+// Frees memory outside V8's heap at once: V8 counts a buffer of megabytes as a small object and collects it late.
 
-/** Frees the bytes, which nothing may read any more. Bytes that share their memory with others stay. */
+/** Frees the bytes, which may not be read any more. Bytes that share their memory with others are not freed. */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -1,10 +1,11 @@
-// Joins bytes that arrive in pieces into one buffer as they arrive: pieces kept until the end would double the memory.
+// Joins bytes that arrive in pieces into one growing buffer: collecting the pieces until the end would double the
+// memory.
 import { freeBytes } from './free-bytes.ts';
 
 interface GatheredBytes {
   readonly length: number;
   add(piece: Uint8Array): void;
-  /** All of them. None are left. */
+  /** Returns all bytes and empties the buffer. */
   take(): Buffer;
   /** Frees the bytes that were not taken. */
   drop(): void;
@@ -12,11 +13,11 @@ interface GatheredBytes {
 
 const startMinBytes = 1_024;
 
-/** `expectedBytes`: at most so many, as far as that is known; 0: it is not. */
+/** Collects bytes. `expectedBytes`: the most that is expected, 0 where it is unknown. */
 export function gatherBytes(expectedBytes: number): GatheredBytes {
   let buffer: ArrayBuffer = new ArrayBuffer(0);
   let length = 0;
-  /** The unfilled part is at most as long as the filled one. */
+  /** The unfilled part is at most as long as the filled part. */
   const grow = (neededBytes: number) => {
     const doubled = Math.max(neededBytes, 2 * buffer.byteLength, startMinBytes);
     const isEnough = expectedBytes >= neededBytes && expectedBytes <= 2 * doubled;

@@ -3,10 +3,10 @@ import { createHash, createHmac, createSecretKey, hash, timingSafeEqual } from '
 /** SHA-256 as 64 hex digits. */
 export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
 
-/** Hashed in a few milliseconds. */
+/** Number of bytes that are hashed within a few milliseconds. */
 const pieceBytes = 2 * 1024 * 1024;
 
-/** The same of long bytes. `nextTurn`: awaited in between. */
+/** Hashes long bytes in steps; `nextTurn` is awaited between them. */
 export async function sha256OfLong(content: Uint8Array, nextTurn: () => Promise<void>): Promise<string> {
   const hashing = createHash('sha256');
   for (let at = 0; at < content.length; at += pieceBytes) {
@@ -16,19 +16,22 @@ export async function sha256OfLong(content: Uint8Array, nextTurn: () => Promise<
   return hashing.digest('hex');
 }
 
-/** HMAC-SHA-256 under one key, as base64url. */
+/** Returns a function that computes HMAC-SHA-256 under one key, as base64url. */
 export function createKeyedHash(key: string | Uint8Array): (content: string) => string {
   const secret = createSecretKey(Buffer.from(key));
   return (content) => createHmac('sha256', secret).update(content).digest('base64url');
 }
 
-/** Compares in constant time. Texts of different length are unequal. */
+/** Compares in constant time. Texts of different lengths are unequal. */
 export function equalInConstantTime(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** JSON with fields in code-point order at every depth: one text for one value, whatever the written order. */
+/**
+ * Writes JSON with fields in code-point order at every depth: equal values give equal texts, whatever the written
+ * order.
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (value === null || typeof value !== 'object' || isRawNumber(value)) return JSON.stringify(value) ?? 'null';
@@ -39,9 +42,9 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-// Numbers without loss: an integer beyond 2^53 (a seed, say) must reach the provider as it was sent, and JSON.parse
-// would round it; `JSON.rawJSON` keeps its text. The types declare functions that V8 has and the compiler's library
-// lacks.
+// Parses and writes numbers without loss: an integer beyond 2^53 (a seed, say) must reach the provider as it was sent,
+// and JSON.parse would round it; `JSON.rawJSON` preserves its text. The types declare functions that V8 has and the
+// compiler's library lacks.
 
 interface RawJson {
   readonly rawJSON: string;

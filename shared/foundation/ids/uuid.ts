@@ -6,10 +6,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 // The only source of randomness. Everything else gets a Randomness as a parameter.
 
 export interface Randomness {
-  /** A random UUID, version 4. */
+  /** Returns a random UUID, version 4. */
   uuid(): string;
   bytes(length: number): Buffer;
-  /** At least 0, below 1. For jitter and shard choice, never for secrets. */
+  /** Returns a number of at least 0 and below 1, for jitter and shard choice, never for secrets. */
   fraction(): number;
 }
 
@@ -19,9 +19,12 @@ export const systemRandomness: Randomness = {
   fraction: () => Math.random(),
 };
 
-/** 48 bits in hex. */
+/** Hex digits of 48 bits. */
 const timeDigits = 12;
-/** Index of the random digits of a version 4, after its version digit; its variant is that of version 7. */
+/**
+ * Index in a UUID of version 4 behind its version digit; the variant and random digits from there are valid in version
+ * 7 too.
+ */
 const randomFrom = 15;
 
 const uuidv7Shape = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -32,7 +35,7 @@ export function timeOfUuidv7(id: string): number | undefined {
   return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
 }
 
-/** Returns lower case. Ids of the same millisecond are in no order. */
+/** Returns the id in lower case. Ids of the same millisecond are in no order. */
 export function uuidv7(randomness: Pick<Randomness, 'uuid'>, nowMs: number): string {
   const time = Math.floor(nowMs).toString(16).padStart(timeDigits, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomness.uuid().slice(randomFrom)}`;

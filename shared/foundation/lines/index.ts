@@ -5,7 +5,7 @@ interface ComparedLine {
   readonly text: string;
 }
 
-/** The table of the comparison grows with the product of both. */
+/** Maximum number of lines: the comparison's table grows with the product of both numbers. */
 const linesMax = 2_000;
 
 export function compareLines(left: readonly string[], right: readonly string[]): readonly ComparedLine[] {
@@ -31,7 +31,7 @@ export function compareLines(left: readonly string[], right: readonly string[]):
   return [...compared, ...all('removed', left.slice(l)), ...all('added', right.slice(r))];
 }
 
-/** How many lines are common from each pair of places on. */
+/** Returns how many lines are common from each pair of positions on. */
 function commonLengths(left: readonly string[], right: readonly string[]): readonly Uint16Array[] {
   const lengths = Array.from({ length: left.length + 1 }, () => new Uint16Array(right.length + 1));
   for (let l = left.length - 1; l >= 0; l -= 1) {
@@ -44,7 +44,7 @@ function commonLengths(left: readonly string[], right: readonly string[]): reado
   return lengths;
 }
 
-/** Whether one of the texts has this one in it, in any case. */
+/** True where one of the texts contains the wanted one, in upper or lower case. */
 export function hasText(wanted: string, texts: readonly (string | null | undefined)[]): boolean {
   const wantedInLowerCase = wanted.toLowerCase();
   return texts.some((text) => text?.toLowerCase().includes(wantedInLowerCase));

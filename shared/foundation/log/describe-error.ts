@@ -1,12 +1,12 @@
-// The loggable part of an error. Messages of foreign errors quote their input (a JSON text, a header value), so quoted
-// text and anything that looks like a token is masked, and of causes only names and codes are kept.
+// Describes an error for the log. Messages of other libraries' errors quote their input (a JSON text, a header value),
+// so quoted text and anything that looks like a token is masked; of causes only names and codes are logged.
 import { masked } from './mask-secrets.ts';
 
 interface ErrorDescription {
   readonly name: string;
   readonly code?: string;
   readonly message: string;
-  /** Frames only: the head of a stack repeats the message. */
+  /** Frames of the stack only: its head repeats the message. */
   readonly stack?: string;
   /** Names or codes of the causes, nearest first. */
   readonly causes?: string;
@@ -14,7 +14,7 @@ interface ErrorDescription {
 
 const messageMaxCharacters = 300;
 const stackMaxFrames = 20;
-/** Chains are two or three deep; a cycle of causes must end too. */
+/** Maximum number of causes: chains are two or three long, and a cycle of causes must end too. */
 const causesMax = 5;
 
 const quotedText = /"[^"]*"?/g;
@@ -33,7 +33,7 @@ export function describeError(error: unknown): ErrorDescription {
   };
 }
 
-/** Avoids `instanceof`: errors of another realm count. */
+/** True for errors of other realms too, for which `instanceof` is false. */
 const isErrorLike = (error: unknown): error is { message: unknown } =>
   typeof error === 'object' && error !== null && 'message' in error;
 
@@ -52,7 +52,7 @@ const codeOf = (error: object): string | undefined => {
 function cleanMessage(error: object): string {
   const message = member(error, 'message');
   if (typeof message !== 'string') return '';
-  // Cut first: the patterns must not work through megabytes.
+  // The message is cut first: the patterns must not process megabytes.
   return redact(message.slice(0, messageMaxCharacters).replaceAll(quotedText, '"…"'));
 }
 
@@ -77,17 +77,18 @@ function causesOf(error: object): string {
   return names.join(' < ');
 }
 
-// Masks text of others that looks like a credential.
+// Masks everything in a foreign text that looks like a credential.
 
-/** The order matters: a rule sees the text that the ones before it have left. */
+/** Rules in the order of their application: each sees the text that the rules before it have changed. */
 const rules: readonly (readonly [RegExp, string])[] = [
-  // https://user:password@host, and the values of query parameters: some providers take their key there.
+  // `https://user:password@host`, and the values of query parameters: some providers take their key there.
   [/\/\/[^/\s@]+@/g, `//${masked}@`],
   [/([?&][\w.-]+=)[^\s&"'<>]+/g, `$1${masked}`],
   [/\b(?:bearer|basic)\s+\S+/gi, masked],
   // Prefixes of well-known keys, also of keys that a provider has masked in part.
   [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, masked],
-  // A value that is said to be one. A count of tokens is none, and neither is a sentence about too many of them.
+  // A value whose name says that it is a secret. A count of tokens is no secret, and neither is a sentence about too
+  // many of them.
   [
     /(?<!too many )\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
     `$1${masked}`,
@@ -95,17 +96,17 @@ const rules: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Runs of 20 or more characters with a digit, and longer ones without: keys, hashes, signatures, but also ids and names
- * of models.
+ * Matches runs of 20 or more characters with a digit, and longer runs without: keys, hashes, signatures, but also ids
+ * and names of models.
  */
 const runs = /(?=[\w+=-]*\d)[\w+=-]{20,}|[A-Za-z0-9+/=]{32,}/g;
 
-/** Ids that an interface assigns to items of a conversation. */
+/** Matches ids that an interface assigns to items of a conversation. */
 const conversationIds = /^(?:toolu|srvtoolu|tooluse|call|fc|msg|rs|resp|chatcmpl|req|file|item|ws|thread)[_-]\w/;
 
 /**
- * A part of a key mixes letters and digits, or is a long number; parts of a model's name are words, short sizes and
- * dates.
+ * Matches a part of a key: it mixes letters and digits, or is a long number. Parts of a model's name are words, short
+ * sizes and dates.
  */
 const keyPieces = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{8,}$|^\d{16,}$/;
 const wordPieces = /^[a-z]{0,20}\d{0,3}$/;
@@ -124,8 +125,8 @@ const keyLike = /\bsk-[\w-]{16,}/g;
 export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
 
 /**
- * Takes time that grows with the square of the text: it is cut before. `isKnown`: its reader knows this run
- * already.
+ * Masks everything that looks like a credential. The time grows with the square of the text's length, so callers cut it
+ * first. `isKnown`: true for a run that the reader of the text knows already.
  */
 export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
   const maskedText = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);

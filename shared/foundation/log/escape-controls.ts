@@ -1,6 +1,6 @@
-// JSON and YAML allow characters in their texts that steer the terminal that shows them.
+// Escapes characters that JSON and YAML allow in their texts and that control the terminal which shows them.
 
-/** Escapes, in JSON and quoted YAML, characters that control a terminal: C1 controls and marks of text direction. */
+/** Escapes characters in JSON and quoted YAML that control a terminal: C1 controls and marks of text direction. */
 export const escapeControls = (text: string): string =>
   text.replace(
     /[\u007f-\u009f\p{Bidi_Control}]/gu,

@@ -1,12 +1,14 @@
 // Log lines of a process that serves many calls at once, batched: lines of the same moment are one write.
 import type { Clock } from '../time/index.ts';
 
-/** How late a line may be, and how many characters may wait: a call's line has some 1,800. */
+/**
+ * Longest delay of a line in milliseconds; below it, the most characters that may wait: a call's line has some 1,800.
+ */
 const lateMaxMs = 100;
 const waitingMaxCharacters = 64 * 1024;
 
 interface LineBatches {
-  /** Takes one line, its line feed included. */
+  /** Adds one line, its line feed included. */
   readonly add: (line: string) => void;
   /** Writes the waiting lines at once. */
   readonly flush: () => void;

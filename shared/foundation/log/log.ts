@@ -1,12 +1,12 @@
-// One JSON line per event. A field is written only when its name is on the list below and its value is a scalar, so
-// headers, bodies and prompts cannot get in by accident. Stacks go here and nowhere else. A log never throws.
+// Writes one JSON line per event. A field is written only when its name is on the list below and its value is a scalar,
+// so headers, bodies and prompts cannot get in by accident. Stacks are written only here. A log never throws.
 import type { FailingControl } from '../constants/index.ts';
 import type { Clock } from '../time/index.ts';
 import { describeError } from './describe-error.ts';
 import { embedMetrics, type Metrics } from './embedded-metrics.ts';
 import { escapeControls } from './escape-controls.ts';
 
-/** Every field a line may carry besides time, level and error. A new one is added here, on purpose. */
+/** Every field that a line may have besides time, level and error. A new field must be added here. */
 const logFieldNames = [
   'event',
   'message',
@@ -46,7 +46,7 @@ const logFieldNames = [
   'direction',
   'failed_control',
   'attempts',
-  // All provider calls: one field for people, one with status and milliseconds of each.
+  // All provider calls: one field for people, and one with status and milliseconds of each.
   'provider_path',
   'provider_attempts',
   'stream',
@@ -99,17 +99,20 @@ type LogLevel = (typeof logLevels)[number];
 
 interface LogOptions {
   readonly clock: Clock;
-  /** Stands in every line. */
+  /** Written in every line. */
   readonly stage?: string | undefined;
-  /** Stands in every line. */
+  /** Written in every line. */
   readonly version?: string | undefined;
-  /** The least level that is written. */
+  /** The lowest level that is written. */
   readonly level?: LogLevel;
-  /** Takes one line, its line feed included. */
+  /** Writes one line, its line feed included. */
   readonly write?: (line: string) => void;
 }
 
-/** CloudWatch takes 256 KiB a line; a value beyond this is no id, code, name or list of tags. */
+/**
+ * Maximum characters of a value: longer ones are no id, code, name or list of tags. CloudWatch accepts 256 KiB per
+ * line.
+ */
 const valueMaxCharacters = 2_048;
 const allowedNames: ReadonlySet<string> = new Set(logFieldNames);
 
@@ -126,7 +129,7 @@ export function createLog({ clock, stage, version, level = 'info', write = write
       if (error !== undefined) line.error = describeError(error);
       write(`${escapeControls(JSON.stringify(line))}\n`);
     } catch {
-      // A line that cannot be written is lost; the request it belongs to is not.
+      // A line that cannot be written is lost; the request that it belongs to is not.
     }
   };
   return {
@@ -135,7 +138,7 @@ export function createLog({ clock, stage, version, level = 'info', write = write
   };
 }
 
-/** Drops an object passed off as a scalar, which the types alone cannot prevent. */
+/** Adds the allowed fields. It drops an object in the place of a scalar, which the types alone cannot prevent. */
 function addAllowed(line: Record<string, unknown>, fields: LogFields): void {
   for (const name of Object.keys(fields) as LogFieldName[]) {
     const value = fields[name];

@@ -1,11 +1,14 @@
-// Masks known secrets in a text that others wrote, in whatever form it has them: as they are, escaped as JSON, URLs and
-// HTML escape, also one in the other, and in pieces.
+// Masks known secrets in a text that others wrote, in whatever form it contains them: raw, with the escapes of JSON,
+// URLs or HTML, with nested escapes, and in pieces.
 
 export const masked = '…';
 
-/** An escape inside an escape inside an escape: one more is not written by accident. */
+/** Maximum depth of nested escapes: a deeper one is not written by accident. */
 const decodingsMax = 3;
-/** Letters and digits of a secret in a row. Shorter pieces are too common in ordinary words. */
+/**
+ * Length of a secret's piece, in consecutive letters and digits, that is masked. Shorter pieces are too common in
+ * ordinary words.
+ */
 const pieceLength = 8;
 
 const escapes =
@@ -34,7 +37,10 @@ interface DecodedText {
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
   maskSecretsAcross([text], secrets)[0] ?? '';
 
-/** The parts are read as one text, so a secret that is divided between them is found. Its work grows with the text. */
+/**
+ * Masks the secrets in several parts, which are read as one text, so that a secret that is divided between them is
+ * found. The work grows linearly with the text.
+ */
 export function maskSecretsAcross(parts: readonly string[], secrets: readonly string[]): string[] {
   const known = secrets.filter((secret) => secret !== '');
   if (known.length === 0) return [...parts];
@@ -107,8 +113,8 @@ function characterOf([, unicode, byte, percent, hexadecimal, decimal, name, quot
 }
 
 /**
- * Letters and digits alone, in lower case: some providers change case or insert characters between the parts of a
- * secret.
+ * Returns only the letters and digits, in lower case: some providers change case or insert characters between the parts
+ * of a secret.
  */
 function lettersAndDigits({ text, starts, ends }: DecodedText): DecodedText {
   const letterPlaces = [...text.matchAll(/[a-z\d]/gi)].map(({ index }) => index);

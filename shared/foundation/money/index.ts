@@ -1,5 +1,6 @@
 // Money is an integer number of pico-USD (1e-12 USD): a price per million tokens with six decimals times a number of
-// tokens stays exact. Decimal strings outside; a float only where clients expect a JSON number.
+// tokens stays exact. Outside of the process amounts are decimal strings, and floats only where clients expect a JSON
+// number.
 
 export type PicoUsd = bigint;
 
@@ -15,7 +16,10 @@ export function parseUsd(text: string): PicoUsd | undefined {
   return BigInt(whole) * picoPerUsd + BigInt(fraction.padEnd(fractionDigits, '0'));
 }
 
-/** The exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". Null, no amount, stays null. */
+/**
+ * Returns the exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". Null, which stands
+ * for no amount, stays null.
+ */
 export function formatUsd<Amount extends PicoUsd | null>(amount: Amount): string | Extract<Amount, null>;
 export function formatUsd(amount: PicoUsd | null): string | null {
   if (amount === null) return null;
@@ -25,7 +29,10 @@ export function formatUsd(amount: PicoUsd | null): string | null {
   return `${sign}${digits.slice(0, -fractionDigits)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The nearest JSON number. Only for answers: `usage.cost` must be a number: a popular client rejects a string. */
+/**
+ * Returns the nearest JSON number, only for answers: `usage.cost` must be a number, because a popular client rejects a
+ * string.
+ */
 export const toUsdNumber = (amount: PicoUsd): number =>
   // Both are exact as doubles, so the quotient is rounded once.
   amount <= maxExact && amount >= -maxExact ? Number(amount) / Number(picoPerUsd) : Number(formatUsd(amount));
@@ -40,12 +47,15 @@ export type TokenPrice = bigint;
 const tokensPerPrice = 1_000_000n;
 const priceDecimalsMax = 6;
 
-/** Reads "2.50" (USD per million tokens). Undefined when it is no decimal or has more than six decimals. */
+/**
+ * Parses "2.50" (USD per million tokens). Returns undefined for a text that is no decimal or has more than six
+ * decimals.
+ */
 export function parsePricePerMillion(text: string): TokenPrice | undefined {
   const decimals = text.split('.')[1]?.length ?? 0;
   const perMillion = decimals > priceDecimalsMax ? undefined : parseUsd(text);
   return perMillion === undefined ? undefined : perMillion / tokensPerPrice;
 }
 
-/** The price of some tokens. Exact: both factors are integers. */
+/** Returns the price of some tokens. It is exact: both factors are integers. */
 export const priceOf = (tokens: number, perToken: TokenPrice): PicoUsd => BigInt(tokens) * perToken;

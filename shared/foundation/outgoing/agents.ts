@@ -1,5 +1,5 @@
 // Node's agents with a time limit for connecting, proxy support, and a mark on connected sockets, which shows whether a
-// request can have left.
+// request may have left.
 import { type AgentOptions, type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -9,7 +9,7 @@ import type { Proxies, ProxyServer } from './proxies.ts';
 import { openTunnel } from './tunnel.ts';
 
 export interface ConnectOptions extends ClientRequestArgs {
-  /** Includes the handshake; the caller limits it if absent. */
+  /** Time limit that includes the TLS handshake; the caller limits it if absent. */
   readonly connectTimeoutMs?: number | undefined;
   /** TLS server name, where it differs from the `host` header. */
   readonly servername?: string | undefined;
@@ -20,7 +20,7 @@ type OnSocket = (error: Error | null, socket: Duplex) => void;
 interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
-  /** Whether the socket could carry a request. */
+  /** True where the socket could carry a request. */
   hasConnected(socket: Duplex): boolean;
   /** Aborts connections that are being opened through a proxy. */
   close(): void;
@@ -73,7 +73,7 @@ export function createAgents(clock: Clock, proxies: Proxies, settings: AgentOpti
       if (proxy === undefined) return watch(connect(), 'secureConnect', options.connectTimeoutMs);
       connectThrough(proxy, options, (socket) => connect({ socket })).then(
         (socket) => onSocket(null, socket),
-        // Node's agent takes an error alone.
+        // Node's agent expects only an error here.
         (error: Error) => onSocket(error, undefined as never),
       );
       return undefined;

@@ -1,8 +1,10 @@
-// The error of a connection as one word.
+// Describes the error of a connection as one word.
 import type { ConnectionFaultWord } from '../constants/index.ts';
 import { ProxyFailed } from './tunnel.ts';
 
-/** Codes of errors that are made here. */
+/**
+ * Codes of the errors that this folder makes: a connection that takes too long, and one that closes without an answer.
+ */
 export const connectTimeoutCode = 'GW_CONNECT_TIMEOUT';
 export const closedCode = 'GW_CLOSED';
 
@@ -31,13 +33,19 @@ const words: Readonly<Record<string, ConnectionFaultWord>> = {
   ERR_SSL_RECORD_LAYER_FAILURE: 'not_tls',
 };
 
-/** Of the parser of HTTP. */
+/** Matches error codes of Node's HTTP parser. */
 const parserCode = /^HPE_/;
-/** Of a handshake in which the other side does not speak TLS: Node has one code for all of TLS. */
+/**
+ * Matches messages about a handshake in which the other side does not speak TLS: Node has one code for all faults of
+ * TLS.
+ */
 const noHandshake = /wrong version number|packet length too long|http request/;
 const ownWordMax = 40;
 
-/** Undefined for an error without a code. Node calls a connection that was closed without an answer reset, as one that was. */
+/**
+ * Returns undefined for an error without a code. Node reports a connection that was closed without an answer with the
+ * same code as one that was reset.
+ */
 export function connectionFaultOf(error: unknown): string | undefined {
   if (error instanceof ProxyFailed) return error.code;
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };

@@ -1,4 +1,5 @@
-// A small public document of another server. Not for providers: nothing of a request is sent along, and nothing is tried again.
+// Fetches a small public document from another server. It is not for providers: nothing of a client's request is sent
+// along, and nothing is retried.
 import type { Clock } from '../time/index.ts';
 import { readText } from './outgoing-answer.ts';
 import { createOutgoingCalls } from './outgoing-calls.ts';
@@ -6,16 +7,16 @@ import type { SocketPoolOptions } from './socket-pool.ts';
 
 interface DocumentRequest extends Pick<SocketPoolOptions, 'proxy'> {
   readonly url: URL;
-  /** Limit of the whole exchange. */
+  /** Time limit of the whole exchange. */
   readonly timeoutMs: number;
-  /** A longer answer is refused as soon as that is known. */
+  /** Bound of the answer: a longer one is refused as soon as its length is known. */
   readonly bytesMax: number;
   readonly clock: Clock;
 }
 
 const okStatus = 200;
 
-/** Returns the text of a 200. Throws an Error with the fault, and without a word of the other server. */
+/** Returns the text of a 200. Throws an Error that names the fault and contains no text of the other server. */
 export async function fetchText({ url, timeoutMs, bytesMax, clock, proxy }: DocumentRequest): Promise<string> {
   const ending = new AbortController();
   const cancel = clock.after(timeoutMs, () => ending.abort());
@@ -23,7 +24,7 @@ export async function fetchText({ url, timeoutMs, bytesMax, clock, proxy }: Docu
   const headers = { accept: 'application/json', 'user-agent': 'gw' };
   const request = { url, method: 'GET', headers, body: '', connectTimeoutMs: timeoutMs } as const;
   try {
-    // A redirect is refused: the document is at its address or nowhere.
+    // Redirects are refused: the document is at its address or nowhere.
     const { status, body } = await calls.send({ ...request, signal: ending.signal });
     if (status !== okStatus) throw new Error(`status ${status}`);
     const text = await readText(body, bytesMax);

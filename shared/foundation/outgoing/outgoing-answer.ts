@@ -1,5 +1,5 @@
-// An answer, piece by piece. All bytes of one turn of the event loop are one piece, because each piece costs its
-// readers the same, however short.
+// Reads an answer, piece by piece. All bytes of one turn of the event loop are one piece, because each piece costs its
+// readers the same, however short it is.
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { plainBytes } from '../content-encoding/index.ts';
@@ -13,11 +13,11 @@ export interface OutgoingAnswer {
    * connection breaks. Leaving the loop early keeps the socket: `drain` the rest, or abort the signal of the request.
    */
   readonly body: AsyncIterable<Buffer>;
-  /** Reads on to the end and drops it, so that the socket returns to the pool; not for longer than a moment. */
+  /** Reads the rest and drops it, so that the socket returns to the pool; it does so only for a moment. */
   readonly drain: () => void;
 }
 
-/** Bound for the few bytes after an end marker; a server that delays them loses its socket. */
+/** Time limit for the few bytes behind an end marker; a server that delays them loses its socket. */
 const drainLimitMs = 1_000;
 
 export function toAnswer(clock: Clock, incoming: IncomingMessage): OutgoingAnswer {
@@ -78,7 +78,7 @@ function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Bu
   };
 }
 
-/** Made one text in a few milliseconds. */
+/** Number of bytes that are decoded within a few milliseconds. */
 const longBodyBytes = 2 * 1024 * 1024;
 const byteOrderMark = '\ufeff';
 
@@ -88,7 +88,7 @@ export async function readText(
   maxBytes: number,
   onBytes: () => void = () => {},
 ): Promise<string | undefined> {
-  // Decoded as it arrives: all at once, a long text would block other calls.
+  // The text is decoded as it arrives: at once, a long text would block other calls.
   const decoder = new StringDecoder('utf8');
   const parts: string[] = [];
   let size = 0;
@@ -98,7 +98,7 @@ export async function readText(
     parts.push(decoder.write(bytes));
     onBytes();
   }
-  // Many bodies may end at once.
+  // Many long bodies may end in the same turn.
   if (size > longBodyBytes) await nextTurn();
   const text = parts.join('') + decoder.end();
   return text.startsWith(byteOrderMark) ? text.slice(1) : text;

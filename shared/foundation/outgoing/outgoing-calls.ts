@@ -11,35 +11,38 @@ import { createSocketPool, type SocketPool, type SocketPoolOptions } from './soc
 import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
 
 /**
- * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
- * likely arrived: its receiver may be at work on it, and charge for it.
+ * Time limit for recognizing a dead socket: a socket that died in the pool fails within a round trip of the first byte.
+ * A request that breaks later has most likely arrived: its receiver may be working on it, and charge for it.
  */
 const deadSocketMs = 500;
 
 const finalStatusMin = 200;
-/** Continue and Early Hints: a final answer follows them. */
+/** Statuses 100 Continue and 103 Early Hints: a final answer follows them. */
 const harmlessInterimStatuses = new Set([100, 103]);
 
 export interface OutgoingRequest {
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty of a GET and a DELETE. Pieces are sent one after another, and not copied. */
+  /** Body of the request; empty for a GET and a DELETE. Pieces are sent one after another, and not copied. */
   readonly body: OutgoingBody;
-  /** Handshake included. */
+  /** Time limit for connecting, handshake included. */
   readonly connectTimeoutMs: number;
-  /** Aborting closes the socket, before or after the answer began. */
+  /** Signal that closes the socket when it aborts, before or after the answer has begun. */
   readonly signal: AbortSignal;
   /** Called once the whole request has left this process. */
   readonly onSent?: (() => void) | undefined;
 }
 
-/** There was no connection, or it broke. */
+/** Thrown when there was no connection, or when it broke. */
 export class ConnectionBroken extends Error {
   override readonly name = 'ConnectionBroken';
-  /** False: no connection came about, so no byte of the request left. True proves nothing. */
+  /** False: no connection was established, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
-  /** A pooled socket broke at once: most likely it had died before. The idle ones beside it are closed by now. */
+  /**
+   * True where a pooled socket broke at once, because it had most likely died before. The idle sockets beside it are
+   * closed already.
+   */
   readonly wasDead: boolean;
   constructor(cause: unknown, mayHaveArrived: boolean, wasDead = false) {
     super('the connection broke', { cause });
@@ -50,11 +53,11 @@ export class ConnectionBroken extends Error {
 
 interface OutgoingCalls {
   /**
-   * Resolves when the head of a final answer is there. However else the exchange ends (no answer, 101, an upgrade, an
-   * interim answer other than 100 and 103), it rejects with ConnectionBroken.
+   * Resolves when the head of a final answer has arrived. Where the exchange ends in another way (no answer, 101, an
+   * upgrade, an interim answer other than 100 and 103), it rejects with ConnectionBroken.
    */
   send(request: OutgoingRequest): Promise<OutgoingAnswer>;
-  /** Closes the sockets; requests under way reject. */
+  /** Closes the sockets; running requests reject. */
   close(): void;
 }
 
@@ -82,10 +85,10 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         const { socket, reusedSocket } = outgoing;
         const wasDead = reusedSocket && !signal.aborted && clock.nowMs() - sentAtMs <= deadSocketMs;
         if (wasDead) pool.closeIdleSockets(address);
-        // While it connects it has no socket, or one that has not connected.
+        // While it connects, the request has no socket, or one that has not connected.
         reject(new ConnectionBroken(cause, reusedSocket || (socket !== null && pool.hasConnected(socket)), wasDead));
       };
-      /** An exchange that HTTP allows and no server should have. It did arrive. */
+      /** Ends an exchange that HTTP allows and no server should cause. The request did arrive. */
       const refuse = (cause: Error) => {
         reject(new ConnectionBroken(cause, true));
         outgoing.destroy();
@@ -113,7 +116,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         refuse(new Error('an upgrade'));
       });
       outgoing.on('error', end);
-      // Without an answer this is the end of the exchange, with or without an error event.
+      // Without an answer the exchange ends here, with or without an error event.
       outgoing.on('close', () => end(Object.assign(new Error('closed without an answer'), { code: closedCode })));
       if (onSent !== undefined) outgoing.once('finish', onSent);
       void writeBody(outgoing, body);
@@ -125,12 +128,15 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
 
 interface Address {
   readonly isEncrypted: boolean;
-  /** The proxy is given the whole request, and answers it. */
+  /** True where the proxy gets the whole request, and answers it. */
   readonly isProxied: boolean;
   readonly address: ConnectOptions & { readonly headers: Readonly<Record<string, string>> };
 }
 
-/** Where the request is sent. A proxy gets one that is not encrypted whole; for others the agent asks it for a tunnel. */
+/**
+ * Returns the address to which the request is sent. A proxy gets an unencrypted request as a whole; for an encrypted
+ * one the agent asks it for a tunnel.
+ */
 function addressOf(url: URL, { proxies }: SocketPool): Address {
   const direct = urlToHttpOptions(url);
   const proxy = url.protocol === 'http:' ? proxies.of(url) : undefined;
@@ -154,10 +160,10 @@ function addressOf(url: URL, { proxies }: SocketPool): Address {
 /** Replaces the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
 function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause: Error) => void): void {
   const onAbort = () => {
-    // Without an error: it would reach the socket, and one that is just returning to the pool has no listener. Node would
-    // end the process.
+    // No error is passed: it would reach the socket, and a socket that is just returning to the pool has no listener
+    // for it, so that Node would end the process.
     outgoing.destroy();
-    // A request that waits for its socket is not ended before it has one.
+    // Node does not end a request that waits for a socket before it has one.
     if (outgoing.socket === null) onEnd(new Error('given up'));
   };
   if (signal.aborted) onAbort();
@@ -165,12 +171,15 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause:
   outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
 }
 
-// The body of a request, written as the other end takes it: written at once, a long one is copied whole.
+// Writes the body of a request as fast as the other end reads it: written at once, a long body would be copied whole.
 
-/** Bytes of a piece, or its characters: a multiple of three, so that pieces of base64 make a whole one. */
+/** Bytes or characters of a piece: a multiple of three, so that pieces of base64 join without padding. */
 const pieceLength = 48 * 1024;
 
-/** Bytes that are sent as base64, encoded as the other end takes them: as texts they would lie in memory twice more. */
+/**
+ * Bytes that are sent as base64. They are encoded while they are sent: as texts they would take their memory twice
+ * more.
+ */
 export interface Base64Of {
   readonly base64Of: Uint8Array;
 }
@@ -187,7 +196,7 @@ const partBytes = (part: OutgoingPiece): number =>
     ? Buffer.byteLength(part)
     : 4 * Math.ceil(part.base64Of.byteLength / 3);
 
-/** Ends early where the request does. */
+/** Writes the body, and ends early where the request does. */
 async function writeBody(outgoing: ClientRequest, body: OutgoingBody): Promise<void> {
   const parts = partsOf(body);
   const [only = ''] = parts;
@@ -205,7 +214,7 @@ async function writeBody(outgoing: ClientRequest, body: OutgoingBody): Promise<v
   if (!outgoing.destroyed) outgoing.end();
 }
 
-/** The bytes of a body in short pieces, each made when it is asked for. */
+/** Yields the bytes of a body in short pieces, each made on demand. */
 export function* encodedPieces(body: OutgoingBody): Generator<string | Uint8Array, void> {
   for (const part of partsOf(body)) {
     const whole = isBase64(part) ? part.base64Of : part;
@@ -223,7 +232,7 @@ const isBase64 = (part: OutgoingPiece): part is Base64Of => typeof part !== 'str
 const base64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 
-/** No half of a character. */
+/** Returns the piece at the position; it never ends within a character. */
 const pieceAt = (text: string, start: number): number => {
   const last = text.charCodeAt(start + pieceLength - 1);
   return last >= 0xd800 && last <= 0xdbff ? pieceLength - 1 : pieceLength;

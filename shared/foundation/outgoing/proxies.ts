@@ -1,5 +1,5 @@
-// Selects the calls that go through a proxy: those that the environment names, except its exceptions and this machine
-// itself.
+// Selects the calls that go through a proxy: all that the environment's variables cover, except its exceptions and this
+// machine itself.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { ProxyEnvironment } from '../environment/index.ts';
 
@@ -8,17 +8,17 @@ export interface ProxyServer {
   readonly hostname: string;
   readonly port: number;
   /**
-   * Name on the proxy's certificate, in place of that in the `host` header; undefined when the proxy is given by an IP
+   * Name on the proxy's certificate, which the `host` header does not name; undefined when the proxy is given by an IP
    * address.
    */
   readonly servername: string | undefined;
-  /** `proxy-authorization`. Empty: the proxy asks for none. */
+  /** The header `proxy-authorization`; empty where the proxy needs none. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 interface Destination {
   readonly protocol: string;
-  /** An IPv6 address with or without brackets. */
+  /** Host name, or an IPv6 address with or without brackets. */
   readonly hostname: string;
   readonly port: string | number;
 }
@@ -60,7 +60,7 @@ function toProxy({ protocol, hostname, port, username, password }: URL): ProxySe
   };
 }
 
-/** A password with a lone `%` is meant as it is written. */
+/** Decodes a password; one with a lone `%` is taken literally. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -76,12 +76,12 @@ loopback.addAddress('::1', 'ipv6');
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost') || isIn(loopback, hostname);
 
-/** An IPv4 address that is written as IPv6 is in the list of the former too. */
+/** True where the address is in the list; an IPv4 address written as IPv6 is looked up as IPv4 too. */
 const isIn = (list: BlockList, hostname: string): boolean =>
   isIP(hostname) !== 0 && list.check(hostname, isIPv6(hostname) ? 'ipv6' : 'ipv4');
 
 /**
- * Parses `*`, `host`, `.suffix`, `*.suffix`, an address, or a range such as `10.0.0.0/8`; each but the last with or
+ * Parses `*`, `host`, `.suffix`, `*.suffix`, an address, or a range such as `10.0.0.0/8`; all except the range with or
  * without a port.
  */
 function readExceptions(text: string): (hostname: string, port: number) => boolean {

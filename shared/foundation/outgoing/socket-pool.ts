@@ -9,35 +9,41 @@ import { createProxies, type Proxies } from './proxies.ts';
 
 export interface SocketPool {
   readonly http: HttpAgent;
-  /** Goes through the proxy where there is one. A plain call through a proxy is for its sender to write. */
+  /**
+   * Agent for https, through the proxy if there is one. For a plain call through a proxy the caller writes the request
+   * for it.
+   */
   readonly https: HttpsAgent;
   readonly proxies: Proxies;
   hasConnected(socket: Duplex): boolean;
   /**
-   * To be called before each request. A process that was frozen wakes with a pool of dead sockets, and its timers run
-   * too late to have closed them.
+   * Closes sockets that are likely dead. Called before each request: a process that was frozen wakes with a pool of
+   * dead sockets, and its timers run too late to have closed them.
    */
   closeStaleSockets(): void;
-  /** Closes idle sockets, all of them or those to one address. */
+  /** Closes idle sockets, either all or those to one address. */
   closeIdleSockets(address?: Pick<RequestOptions, 'hostname' | 'port'>): void;
-  /** Closes every socket; requests under way fail. */
+  /** Closes every socket; running requests fail. */
   close(): void;
 }
 
 export interface SocketPoolOptions {
   readonly clock: Clock;
-  /** To one address. A request beyond waits for a socket. */
+  /** Maximum number of sockets to one address. Further requests wait for a socket. */
   readonly socketsMax: number;
-  /** Shorter than the limits of the other ends, so that this side closes an idle socket first. */
+  /**
+   * Time after which an idle socket is closed: shorter than the limits of the other ends, so that this side closes
+   * first.
+   */
   readonly idleSocketMs: number;
-  /** The proxy of the process by default. */
+  /** Proxy; the one of the process by default. */
   readonly proxy?: ProxyEnvironment;
 }
 
 export function createSocketPool(options: SocketPoolOptions): SocketPool {
   const { clock, socketsMax, idleSocketMs, proxy = readProxyEnvironment() } = options;
   const proxies = createProxies(proxy);
-  // The socket used last is the one least likely to have died meanwhile.
+  // The socket that was used last is the least likely to have died meanwhile.
   const settings = { keepAlive: true, scheduling: 'lifo', maxSockets: socketsMax, timeout: idleSocketMs } as const;
   const agents = createAgents(clock, proxies, settings);
   const { http, https, hasConnected } = agents;

@@ -1,15 +1,18 @@
-// A connection through a proxy to an https server (CONNECT): the proxy learns the server's name, and nothing of the
-// traffic.
+// Opens a connection through a proxy to an https server (CONNECT): the proxy learns the server's name, and nothing of
+// the traffic.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { ProxyServer } from './proxies.ts';
 
 const tunnelStatuses = { min: 200, max: 299 } as const;
-/** A proxy that asks for a credential, of a call that it is given whole too. */
+/** Status of a proxy that requires a credential, also for a call that it gets as a whole. */
 export const proxyAuthenticationStatus = 407;
 
-/** The proxy was not reached, or does not let the call through. Holds no word of the proxy's and nothing of its URL. */
+/**
+ * Thrown when the proxy was not reached, or does not let the call through. It contains no text of the proxy and nothing
+ * of its URL.
+ */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed';
   /** Code for the log: `proxy_status_407`, `proxy_unreachable`. */
@@ -20,7 +23,7 @@ export class ProxyFailed extends Error {
   }
 }
 
-/** `authority`: host and port. Rejects with ProxyFailed, or with the signal's reason. */
+/** Opens the tunnel. `authority`: host and port. Rejects with ProxyFailed, or with the signal's reason. */
 export function openTunnel(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<Socket> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
@@ -33,7 +36,7 @@ export function openTunnel(proxy: ProxyServer, authority: string, signal: AbortS
     request.destroy();
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  // Whatever its status says.
+  // The event is emitted for every status.
   request.once('connect', ({ statusCode = 0 }, socket: Socket, early) => {
     if (statusCode >= tunnelStatuses.min && statusCode <= tunnelStatuses.max) {
       if (early.length > 0) socket.unshift(early);

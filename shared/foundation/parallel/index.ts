@@ -1,6 +1,6 @@
-// Many reads, some of them at a time.
+// Runs many reads, a bounded number of them at a time.
 
-/** Reads of the store that wait together. */
+/** Maximum number of store reads at a time. */
 export const parallelReads = 16;
 
 export async function collect<Value>(source: AsyncIterable<Value>): Promise<Value[]> {
@@ -9,20 +9,23 @@ export async function collect<Value>(source: AsyncIterable<Value>): Promise<Valu
   return values;
 }
 
-/** Work that has begun, in one promise; undefined where there is none, as most calls have nothing to do in most places. */
+/**
+ * Joins work that has begun into one promise; undefined where there is none, because most calls have nothing to do at
+ * most points.
+ */
 export function allBegun(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
   const begun = work.filter((one) => one !== undefined);
   return begun.length > 1 ? Promise.all(begun) : begun[0];
 }
 
-/** The results in the order of the items. Rejects with the first failure. */
+/** Returns the results in the order of the items. Rejects with the first failure. */
 export async function mapParallel<Item, Result>(
   items: readonly Item[],
   parallelMax: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  // The workers draw from one iterator: each item is worked on once.
+  // The workers share one iterator, so that each item is processed once.
   const entries = items.entries();
   const drawRest = async () => {
     for (const [index, item] of entries) results[index] = await work(item);
@@ -31,10 +34,13 @@ export async function mapParallel<Item, Result>(
   return results;
 }
 
-/** Values that wait for their reader, about. */
+/** Approximate number of values that wait for their reader. */
 const bufferedMax = 100;
 
-/** Values of all sources, in no order; `parallelMax` sources are read at a time. A reader that stops ends them. */
+/**
+ * Yields the values of all sources, in no order; `parallelMax` sources are read at a time. A reader that stops ends all
+ * of them.
+ */
 export async function* mergeParallel<Value>(
   sources: Iterable<AsyncIterable<Value>>,
   parallelMax: number,

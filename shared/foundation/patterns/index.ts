@@ -1,4 +1,4 @@
-// Regular expressions of operators, whose time is linear in the text, by re2js.
+// Matches regular expressions of operators in time that is linear in the text, by re2js.
 import { RE2JS, RE2JSException } from 're2js';
 
 export interface TextSpan {
@@ -6,25 +6,31 @@ export interface TextSpan {
   readonly end: number;
 }
 
-/** The reading of a match. `next`: where the search goes on, behind the start of the match. */
+/** The result of `read` for a match. `next`: position at which the search goes on, behind the start of the match. */
 export interface MatchReading {
   readonly spans: readonly TextSpan[];
   readonly next: number;
 }
 
 interface Pattern {
-  /** Yields the matches that are not empty in their order, and undefined after each piece of text. `read`: of each match. */
+  /**
+   * Yields the matches that are not empty in their order, and undefined after each piece of text. `read` is called with
+   * each match.
+   */
   spansIn(text: string, read?: (text: string, match: TextSpan) => MatchReading): Generator<TextSpan | undefined, void>;
 }
 
-/** The engine sees so much at once: where each match looks far ahead, all of them take the square of it. */
+/**
+ * Number of characters that the engine gets at once: where each match looks far ahead, the time grows with the square
+ * of it.
+ */
 const pieceCharacters = 4_096;
-/** A match that begins a piece and reaches its end is followed so far: it may go on. */
+/** Number of characters for which a match that fills a whole piece is followed, because it may go on. */
 const followedCharacters = 8 * pieceCharacters;
-/** A match of this length is found wherever the pieces are cut. */
+/** Length up to which a match is found wherever the text is divided into pieces. */
 const matchMaxCharacters = 1_024;
 
-/** Undefined where it compiles. */
+/** Returns the fault of the pattern; undefined where it compiles. */
 export function patternFault(source: string): string | undefined {
   try {
     RE2JS.compile(source);
@@ -35,7 +41,7 @@ export function patternFault(source: string): string | undefined {
   }
 }
 
-/** Throws where it does not compile. */
+/** Compiles the pattern. Throws where it does not compile. */
 export function compilePattern(source: string): Pattern {
   const engine = RE2JS.compile(source);
   return { spansIn: (text, read = asItIs) => spansIn(engine, text, read) };
@@ -51,7 +57,7 @@ function* spansIn(
   let at = 0;
   let length = pieceCharacters;
   while (at < text.length) {
-    // One character before, for a pattern that looks at its left neighbour.
+    // The text begins one character earlier, for a pattern that looks at its left neighbour.
     const base = wholeCharacterAt(text, Math.max(0, at - 1));
     const end = wholeCharacterAt(text, Math.min(text.length, at + length));
     const isLast = end === text.length;
@@ -63,7 +69,7 @@ function* spansIn(
     const matcher = engine.test(piece) ? engine.matcher(piece) : undefined;
     while (from < lastStart && matcher?.find(from - base)) {
       const match = { start: base + matcher.start(), end: base + matcher.end() };
-      // The next piece shows more of it.
+      // The next piece contains more of the match.
       if (!isLast && match.start > at && (match.start >= lastStart || match.end === end)) {
         next = match.start;
         break;
@@ -87,7 +93,7 @@ function* spansIn(
   }
 }
 
-/** The same, or one less within a character of two. */
+/** Returns the same position, or one less where it is within a surrogate pair. */
 const wholeCharacterAt = (text: string, at: number): number =>
   isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at;
 

@@ -6,12 +6,15 @@ import type { Clock } from '../time/index.ts';
 import type { Attributes, AttributeValue, Span } from './span.ts';
 import type { SendSpans } from './span-batches.ts';
 
-/** One batch is sent at a time. */
+/** Maximum sockets; one batch is sent at a time. */
 const socketsMax = 2;
-/** Below the five seconds after which a server on Node closes an idle socket, and far below the limits of others. */
+/**
+ * Time after which an idle socket is closed: below the five seconds after which a server on Node closes it, and far
+ * below the limits of others.
+ */
 const idleSocketMs = 4_000;
 const connectTimeoutMs = 1_000;
-/** Bound of the answer that is read. */
+/** Bound of the answer that is read, in bytes. */
 const answerMaxBytes = 64 * 1024;
 
 interface SignableExport {
@@ -24,9 +27,9 @@ interface OtlpExporterOptions {
   readonly clock: Clock;
   readonly endpoint: string;
   readonly resource: Attributes;
-  /** Called before each export, because the headers may come from a secret store. */
+  /** Returns the headers. Called before each export, because they may come from a secret store. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
-  /** Gives all headers of an export, its signature among them. */
+  /** Returns all headers of an export, its signature included. */
   readonly sign: ((request: SignableExport) => Promise<Record<string, string>>) | undefined;
 }
 
@@ -36,7 +39,7 @@ interface OtlpExporter {
 }
 
 const compress = promisify(gzip);
-/** Takes half the time of the default, and of spans that are alike it makes a tenth more bytes. */
+/** Compression level: it takes half the time of the default, and makes similar spans a tenth larger. */
 const level = constants.Z_BEST_SPEED;
 
 export function createOtlpExporter({ clock, endpoint, resource, headers, sign }: OtlpExporterOptions): OtlpExporter {
@@ -60,11 +63,12 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
     async send(spans, signal) {
       const body = await compress(toOtlpJson(spans, resource), { level });
       const answer = await post(body, signal).catch((error: unknown) => {
-        // One more try: most likely the socket was closed while it was idle. A span that arrives twice has one id.
+        // The export is tried once more: most likely the socket was closed while it was idle. A span that arrives twice
+        // has one id.
         if (error instanceof ConnectionBroken && !signal.aborted) return post(body, signal);
         throw error;
       });
-      // To its end, so that the socket serves the next export.
+      // The answer is read to its end, so that the socket serves the next export.
       const text = await readText(answer.body, answerMaxBytes);
       if (text === undefined) throw new Error('the answer of the collector is too large');
       const { status } = answer;
@@ -75,7 +79,7 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
   };
 }
 
-/** An answer that says nothing of rejected spans took them all. */
+/** Returns the number of rejected spans: 0 where the answer does not mention any. */
 function rejectedIn(text: string): number {
   try {
     const answer = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } } | null;
@@ -86,12 +90,13 @@ function rejectedIn(text: string): number {
   }
 }
 
-// Spans in the JSON form of OTLP (ExportTraceServiceRequest): ids in hex, 64-bit integers as texts, enumerations as numbers.
+// Spans in the JSON form of OTLP (ExportTraceServiceRequest): ids in hex, 64-bit integers as texts, enumerations as
+// numbers.
 
 const kinds = { server: 2, client: 3 } as const;
 const errorStatus = 2;
 
-/** `resource`: who sends them. */
+/** Writes the spans. `resource`: attributes that describe the sender. */
 const toOtlpJson = (spans: readonly Span[], resource: Attributes): string =>
   JSON.stringify({
     resourceSpans: [
@@ -118,7 +123,7 @@ function toSpan(span: Span) {
   };
 }
 
-/** Written as a text, because nanoseconds exceed the exact range of a double. */
+/** Writes a number as a text, because nanoseconds exceed the exact range of a double. */
 const toNanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
 
 function toKeyValues(attributes: Attributes): object[] {

@@ -1,31 +1,33 @@
-// Spans are sent in batches, in the background, bounded. Spans that cannot be sent are dropped and counted in one log
-// line a minute.
+// Sends spans in batches, in the background, bounded. Spans that cannot be sent are dropped and counted in one log line
+// a minute.
 import { describeError, type Log } from '../log/index.ts';
 import { type Clock, untilAborted, waitAtMost } from '../time/index.ts';
 import type { Span } from './span.ts';
 
-/** How long a span waits for others. */
+/** Time for which a span waits for others. */
 const batchDelayMs = 5_000;
-/** Number of spans sent at once, without waiting for more. */
+/** Number of spans that are sent at once, without waiting for more. */
 const batchMax = 512;
 /** Bound of waiting spans: the oldest are dropped beyond it. */
 const waitingMax = 4_096;
-/** Limit for everything that one flush sends. */
+/** Time limit for everything that one flush sends. */
 export const flushMaxMs = 2_000;
-/** After a failure nothing is sent for so long: each further failure doubles it. */
+/** Pause after a failure; each further failure doubles it. */
 const pauseMinMs = 5_000;
 const pauseMaxMs = 60_000;
 const logIntervalMs = 60_000;
 
-/** `rejected`: how many of them the collector did not take. Rejects where they did not arrive. */
+/**
+ * Sends spans. `rejected`: the number of spans that the collector did not accept. Rejects where they did not arrive.
+ */
 export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<{ readonly rejected: number }>;
 
 export interface SpanBatches {
   /** Queues spans in memory, synchronously. */
   add(spans: readonly Span[]): void;
-  /** Sends the waiting spans, for at most `flushMaxMs` or less. Never rejects. */
+  /** Sends the waiting spans, for at most `limitMs`. Never rejects. */
   flush(limitMs?: number): Promise<void>;
-  /** Sends the waiting spans, also after a failure, and accepts none afterwards. Never rejects. */
+  /** Sends the waiting spans, even after a failure, and accepts none afterwards. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -40,7 +42,7 @@ function createDropLog({
   clock,
   log,
 }: Pick<SpanBatchesOptions, 'clock' | 'log'>): (count: number, why: string) => void {
-  /** Since the last line, and why the last of them were. */
+  /** Spans dropped since the last line, and the reason for the last of them. */
   let dropped = { count: 0, why: '' };
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   return (count, why) => {
@@ -54,20 +56,20 @@ function createDropLog({
 
 type Drop = ReturnType<typeof createDropLog>;
 
-/** One batch at a time; after a failure nothing for a while. */
+/** Sends one batch at a time, and none for a while after a failure. */
 function createSender({ clock, send }: Pick<SpanBatchesOptions, 'clock' | 'send'>, drop: Drop) {
   let pauseMs = pauseMinMs;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   return {
     pausedMs: () => Math.max(0, pausedUntilMs - clock.nowMs()),
-    /** False: it failed. */
+    /** Returns false where it failed. */
     async send(batch: readonly Span[], signal: AbortSignal): Promise<boolean> {
       try {
-        // Abandons a request that hangs, whether or not it listens to the signal.
+        // A request that hangs is abandoned, whether or not it reacts to the signal.
         const sent = await untilAborted(send(batch, signal), signal);
         if (sent === undefined) throw new Error('aborted');
         pauseMs = pauseMinMs;
-        // Also reports the spans dropped within the minute of the last line.
+        // This line also reports the spans that were dropped within the minute of the last line.
         drop(sent.rejected, 'the collector rejected them');
         return true;
       } catch (error) {
@@ -109,7 +111,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
     });
   }
 
-  /** Whatever waits is sent by itself: full batches at once, the rest later. */
+  /** Schedules the waiting spans: full batches at once, the rest later. */
   function plan(): void {
     if (waiting.length === 0 || sending !== undefined || isClosed) return;
     const pausedMs = sender.pausedMs();
@@ -120,7 +122,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
 
   const canSend = (): boolean => waiting.length > 0 && (isClosed || sender.pausedMs() === 0);
 
-  /** Includes spans that arrived during the sending: the process may be frozen afterwards. */
+  /** Sends all spans, including those that arrive while it sends: the process may be frozen afterwards. */
   async function flush(limitMs = flushMaxMs): Promise<void> {
     const endsAtMs = clock.nowMs() + limitMs;
     for (let leftMs = limitMs; leftMs > 0 && (sending !== undefined || canSend()); leftMs = endsAtMs - clock.nowMs()) {
@@ -148,7 +150,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
   };
 }
 
-/** One line: where it happened is no news of a collector that cannot be reached. */
+/** Describes the failure in one line: the stack of an unreachable collector's error says nothing new. */
 function reasonOf(error: unknown): string {
   const { message, causes } = describeError(error);
   return causes === undefined ? message : `${message} (${causes})`;

@@ -1,14 +1,17 @@
 // Spans of a request and of its provider calls, as plain values. Types only.
 
-/** A number is a double and a bigint an integer, whatever its value: backends want one type for each attribute. */
+/**
+ * Value of an attribute. A number is sent as a double and a bigint as an integer, whatever its value: backends want one
+ * type for each attribute.
+ */
 export type AttributeValue = string | boolean | number | bigint | readonly string[];
-/** Undefined values are dropped. */
+/** Attributes by name. Undefined values are dropped. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 export interface Span {
-  /** 32 hex digits. */
+  /** Id of the trace: 32 hex digits. */
   readonly traceId: string;
-  /** 16 hex digits. */
+  /** Id of the span: 16 hex digits. */
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
   readonly name: string;
@@ -24,9 +27,9 @@ export interface Trace {
   readonly traceId: string;
   /** Id of the request's own span. */
   readonly spanId: string;
-  /** The span of the client that the request belongs to. */
+  /** The client's span to which the request belongs. */
   readonly parentSpanId: string | undefined;
   readonly isSampled: boolean;
-  /** Spans below that of the request, added as they end. */
+  /** Spans below the request's span, added as they end. */
   readonly children: Span[];
 }

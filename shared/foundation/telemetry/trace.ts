@@ -1,9 +1,9 @@
-// Start of a trace: its ids, whether it is sampled, and how they are passed on (W3C Trace Context).
+// The start of a trace: its ids, whether it is sampled, and how they are passed on (W3C Trace Context).
 import type { Randomness } from '../ids/index.ts';
 import type { Span, Trace } from './span.ts';
 
 interface TraceOrigin {
-  /** Trace id of the request, in the form that its client chose. */
+  /** Trace id of the request, as its client wrote it. */
   readonly traceId: string;
   /** The well-formed header, if the client sent one. */
   readonly traceparent: string | undefined;
@@ -12,7 +12,10 @@ interface TraceOrigin {
 const traceIdShape = /^(?!0{32})[0-9a-f]{32}$/;
 const sampledFlag = 1;
 
-/** The sampled flag of the client decides; without one the trace id does, so that all who see this trace decide alike. */
+/**
+ * Opens the trace. The sampled flag of the client decides; without one the trace id does, so that every service that
+ * sees this trace decides alike.
+ */
 export function openTrace(
   { traceId: clientTraceId, traceparent }: TraceOrigin,
   ratio: number,
@@ -37,12 +40,12 @@ export const newSpanId = (randomness: Randomness): string => randomHex(randomnes
 const spanIdDigits = 16;
 
 /**
- * Random digits of a UUID: Node generates UUIDs in batches, in a tenth of the time of random bytes. At most 6 bits are
- * fixed.
+ * Returns random hex digits of a UUID: Node generates UUIDs in batches, in a tenth of the time of random bytes. At most
+ * 6 bits are fixed.
  */
 const randomHex = (randomness: Randomness): string => randomness.uuid().replaceAll('-', '');
 
-/** Header `traceparent` for a provider. */
+/** Returns the header `traceparent` for a provider. */
 export const traceparentOf = ({ traceId, isSampled }: Trace, spanId: string): string =>
   `00-${traceId}-${spanId}-0${isSampled ? sampledFlag : 0}`;
 
@@ -55,17 +58,20 @@ function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(digits, 16) / 16 ** randomDigits < ratio;
 }
 
-/** Telemetry as the rest of a process uses it: where it is off, the modules behind it are not loaded. */
+/** Telemetry for the rest of a process: where it is off, the modules behind it are not loaded. */
 export interface Telemetry {
-  /** Whether kept bodies of calls go with their spans. */
+  /** True where stored bodies of calls are sent with their spans. */
   readonly capturesContent: boolean;
   /** Opens the trace of a new request. */
   open(origin: TraceOrigin): Trace;
-  /** Takes the spans of a request that has ended, where its trace is sampled or something in it failed. At once. */
+  /**
+   * Records the spans of a request that has ended, where its trace is sampled or something in it failed. It does not
+   * wait.
+   */
   record(trace: Trace, request: Span): void;
   /**
-   * Sends the collected spans, for a process that is frozen afterwards. Ends within two seconds, or `limitMs`. Never
-   * rejects.
+   * Sends the collected spans, for a process that is frozen afterwards. Ends within two seconds, or within `limitMs`.
+   * Never rejects.
    */
   flush(limitMs?: number): Promise<void>;
   /** Sends the last spans, for at most two seconds. Never rejects. */

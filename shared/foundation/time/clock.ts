@@ -1,7 +1,7 @@
-// The only file that reads the time and sets timers. Everything else gets a Clock as a parameter.
+// The only file that reads the time and sets timers. All other code gets a Clock as a parameter.
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns the milliseconds since the epoch. */
   nowMs(): number;
   /** Calls back once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
@@ -16,8 +16,8 @@ export const systemClock: Clock = {
   },
 };
 
-// Limits of a second and more end up to 50 ms later than they were asked for, so that those of concurrent calls share timers: nearly
-// all are cancelled, and a call sets half a dozen.
+// Limits of a second and more end up to 50 ms later than requested, so that limits of concurrent calls share timers:
+// nearly all are cancelled, and a call sets several.
 const sharedDelayMinMs = 1_000;
 const sharedStepMs = 50;
 
@@ -26,7 +26,7 @@ interface SharedTimer {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Timers by their end, in steps since the process started. */
+/** Timers by their end, counted in steps since the process started. */
 const sharedTimers = new Map<number, SharedTimer>();
 
 function afterShared(delayMs: number, callback: () => void): () => void {
@@ -36,7 +36,7 @@ function afterShared(delayMs: number, callback: () => void): () => void {
   const entry = { call: callback };
   if (shared.callbacks.add(entry).size === 1) shared.timer.ref();
   return () => {
-    // A timer without callbacks does not keep the process.
+    // A timer without callbacks does not keep the process running.
     if (shared.callbacks.delete(entry) && shared.callbacks.size === 0) shared.timer.unref();
   };
 }
@@ -46,7 +46,7 @@ function openSharedTimer(endStep: number, delayMs: number): SharedTimer {
   const end = () => {
     sharedTimers.delete(endStep);
     for (const entry of callbacks) {
-      // One that was called before may have cancelled it.
+      // A callback that ran before may have cancelled this one.
       if (callbacks.delete(entry)) callApart(entry.call);
     }
   };
@@ -55,7 +55,7 @@ function openSharedTimer(endStep: number, delayMs: number): SharedTimer {
   return shared;
 }
 
-/** What it throws ends the process as from a timer of its own, and keeps no other callback from its turn. */
+/** Calls back. An error ends the process as it would from a timer of its own, and prevents no other callback. */
 function callApart(callback: () => void): void {
   try {
     callback();
@@ -66,13 +66,16 @@ function callApart(callback: () => void): void {
   }
 }
 
-/** Starts to measure how long work of this thread takes, in milliseconds: it never jumps, and no test moves it. */
+/**
+ * Starts to measure how long work of this thread takes, in milliseconds: unlike the clock it never jumps, and tests
+ * cannot move it.
+ */
 export function startStopwatch(): () => number {
   const startedAtMs = performance.now();
   return () => performance.now() - startedAtMs;
 }
 
-// Lengths of time as people write them: a whole number and a unit.
+// Durations as people write them: a whole number and a unit.
 
 export const dayMs = 86_400_000;
 

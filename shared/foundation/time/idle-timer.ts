@@ -1,5 +1,5 @@
-// A limit on silence that every sign of life pushes back: a stream has hundreds. To make and cancel a timer for each costs
-// more than to look, when the one that runs has ended, how far it was pushed back.
+// A limit on silence that every sign of activity postpones: a stream has hundreds. Creating and cancelling a timer for
+// each costs more than checking, when the running one ends, how far the limit was postponed.
 import type { Clock } from './clock.ts';
 
 interface IdleTimer {
@@ -7,13 +7,13 @@ interface IdleTimer {
   start(limitMs: number): void;
   /** Lifts the limit until the next start. */
   pause(): void;
-  /** Paused, and nothing is left that keeps the process running. */
+  /** Pauses, and leaves nothing that keeps the process running. */
   stop(): void;
 }
 
 export function createIdleTimer(clock: Clock, onEnd: () => void): IdleTimer {
   let endsAtMs = Number.POSITIVE_INFINITY;
-  /** When the running timer fires. */
+  /** Time at which the running timer fires. */
   let looksAtMs = Number.POSITIVE_INFINITY;
   let cancel = () => {};
 

@@ -4,11 +4,13 @@ import type { Clock } from './clock.ts';
 import { boundedWait } from './wait.ts';
 
 /**
- * Time is counted in slices, whose ends all waits of a process share: most are over before. One that ends late, because the event loop
- * was busy, counts as no longer than this.
+ * Length of a slice: time is counted in slices, whose ends all waits of a process share, because most waits are over
+ * before. A slice that ends late, because the event loop was busy, counts as no longer than this.
  */
 const sliceMs = 100;
-/** One wait ends after this by the clock, however busy the process is, or after the budget where that is longer. */
+/**
+ * One wait ends after this time by the clock, however busy the process is, or after the budget where that is longer.
+ */
 const waitMaxMs = 10_000;
 
 export interface TimeBudget {
@@ -67,7 +69,7 @@ function countDown(clock: Clock, limitMs: number, onEnd: () => void): () => numb
 
 const sliceEnds = new WeakMap<Clock, Set<() => void>>();
 
-/** Calls back within a slice. The returned function cancels it. */
+/** Calls back at the end of a slice. The returned function cancels it. */
 function atSliceEnd(clock: Clock, callback: () => void): () => void {
   const callbacks = sliceEnds.get(clock) ?? openSlice(clock);
   callbacks.add(callback);
@@ -84,8 +86,8 @@ function openSlice(clock: Clock): Set<() => void> {
   return callbacks;
 }
 
-// One deadline is carried through queueing, attempts and stores. It only says whether time is
-// left: the stage that asks decides between request_deadline_exceeded and execution_deadline_exceeded.
+// One deadline is passed through queueing, attempts and stores. It only says whether time is left: the stage that
+// checks it decides between request_deadline_exceeded and execution_deadline_exceeded.
 
 export interface Deadline {
   readonly atMs: number;
@@ -93,7 +95,7 @@ export interface Deadline {
   readonly isOver: () => boolean;
 }
 
-/** A deadline `budgetMs` after `startMs` (the arrival of the request). */
+/** Returns a deadline `budgetMs` after `startMs` (the arrival of the request). */
 export function startDeadline(clock: Clock, startMs: number, budgetMs: number): Deadline {
   const atMs = startMs + budgetMs;
   return {

@@ -27,7 +27,7 @@ export function boundedWait<Value, Otherwise>(
       reject(error);
     }
   });
-  // Cancelled before the caller continues: its next wait may use the remaining time.
+  // The timer is cancelled before the caller continues: its next wait may use the remaining time.
   promise.then(
     (value) => {
       cancel();
@@ -53,7 +53,7 @@ export const waitAtMost = <Value, Otherwise>(
 export const untilAborted = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> =>
   boundedWait(promise, onAbort(signal), () => undefined);
 
-/** The same for waits that follow one another, with one listener for all of them. */
+/** Returns a function that does the same for successive waits, with one listener for all of them. */
 export function waitsUntilAborted(signal: AbortSignal) {
   let end = () => {};
   const onEnd = () => end();
@@ -70,7 +70,7 @@ export function waitsUntilAborted(signal: AbortSignal) {
   };
 }
 
-/** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
+/** Resolves after `delayMs`, or at once when `signal` aborts: the caller checks the signal. */
 export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(delayMs, resolve);
@@ -78,12 +78,12 @@ export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal)
   cancel();
 }
 
-/** Calls back behind everything that this turn of the event loop has to serve, however many ask. */
+/** Calls back after everything that this turn of the event loop has to serve, however many callers there are. */
 export const atTurnEnd = (callback: () => void): void => void setImmediate(callback);
 
 /**
- * Callers that wait for a turn of the event loop. Each gets one of its own, so that long work in steps does not block
- * the loop when many do it at once.
+ * Callers that wait for a turn of the event loop. Each gets a turn of its own, so that long work in steps does not
+ * block the loop when many callers do it at once.
  */
 const waitingForTurn: (() => void)[] = [];
 

@@ -1,39 +1,46 @@
-// How often a call to AWS is sent, and when it is given up. The SDK sends each request once; this decides about the next.
+// Decides how often a call to AWS is sent, and when it is abandoned. The SDK sends each request once; this file decides
+// about the next attempt.
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, sleep, startTimeBudget } from '../../foundation/time/index.ts';
 import { neverConnected } from '../store/index.ts';
 
-/** One for a socket that died while the process was frozen, and one more: a service in trouble needs less load, not more. */
+/**
+ * Maximum attempts: one for a socket that died while the process was frozen, and one more. A service in trouble needs
+ * less load, not more.
+ */
 const attemptsMax = 3;
-/** Pause of 0 to 20 ms before the second attempt, of 0 to 40 ms before the third: a call takes 5 to 10 ms. */
+/** Base of the pauses: 0 to 20 ms before the second attempt, 0 to 40 ms before the third; a call takes 5 to 10 ms. */
 const backoffBaseMs = 20;
-/** A table with provisioned capacity takes a throttled call later, when its capacity has grown or a second has passed. */
+/**
+ * Longest pause after a throttle: a table with provisioned capacity accepts the call when its capacity has grown or a
+ * second has passed.
+ */
 const throttledPauseMaxMs = 400;
 const throttledAttemptsMax = 16;
 
-/** 'repeatable' calls do no harm when they run twice: every read, and writes that say so. */
+/** Whether a call may run twice. 'repeatable' calls do no harm then: every read, and writes that are marked so. */
 export type CallKind = 'repeatable' | 'once';
 
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Limit of all attempts together, but for those that were throttled. */
+  /** Limit of all attempts together, throttled ones excepted. */
   readonly limitMs: number;
-  /** How long a throttled call is repeated. Default: a throttle is an error like any other. */
+  /** Time for which a throttled call is repeated. Default: a throttle is an error like any other. */
   readonly throttledMaxMs?: number;
   readonly kind: CallKind;
   readonly callerSignal?: AbortSignal | undefined;
 }
 
-/** A batch was written in part only: DynamoDB takes the rest later, like a call that it throttled. */
+/** Thrown where a batch was only partly written: DynamoDB accepts the rest later, like a call that it throttled. */
 export class ItemsUnprocessed extends Error {
   override readonly name = 'ItemsUnprocessed';
 }
 
 /**
- * Calls until an answer, an error that forbids another attempt, `attemptsMax`, or the end of `limitMs`. Rejects with the
- * last error, or with the reason of the signal that ended it.
+ * Repeats the call until an answer, an error that forbids another attempt, `attemptsMax`, or the end of `limitMs`.
+ * Rejects with the last error, or with the reason of the signal that ended it.
  */
 export async function callWithAttempts<Value>(
   options: AttemptOptions,
@@ -79,7 +86,7 @@ async function callInTime<Value>(
       signal.throwIfAborted();
     }
   };
-  // Both bound work that ignores the signal too, such as credentials that do not arrive.
+  // Budget and signal both bound work that ignores the signal too, such as credentials that do not arrive.
   return budget.wait(callerSignal === undefined ? attempts() : Promise.race([attempts(), rejectionOf(signal)]));
 }
 
@@ -88,7 +95,7 @@ const rejectionOf = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-/** Whether the same call may be sent once more after this error. */
+/** True where the same call may be sent once more after this error. */
 export function maySendAgain(error: unknown, kind: CallKind): boolean {
   if (!(error instanceof Error)) return false;
   const sdkError = error as Parameters<typeof isThrottlingError>[0];
@@ -96,7 +103,7 @@ export function maySendAgain(error: unknown, kind: CallKind): boolean {
   return kind === 'repeatable' && (isTransientError(sdkError) || isServerError(sdkError));
 }
 
-/** Throttled calls are turned away before they are run. */
+/** True for a throttled call, which was refused before it ran. */
 const wasThrottled = (error: unknown): boolean =>
   error instanceof ItemsUnprocessed ||
   (error instanceof Error && isThrottlingError(error as Parameters<typeof isThrottlingError>[0]));

@@ -4,7 +4,7 @@ import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { readRegion } from '../../foundation/environment/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 
-/** Called for each signature. Caches credentials, and replaces those of a role before they expire. */
+/** Returns credentials; called for each signature. It caches them, and replaces those of a role before they expire. */
 export type AwsCredentialProvider = ReturnType<typeof fromNodeProviderChain>;
 
 export interface AwsAccess {
@@ -16,16 +16,19 @@ export interface AwsAccess {
   readonly clock: Clock;
 }
 
-/** Inside a region it takes some 10 ms, on a small function that has just been thawed ten times that. */
+/**
+ * Time limit for connecting. Inside a region connecting takes some 10 ms, on a small function that was just thawed ten
+ * times that.
+ */
 const connectTimeoutDefaultMs = 500;
 
 /**
- * The SDK's own chain: variables, profiles, single sign-on, containers. The build keeps variables and containers in the
- * bundles, because Lambda has nothing else.
+ * Returns the SDK's own chain: variables, profiles, single sign-on, containers. The build includes only variables and
+ * containers in the bundles, because Lambda has nothing else.
  */
 export const processCredentials = (): AwsCredentialProvider => fromNodeProviderChain();
 
-/** Options default to those of the process. Throws where nothing names a region. */
+/** Returns the access; options default to those of the process. Throws where nothing names a region. */
 export const awsAccess = ({
   region = readRegion(),
   credentials = processCredentials(),

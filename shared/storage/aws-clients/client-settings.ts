@@ -1,15 +1,15 @@
-// Settings of every client of the SDK. Endpoints, signatures and error shapes are the SDK's; how often a request is sent
-// and how long it may take is decided above, in the store's attempts.
+// Settings of every client of the SDK. Endpoints, signatures and error shapes are the SDK's; attempts.ts decides how
+// often a request is sent and how long it may take.
 import type { Readable } from 'node:stream';
 import { createSocketPool } from '../../foundation/outgoing/index.ts';
 import type { AwsAccess } from './aws-access.ts';
 import { PooledRequestHandler } from './pooled-request-handler.ts';
 
-/** Below the 20 seconds after which AWS begins to close idle sockets. */
+/** Time after which an idle socket is closed: below the 20 seconds after which AWS begins to close it. */
 const idleSocketMs = 15_000;
 
 interface ClientBounds {
-  /** To one address. */
+  /** Maximum sockets to one address. */
   readonly socketsMax: number;
   readonly answerMaxBytes: number;
 }
@@ -21,19 +21,23 @@ export const awsClientSettings = (
   ({
     region,
     credentials,
-    // A second try of the SDK would repeat conditional writes, which their own first try then refuses.
+    // The SDK never repeats a request: a second try would repeat conditional writes, which their own first try then
+    // refuses.
     maxAttempts: 1,
-    // Set here, so that the first call does not look for them in files.
+    // The mode is set here, so that the first call does not look for it in files.
     retryMode: 'standard',
     defaultsMode: 'standard',
-    // A process that is frozen between request and answer would take the pause for a clock that is wrong.
+    // A process that is frozen between request and answer would mistake the pause for a wrong clock.
     disableClockSkewCorrection: true,
     defaultUserAgentProvider: async (): Promise<[string][]> => [['gw']],
     streamCollector: boundedCollector(answerMaxBytes),
     requestHandler: new PooledRequestHandler(createSocketPool({ clock, socketsMax, idleSocketMs }), connectTimeoutMs),
   }) as const;
 
-/** The connection of a larger answer is closed. Events, not an iterator: this is on the way of every call. */
+/**
+ * Collects the body of an answer; closes the connection of one that is too large. It uses events, not an iterator,
+ * because every call runs it.
+ */
 const boundedCollector =
   (maxBytes: number) =>
   (answer: Readable): Promise<Uint8Array> => {

@@ -1,6 +1,7 @@
-// Signs what a client of the SDK sends to one service at the root of its host (AWS Signature Version 4). The SDK's own signer
-// takes a quarter of a small request: it derives OpenSSL's key from the secret twice for each, looks up a hash of the
-// credentials, and sorts and cleans each header. Here the key of a day and the list of headers are made once.
+// Signs what a client of the SDK sends to one service at the root of its host (AWS Signature Version 4). The SDK's own
+// signer takes a quarter of a small request's time: it derives OpenSSL's key from the secret twice for each request,
+// looks up a hash of the credentials, and sorts and cleans each header. This one makes the key of a day and the list of
+// headers once.
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
@@ -22,10 +23,10 @@ interface ClientSigner {
 }
 
 const algorithm = 'AWS4-HMAC-SHA256';
-/** Sets of header names that a client sends, of which each operation has one. */
+/** Maximum number of cached lists of header names: each operation sends one set of headers. */
 const headerListsMax = 16;
 
-/** The key of a day for one set of credentials. */
+/** The signing key of a day for one set of credentials. */
 interface DayKey {
   readonly secret: string;
   readonly date: string;
@@ -86,5 +87,5 @@ export function clientSigner(
   };
 }
 
-/** AWS asks for these. A proxy may change the others. */
+/** True for headers that AWS requires to be signed. A proxy may change the others. */
 const isSigned = (name: string): boolean => name === 'host' || name === 'content-type' || name.startsWith('x-amz-');

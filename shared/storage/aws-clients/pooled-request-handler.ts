@@ -25,7 +25,7 @@ export class PooledRequestHandler extends NodeHttpHandler {
     try {
       return await super.handle(request, options);
     } catch (error) {
-      // Where one socket broke, the idle ones beside it are likely dead too: the next attempt gets a fresh one.
+      // Where one socket broke, the idle ones beside it are likely dead too: the next attempt gets a new one.
       if (isTransientError(error as Parameters<typeof isTransientError>[0])) this.#pool.closeIdleSockets();
       throw error;
     }

@@ -10,11 +10,11 @@ interface SignableRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: OutgoingBody;
-  /** Default: POST. */
+  /** Method of the request; default: POST. */
   readonly method?: string | undefined;
 }
 
-/** Gives all headers, the signature among them. Rejects where the process has no credentials of AWS. */
+/** Returns all headers, the signature included. Rejects where the process has no AWS credentials. */
 type SignRequest = (request: SignableRequest) => Promise<Record<string, string>>;
 
 interface RequestSignerOptions {
@@ -33,7 +33,7 @@ export function requestSigner({ service, region, credentials, clock }: RequestSi
       hostname: url.hostname,
       path: url.pathname,
       query: queryOf(url),
-      // The signer hashes nothing that has its hash already.
+      // The signer does not hash a body whose hash is among the headers.
       headers: { ...headers, host: url.host, 'x-amz-content-sha256': await sha256Of(body) },
     };
     const signed = await signer.sign(request, { signingDate: new Date(clock.nowMs()) });
@@ -41,7 +41,7 @@ export function requestSigner({ service, region, credentials, clock }: RequestSi
   };
 }
 
-/** Hashed within a few milliseconds. */
+/** Number of pieces that are hashed within a few milliseconds. */
 const hashedAtOncePieces = 32;
 
 async function sha256Of(body: OutgoingBody): Promise<string> {

@@ -1,13 +1,13 @@
-// The text of one secret of AWS Secrets Manager.
+// Reads the text of one secret of AWS Secrets Manager.
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { AwsAccess } from './aws-access.ts';
 import { awsClientSettings } from './client-settings.ts';
 
 const socketsMax = 2;
-/** A secret is 64 KB at most; written as JSON it may grow sixfold. */
+/** Bound of the answer: a secret has 64 KB at most, and JSON escapes may make it six times as long. */
 const answerMaxBytes = 512 * 1024;
 
-/** `secretId`: name or ARN. One try: the caller asks again. */
+/** Returns a function that reads the secret, with one try: its caller asks again. `secretId`: name or ARN. */
 export function secretText(access: AwsAccess, secretId: string): () => Promise<string> {
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
   return async () => {

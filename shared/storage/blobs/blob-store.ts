@@ -1,17 +1,17 @@
-// Storage for bytes that do not fit into an item. Keys are names chosen by the gateway, the value of a key never changes,
-// and callers never delete: blobs expire by age, and the beginning of a name says at which.
+// Storage for bytes that do not fit into an item. Keys are names chosen by the gateway, the value of a key never
+// changes, and callers never delete: blobs expire by age, which the prefix of the name determines.
 
 import { createCache } from '../../foundation/cache/index.ts';
 import { contentKeeps, contentPrefixOf, daysOf, resultLifeDays } from '../../foundation/constants/index.ts';
 import { type Clock, dayMs, systemClock } from '../../foundation/time/index.ts';
 
-/** How long the blob of a name lives. */
+/** Returns the lifetime of a blob with this name. */
 export function blobLifeMs(key: string): number {
   const keep = contentKeeps.find((one) => key.startsWith(contentPrefixOf(one)));
   return dayMs * (keep === undefined ? resultLifeDays : daysOf(keep));
 }
 
-/** Safe as a file name, as a URL path and as an object key. */
+/** Matches keys that are safe as a file name, as a URL path and as an object key. */
 const blobKeyPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 export interface BlobCallOptions {
@@ -30,11 +30,11 @@ export interface BlobStore {
   put(key: string, bytes: Uint8Array, options?: BlobCallOptions): Promise<void>;
   /** Returns undefined when there is no value, or no longer one. */
   get(key: string, options?: BlobCallOptions): Promise<Uint8Array | undefined>;
-  /** Deletes what has expired. Undefined where the storage does so by itself. Never rejects. */
+  /** Deletes expired blobs; undefined where the storage does so by itself. Never rejects. */
   readonly sweep?: (() => Promise<void>) | undefined;
 }
 
-/** Blobs live for days: an hour late is early enough. */
+/** Blobs live for days, so an hour's delay does no harm. */
 const sweepEveryMs = 60 * 60 * 1_000;
 
 /** Sweeps now and every hour, until the returned function is called. */
@@ -49,14 +49,18 @@ export function sweepHourly({ sweep }: Pick<BlobStore, 'sweep'>, clock: Clock): 
   return () => cancel();
 }
 
-/** Throws a RangeError for a key that some place could not take. */
+/** Throws a RangeError for a key that some storage could not accept. */
 export function checkBlobKey(key: string): void {
   if (!blobKeyPattern.test(key)) throw new RangeError('a blob key is 1 to 128 letters, digits, "-" or "_"');
 }
 
-// Blobs of a run without a data folder: they end with the process, and the oldest are dropped when the bound is reached.
+// Blobs of a run without a data folder: they end with the process, and the oldest are dropped when the bound is
+// reached.
 
-/** Some hundred results of the size that spills; a local run has far more memory than this. */
+/**
+ * Bound of all blobs in memory: some hundred results of the size that does not fit into an item. A local run has far
+ * more memory than this.
+ */
 const memoryBlobsMaxBytes = 64 * 1024 * 1024;
 
 export function memoryBlobs(maxBytes = memoryBlobsMaxBytes, clock: Clock = systemClock): BlobStore {
@@ -65,8 +69,7 @@ export function memoryBlobs(maxBytes = memoryBlobsMaxBytes, clock: Clock = syste
     async put(key, bytes) {
       checkBlobKey(key);
       if (bytes.byteLength > maxBytes) throw new RangeError(`a blob of ${bytes.byteLength} bytes exceeds the memory`);
-      // A copy: the caller may use its buffer again.
-      // The cache counts sizes from 1.
+      // The bytes are copied, because the caller may reuse its buffer. The cache requires sizes of at least 1.
       const blob = { bytes: bytes.slice(), endsAtMs: clock.nowMs() + blobLifeMs(key) };
       blobs.set(key, blob, { size: Math.max(1, bytes.byteLength) });
     },

@@ -1,5 +1,5 @@
-// Blobs as files of one folder, for local runs that keep their data. A file appears under its name only when it is
-// whole, so several gateways may share the folder and a crash leaves no half of a blob.
+// Blobs as files of one folder, for local runs that keep their data. A file gets its name only when it is complete, so
+// several gateways may share the folder and a crash leaves no partial blob.
 import { mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
@@ -15,7 +15,7 @@ interface FolderBlobsOptions {
   readonly randomness?: Randomness;
 }
 
-/** The folder is made on the first put. */
+/** Opens the storage. The folder is made on the first put. */
 export function folderBlobs(
   folder: string,
   { clock = systemClock, randomness = systemRandomness }: FolderBlobsOptions = {},
@@ -52,14 +52,20 @@ const signalOf = (signal: AbortSignal | undefined) => (signal === undefined ? {}
 
 const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT';
 
-/** A file that was left unfinished has the shortest life. A folder that cannot be read, or is not there yet, is left alone. */
+/**
+ * Removes expired files. An unfinished file has the shortest lifetime. A folder that cannot be read, or does not exist
+ * yet, is skipped.
+ */
 async function sweep(folder: string, nowMs: number): Promise<void> {
   try {
     for await (const entry of await opendir(folder)) if (entry.isFile()) await removeExpired(folder, entry.name, nowMs);
   } catch {}
 }
 
-/** A file that cannot be removed, or that another gateway removed first, keeps no other. */
+/**
+ * Removes a file if it has expired. A file that cannot be removed, or that another gateway removed first, does not
+ * prevent the removal of others.
+ */
 async function removeExpired(folder: string, name: string, nowMs: number): Promise<void> {
   const path = join(folder, name);
   const lifeMs = blobLifeMs(name.endsWith(unfinishedEnding) ? '' : name);

@@ -1,4 +1,4 @@
-// Compresses long texts at rest, and is the only place that does. Of the common formats gzip makes a JSON answer as
+// Compresses long texts at rest, and is the only file that does. Of the common formats gzip makes a JSON answer as
 // small as brotli in half the time, every tool can read it, and its own checksum detects most damage.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -8,12 +8,12 @@ import { sha256Hex } from '../../foundation/ids/index.ts';
 /** Bound of an unpacked text: four times the largest provider answer. */
 const textMaxBytes = 64 * 1024 * 1024;
 
-/** Bound of packed texts inside an item: DynamoDB refuses items over 400 KB, the rest is for other attributes. */
+/** Bound of packed texts inside an item: DynamoDB refuses items over 400 KB, and other attributes need the rest. */
 export const inlineMaxBytes = 300 * 1024;
 
 interface PackedText {
   readonly bytes: Uint8Array;
-  /** Hash of the packed bytes, hex. */
+  /** SHA-256 of the packed bytes, in hex. */
   readonly sha256: string;
 }
 
@@ -26,7 +26,7 @@ export async function packText(text: string): Promise<PackedText> {
   return { bytes, sha256: sha256Hex(bytes) };
 }
 
-/** Length of the text that these bytes were packed from, in their last four bytes. */
+/** Returns the length of the original text, which gzip stores in the last four bytes. */
 export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): number =>
   byteLength < lengthBytes
     ? 0
@@ -35,8 +35,8 @@ export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): num
 const lengthBytes = 4;
 
 /**
- * Returns undefined when these are not the bytes that were packed. Without `sha256` another value beside the text
- * proves it.
+ * Returns undefined when these are not the bytes that were packed. Without `sha256` the caller proves it by another
+ * value beside the text.
  */
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;

@@ -1,10 +1,13 @@
-// Blobs as objects of a bucket, which deletes them by age. Few calls need them: the client of S3 is loaded with the
-// first one, from a file of its own beside the bundle.
+// Blobs as objects of a bucket, which deletes them by age. The S3 client is loaded with the first call, from a file of
+// its own beside the bundle, because few calls need it.
 import { once } from '../../foundation/cache/index.ts';
 import { type BlobStore, checkBlobKey } from './blob-store.ts';
 import type { S3Objects, S3ObjectsOptions } from './s3-objects.ts';
 
-/** The largest answer of a provider hardly shrinks when it is an image; a function of 512 MB has memory for two. */
+/**
+ * Bound of a blob. The largest answer of a provider hardly shrinks when it is an image, and a function of 512 MB has
+ * memory for two.
+ */
 const blobMaxBytes = 32 * 1024 * 1024;
 
 export function s3Blobs(options: Omit<S3ObjectsOptions, 'maxBytes'>): BlobStore {

@@ -1,15 +1,18 @@
 // Objects of one bucket. Without the right to list the bucket S3 answers 403, not 404, for an object that does not
-// exist; that right is not asked for, because a blob outlives every record that names it by a day.
+// exist. That right is not requested: a blob outlives every record that names it by a day.
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AttemptOptions, type AwsAccess, awsClientSettings, callWithAttempts } from '../aws-clients/index.ts';
 
-/** Time for some megabytes at the pace of a small function. It delays the end of a complete answer, so not longer. */
+/**
+ * Time limit of a write: enough for some megabytes from a small function, and no longer, because it delays the end of a
+ * complete answer.
+ */
 const putTimeoutMs = 3_000;
-/** Within the time that a call has before it is refused, with its other reads. */
+/** Time limit of a read: it fits, with the call's other reads, into the time after which a call is refused. */
 const getTimeoutMs = 1_500;
 const socketsMax = 64;
-/** Bound of answers that are no object: errors. */
+/** Bound of answers that are no object, such as errors. */
 const answerMaxBytes = 64 * 1024;
 
 export interface S3ObjectsOptions {
@@ -26,12 +29,12 @@ export interface S3Objects {
   get(key: string, signal?: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
-/** Calls nothing yet. */
+/** Creates the client; no request is made yet. */
 export function createS3Objects({ access, bucket, isBucketInPath, randomness, maxBytes }: S3ObjectsOptions): S3Objects {
   const client = new S3Client({
     ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     forcePathStyle: isBucketInPath,
-    // Checked against a hash of the gateway's own instead.
+    // The gateway checks objects against a hash of its own instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -59,7 +62,7 @@ export function createS3Objects({ access, bucket, isBucketInPath, randomness, ma
   };
 }
 
-/** Leaving the loop closes the connection. */
+/** Reads the body; leaving the loop closes the connection. */
 async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

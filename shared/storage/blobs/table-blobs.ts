@@ -1,11 +1,11 @@
-// Blobs as items of the table whose records name them, split to the size of an item: for gateways that share a DynamoDB
-// server and nothing else. The head names the number of parts, and is written after all of them.
+// Blobs as items of the table whose records name them, split to the size of an item: for gateways that share only a
+// DynamoDB server. The head names the number of parts, and is written after all of them.
 import type { Item, Store } from '../store/index.ts';
 import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 
-/** DynamoDB refuses items over 400 KB. */
+/** Bytes of a part: DynamoDB refuses items over 400 KB. */
 const partBytes = 380 * 1024;
-/** Parts that are written or read at a time. */
+/** Maximum number of parts that are written or read at a time. */
 const atOnceMax = 8;
 
 const table = 'idempotency';
@@ -36,7 +36,7 @@ export function tableBlobs(store: Pick<Store, 'get' | 'put'>, clock: { nowMs(): 
   };
 }
 
-/** The results in their order. */
+/** Runs the work and returns the results in their order. */
 async function inTurns<Result>(count: number, run: (index: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   for (let first = 0; first < count; first += atOnceMax) {

@@ -1,4 +1,4 @@
-// From our calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
+// Converts the port's calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
 import {
   type NameTable,
   type TableDefinition,
@@ -37,7 +37,7 @@ export const updateInput = (nameOf: NameTable, update: Update) =>
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
-/** DynamoDB's limit for one batch. */
+/** Maximum items of a batch: DynamoDB's limit. */
 const batchItemsMax = 25;
 
 type PutWrite = { readonly PutRequest: { readonly Item: Item } };
@@ -58,7 +58,7 @@ export const scanInput = (nameOf: NameTable, table: TableName, startAfter: Item 
   ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
 });
 
-/** A page must arrive within one call's 800 ms, with three more on their way. */
+/** Maximum items of a query's page, which must arrive within one call's 800 ms while three more are on their way. */
 const queryPageItemsMax = 250;
 
 export function queryInput(
@@ -70,7 +70,7 @@ export function queryInput(
 ) {
   const { partitionKey, sortKey } = tableDefinitions[table];
   const condition = rangeCondition(range);
-  // Any of them may be a word that expressions reserve.
+  // Every name gets an alias: it may be a word that DynamoDB's expressions reserve.
   const aliases = attributes.map((name, at) => [`#a${at}`, name] as const);
   return {
     TableName: nameOf(table),
@@ -92,7 +92,7 @@ export function queryInput(
   };
 }
 
-/** DynamoDB takes one condition on the sort key, not two. */
+/** Returns the condition on the sort key, of which DynamoDB allows one, not two. */
 function rangeCondition({ from, to }: Pick<QueryOptions, 'from' | 'to'>): string | undefined {
   if (from !== undefined && to !== undefined) return '#sk BETWEEN :from AND :to';
   if (from !== undefined) return '#sk >= :from';
@@ -104,5 +104,5 @@ const addressOf = (nameOf: NameTable, table: TableName, key: string) => ({
   Key: { [tableDefinitions[table].partitionKey]: key },
 });
 
-/** The loser of a race gets the winner's item from the same call. */
+/** Makes a refused write return the item, so that the loser of a race needs no second call. */
 const itemOnFailure = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;

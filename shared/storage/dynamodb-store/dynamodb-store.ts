@@ -33,11 +33,14 @@ import type { Statement } from './statement.ts';
 interface DynamoStoreOptions {
   readonly client: DynamoClient;
   readonly stage: string;
-  /** Suffix of restored tables that replace those of the stage. */
+  /** Suffix of restored tables that replace the stage's own. */
   readonly tableSuffix?: string | undefined;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
-  /** Limit of one call with all its attempts; throttled ones go on for `admissionTimeoutMs`. Default `storeCallTimeoutMs`. */
+  /**
+   * Limit of one call with all its attempts; a throttled call is repeated for `admissionTimeoutMs`. Default
+   * `storeCallTimeoutMs`.
+   */
   readonly callTimeoutMs?: number;
 }
 
@@ -46,8 +49,8 @@ interface SendOptions {
 }
 
 /**
- * Rejects with StoreUnavailable, whatever the reason: no connection, no answer in time, a throttle that lasts, a table
- * that is missing, an expression or an item that DynamoDB does not accept.
+ * Creates the store. Its calls reject with StoreUnavailable, whatever the reason: no connection, no answer in time, a
+ * throttle that lasts, a table that is missing, an expression or an item that DynamoDB does not accept.
  */
 export function createDynamoStore(options: DynamoStoreOptions): Store {
   const { client, stage, tableSuffix, clock = systemClock, randomness = systemRandomness } = options;
@@ -110,7 +113,8 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
       await Promise.all(batches);
     },
 
-    // Not repeatable: between a lost answer and a second attempt another caller may have put an item under this key.
+    // A delete is not repeatable: between a lost answer and a second attempt another caller may have put an item under
+    // this key.
     delete: async (table, key, callOptions = {}) =>
       call('once', callOptions, async (sending) => {
         await client.send(new DeleteCommand(deleteInput(nameOf, table, key)), sending);
@@ -151,7 +155,7 @@ async function conditional(write: () => Promise<Item | undefined>): Promise<Cond
 
 interface Page {
   readonly Items?: Item[] | undefined;
-  /** DynamoDB leaves it out on the last one. */
+  /** Position of the next page; DynamoDB omits it on the last one. */
   readonly LastEvaluatedKey?: Item | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Typed conditions and changes as DynamoDB's expressions. Pure. Every name and value is a placeholder: any name may be a
-// reserved word. DynamoDB refuses placeholders that nothing uses, empty clauses and doubled parentheses.
+// Renders typed conditions and changes as DynamoDB's expressions. Pure. Every name and value is a placeholder, because
+// any name may be a reserved word. DynamoDB refuses unused placeholders, empty clauses and doubled parentheses.
 import { type AttributePath, type Changes, type Condition, removedBy } from '../store/index.ts';
 
 interface Expressions {
@@ -23,7 +23,7 @@ export function renderExpressions(changes: Changes | undefined, condition: Condi
   };
 }
 
-/** What a dialect says for the parts of a condition. */
+/** The words of a dialect for the parts of a condition. */
 export interface ConditionTerms {
   path(at: AttributePath): string;
   value(value: unknown): string;
@@ -33,7 +33,7 @@ export interface ConditionTerms {
 
 class Placeholders implements ConditionTerms {
   readonly #names = new Map<string, string>();
-  /** A Map distinguishes 1, 1n and '1', and finds objects by identity. */
+  /** A Map, because it distinguishes 1, 1n and '1', and finds objects by identity. */
   readonly #values = new Map<unknown, string>();
 
   get names(): Record<string, string> {
@@ -104,7 +104,7 @@ type Group = Extract<Condition, { readonly kind: 'and' | 'or' }>;
 
 const isGroup = (condition: Condition): condition is Group => condition.kind === 'and' || condition.kind === 'or';
 
-/** A group of one is that one. */
+/** Replaces a group of one condition by that condition. */
 function simplify(condition: Condition): Condition {
   if (condition.kind === 'not') return { kind: 'not', of: simplify(condition.of) };
   if (!isGroup(condition)) return condition;

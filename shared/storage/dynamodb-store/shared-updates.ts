@@ -1,18 +1,19 @@
-// Updates of the same turn of the event loop go to DynamoDB in one request. Each has its own condition and its own outcome,
-// as if it had gone alone, and takes the same write units. What a request for several cannot say goes alone: an update of
-// an item that may not exist, because a statement makes none, and everything on an engine that refuses the words.
+// Sends updates of the same turn of the event loop to DynamoDB in one request. Each has its own condition and its own
+// outcome, as if it were sent alone, and uses the same write units. Some updates are still sent alone: an update of an
+// item that may not exist, because a statement creates none, and every update on an engine that refuses the statements'
+// syntax.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { NameTable, TableName } from '../../foundation/constants/index.ts';
 import { atTurnEnd } from '../../foundation/time/index.ts';
 import { type ConditionalResult, holds, type Item, type Update } from '../store/index.ts';
 import { type Statement, statementOf } from './statement.ts';
 
-/** DynamoDB's limit for one request. */
+/** Maximum statements of a request: DynamoDB's limit. */
 const statementsMax = 25;
-/** Items that are known to exist; of the others an update goes alone once more. */
+/** Maximum number of items that are remembered as existing; an update of any other is sent alone once more. */
 const knownItemsMax = 5_000;
 
-/** The outcome of one statement, as DynamoDB answers it. */
+/** The outcome of one statement in DynamoDB's answer. */
 export interface StatementOutcome {
   readonly Item?: Item | undefined;
   readonly Error?: { readonly Code?: string | undefined; readonly Item?: Item | undefined } | undefined;
@@ -25,9 +26,9 @@ interface SharedUpdatesOptions {
 }
 
 interface SharedUpdates {
-  /** Makes one attempt. Rejects as an attempt that goes alone. */
+  /** Makes one attempt. Rejects as an attempt that is sent alone does. */
   send(update: Update, signal: AbortSignal): Promise<ConditionalResult>;
-  /** The item was in an answer. */
+  /** Reports that an answer contained the item. */
   exists(table: TableName, key: string): void;
 }
 
@@ -43,32 +44,35 @@ interface Waiting {
 export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesOptions): SharedUpdates {
   const known = createCache<true>({ sizeMax: knownItemsMax });
   let waiting: Waiting[] = [];
-  /** Set once this engine, or the rights of this process, refused what a request for one update was allowed. */
+  /**
+   * Set once this engine, or the rights of this process, refused a shared request while allowing the same update alone.
+   */
   let isRefused = false;
 
   async function sendAlone(update: Update, name: string, signal: AbortSignal): Promise<ConditionalResult> {
     const result = await sendOne(update, signal);
-    // The answer to a write says as much of the item's existence as a read.
+    // The answer to a write proves the item's existence as a read does.
     if (result.kind === 'written' || result.item !== undefined) known.set(name, true);
     else known.delete(name);
     return result;
   }
 
-  /** After a refusal of words: where the update is taken alone, no other is tried together with others. */
+  /** Sends an update alone after its syntax was refused: where it is accepted alone, no further updates are shared. */
   async function sendRefused({ update, name, signal }: Waiting): Promise<ConditionalResult> {
     const result = await sendAlone(update, name, signal);
     isRefused = true;
     return result;
   }
 
-  /** Rejects as a single request would. */
+  /** Returns the outcome of a statement. Rejects as a single request would. */
   async function resultOf(each: Waiting, { Item, Error: error }: StatementOutcome): Promise<ConditionalResult> {
     if (error === undefined) return { kind: 'written', item: Item };
     const { update, name, signal } = each;
     const { Code: code = '', Item: item } = error;
     if (code in errorNames) throw errorOf(code);
     if (code !== 'ConditionalCheckFailed') return sendRefused(each);
-    // Without its item it may be absent, and an item in which the condition holds was read in another way than alone.
+    // Without an item it may be absent. An item that satisfies the condition means that the engine evaluated the
+    // statement differently from a single request.
     const isRefusal = item !== undefined && update.condition !== undefined && !holds(update.condition, item);
     return isRefusal ? { kind: 'refused', item } : sendAlone(update, name, signal);
   }
@@ -113,7 +117,7 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
   };
 }
 
-/** DynamoDB takes one statement of an item in a request. */
+/** Divides the updates into batches: DynamoDB accepts one statement per item in a request. */
 function batchesOf(open: readonly Waiting[]): Waiting[][] {
   const batches: Waiting[][] = [];
   const namesOf: Set<string>[] = [];
@@ -131,7 +135,7 @@ function batchesOf(open: readonly Waiting[]): Waiting[][] {
   return batches;
 }
 
-/** Aborts when the last of the callers gave up. */
+/** Returns a signal that aborts when the last of the callers has aborted. */
 function signalOfAll(batch: readonly Waiting[]): AbortSignal {
   const all = new AbortController();
   let open = batch.length;
@@ -147,10 +151,10 @@ function signalOfAll(batch: readonly Waiting[]): AbortSignal {
   return all.signal;
 }
 
-/** For a statement that is missing in the answer: it may have been run. */
+/** Outcome of a statement that is missing in the answer: it may have run. */
 const unanswered: StatementOutcome = { Error: { Code: 'InternalServerError' } };
 
-/** By the code of a statement: the name of the error with which the same write would be refused alone. */
+/** Names of errors by the code of a statement: the error with which the same write would be refused alone. */
 const errorNames: Readonly<Record<string, string>> = {
   ThrottlingError: 'ThrottlingException',
   ProvisionedThroughputExceeded: 'ProvisionedThroughputExceededException',
@@ -166,7 +170,7 @@ function errorOf(code: string): Error {
   });
 }
 
-/** None of the statements was run. */
+/** True where the request was refused for its syntax or rights, so that none of its statements ran. */
 const isOfWords = (error: unknown): boolean => error instanceof Error && namesOfWords.has(error.name);
 
 const namesOfWords: ReadonlySet<string> = new Set([

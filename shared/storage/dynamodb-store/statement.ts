@@ -1,5 +1,6 @@
-// An update as a statement of PartiQL, so that several go to DynamoDB in one request. Pure. Names are quoted, values are
-// parameters in the order of their use. `if_not_exists` is in no reference of PartiQL: DynamoDB Local 2.9 takes it.
+// Writes an update as a statement of PartiQL, so that several are sent to DynamoDB in one request. Pure. Names are
+// quoted, values are parameters in the order of their use. PartiQL's reference does not mention `if_not_exists`, but
+// DynamoDB Local 2.9 accepts it.
 import { type NameTable, tableDefinitions } from '../../foundation/constants/index.ts';
 import { type Changes, removedBy, type Update } from '../store/index.ts';
 import { type ConditionTerms, renderCondition } from './expressions.ts';
@@ -10,10 +11,10 @@ export interface Statement {
   readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
 }
 
-/** DynamoDB's limit. */
+/** Maximum length of a statement: DynamoDB's limit. */
 const statementMaxLength = 8_192;
 
-/** Undefined where no statement says the update: it changes nothing, or has too many names. */
+/** Returns undefined where no statement can express the update: it changes nothing, or has too many names. */
 export function statementOf(nameOf: NameTable, update: Update): Statement | undefined {
   const terms = new Terms();
   const changes = renderChanges(update.changes, terms);

@@ -1,28 +1,29 @@
-// A file that another process has locked: it is asked for again by the clock, and the event loop turns meanwhile.
+// Waits for a file that another process has locked: the work is tried again by the clock, and the event loop runs
+// meanwhile.
 import { type Clock, sleep } from '../../foundation/time/index.ts';
 
 /** SQLITE_BUSY. Extended codes add the reason in higher bits. */
 const busyCode = 5;
-/** A transaction takes less than a millisecond. */
+/** First pause in milliseconds: a transaction takes less than one. */
 const firstPauseMs = 1;
 const pauseMaxMs = 8;
 
 export const isBusy = (error: unknown): boolean =>
   ((error as { errcode?: number } | null)?.errcode ?? 0) % 256 === busyCode;
 
-/** The pause after this number of tries. */
+/** Returns the pause after this number of tries. */
 const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs * 2 ** (tries - 1));
 
 export interface BusyWait {
   readonly clock: Clock;
-  /** No limit if absent. */
+  /** Limit of all tries together; no limit if absent. */
   readonly limitMs?: number;
-  /** Called whenever the file is found locked: whether to wait on. Always, if absent. */
+  /** Called whenever the file is found locked; returns false to stop waiting. If absent, the wait goes on. */
   readonly isAwaited?: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Throws the error of the last try, or the reason of the signal. */
+/** Runs the work until the file is not locked. Throws the error of the last try, or the reason of the signal. */
 export async function whileBusy<Value>(
   { clock, limitMs = Number.POSITIVE_INFINITY, isAwaited = () => true, signal }: BusyWait,
   attempt: () => Value,

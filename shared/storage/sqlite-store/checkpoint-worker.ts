@@ -1,14 +1,14 @@
-// The thread of checkpoints.ts. Writers continue while it copies the log into the file; at its end it restarts the log,
+// The thread of checkpoints.ts. Writers continue while it copies the log into the file; at the end it restarts the log,
 // for which they wait a bounded moment.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CheckpointFile } from './checkpoints.ts';
 
-/** Time that readers and writers may be waited for at the end of a checkpoint: writers wait as long. */
+/** Time for which readers and writers are waited for at the end of a checkpoint; writers wait as long. */
 const lockWaitMs = 20;
-/** Each pass copies the pages written during the one before. */
+/** Maximum passes: each copies the pages that were written during the one before. */
 const passesMax = 4;
-/** Pages of the log that may remain for its end, for which writers wait. */
+/** Maximum pages of the log that may remain for the end of a checkpoint, while writers wait. */
 const lastPagesMax = 32;
 
 const { path, formatVersion } = workerData as CheckpointFile;
@@ -27,10 +27,11 @@ parentPort?.on('message', () => {
   try {
     copyLog();
     database.exec('PRAGMA wal_checkpoint(RESTART)');
-    // The first writer syncs the head of the log: this thread is the first. The value stays as it is.
+    // The first writer after a restart syncs the head of the log, so this thread writes first. The value does not
+    // change.
     database.exec(`PRAGMA user_version = ${formatVersion}`);
   } catch {
-    // The disk is full, or others read and write all the time: the next checkpoint takes this part too.
+    // The disk is full, or others read and write all the time: the next checkpoint copies this part too.
   }
   parentPort?.postMessage('done');
 });

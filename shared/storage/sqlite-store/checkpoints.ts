@@ -1,38 +1,42 @@
-// Writes are in the log beside the file until a checkpoint copies them into it. That syncs the disk, so a thread with a
-// connection of its own does it.
+// Writes are in the log beside the file until a checkpoint copies them into the file. A checkpoint syncs the disk, so a
+// thread with a connection of its own makes it.
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** A log of 4 MiB, as SQLite's own checkpoints have it. */
+/** Pages of the log after which a checkpoint is made: 4 MiB, as in SQLite's own checkpoints. */
 const pagesPerCheckpoint = 1_000;
 
-/** Beside this file in the package too. */
+/** The worker's file is beside this one in the package too. */
 const workerFile = join(import.meta.dirname, `checkpoint-worker${extname(import.meta.filename)}`);
-/** A connection lies outside the heap of its thread. */
+/** Memory of the thread; its connection is outside its heap. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
-/** A thread that imports nothing of ours is small. */
+/** The file, as the thread needs it. The thread imports nothing else of the gateway, so it stays small. */
 export interface CheckpointFile {
   readonly path: string;
   readonly formatVersion: number;
 }
 
 interface Checkpoints {
-  /** Some pages were committed. */
+  /** Reports that pages were committed. */
   note(pages: number): void;
   close(): Promise<void>;
 }
 
-/** Where one fails, as on a full disk, the log grows until one succeeds: nothing is lost. */
+/**
+ * Creates the checkpoints. Where one fails, for example on a full disk, the log grows until one succeeds: nothing is
+ * lost.
+ */
 export function createCheckpoints(file: CheckpointFile): Checkpoints {
   let pages = 0;
   let isRunning = false;
   let worker: Worker | undefined;
 
   function start(): Worker {
-    // Node writes on the standard error of each thread that SQLite is experimental, and the thread writes nothing else.
+    // Node writes on the standard error of each thread that SQLite is experimental; the thread itself writes nothing
+    // there.
     const started = new Worker(workerFile, { workerData: file, resourceLimits, stderr: true });
-    // Neither a checkpoint nor its thread keeps the process.
+    // Neither a checkpoint nor its thread keeps the process running.
     started.unref();
     started.on('message', () => {
       isRunning = false;
@@ -55,7 +59,7 @@ export function createCheckpoints(file: CheckpointFile): Checkpoints {
         worker.postMessage('checkpoint');
         isRunning = true;
       } catch {
-        // A process that may have no more threads: the next one is tried after as many pages.
+        // The process may have no more threads: the next checkpoint is tried after as many pages.
       }
     },
     async close() {

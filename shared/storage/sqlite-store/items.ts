@@ -1,5 +1,5 @@
-// The items of a file as one transaction sees them: its own writes, then items kept in memory, then the rows. Its
-// writes go into the file at its end, each item once.
+// The items of a file as one transaction sees them: its own writes, then items in memory, then the rows. Its writes go
+// into the file at its end, each item once.
 import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';
@@ -8,24 +8,27 @@ import type { Item } from '../store/index.ts';
 import { readItem, writeItem } from './stored-item.ts';
 import { createTableRows, type RowAddress, type TableRows } from './table-rows.ts';
 
-/** How many expired items go with one transaction. Where there were so many, the next one takes more. */
+/**
+ * Maximum number of expired items that are removed with one transaction. Where there were as many, the next transaction
+ * removes more.
+ */
 const expiredPerTransactionMax = 50;
-/** How often a process looks for them. */
+/** Interval at which a process looks for expired items. */
 const expiryLookMs = 60_000;
-/** Pages of the file that one row changes, in the table and its indices, beside those that its text fills. */
+/** Pages of the file that one row changes in the table and its indices, besides the pages of its text. */
 const pagesPerRow = 3;
 const pageBytes = 4096;
 
 interface ItemWrite {
   readonly address: RowAddress;
-  /** Undefined when it is removed. */
+  /** The new item; undefined when it is removed. */
   readonly item: Item | undefined;
   readonly text: string;
 }
 
 interface ItemsOptions {
   readonly database: DatabaseSync;
-  /** Whether other processes may write to the file. */
+  /** True where other processes may write to the file. */
   readonly isShared: boolean;
   readonly clock: Clock;
   readonly freezes: boolean;
@@ -63,7 +66,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 
     begin: (): void => hot.check(),
 
-    /** Outside of a transaction. */
+    /** Reads an item outside of a transaction. */
     readNow(address: RowAddress): Item | undefined {
       hot.check();
       return readCommitted(address, addressText(address));
@@ -75,7 +78,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
       return pendingWrite === undefined ? readCommitted(address, id) : pendingWrite.item;
     },
 
-    /** `item` is a stored form. Throws a TypeError where it is too large. */
+    /** Returns the write of `item`, which is a stored form. Throws a TypeError where it is too large. */
     writeOf: (address: RowAddress, item: Item): ItemWrite => ({
       address,
       item: snapshotOf(item),
@@ -93,11 +96,11 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
         if (item === undefined) rows[address.table].remove(address);
         else rows[address.table].write(address, text, item);
       }
-      // Behind the writes: some of them may give an item a longer life.
+      // Expired items are removed after the writes, some of which may give an item a longer life.
       if (written.all.size > 0) removed = nextExpired();
     },
 
-    /** Returns about how many pages of the file have changed. */
+    /** Returns the approximate number of pages of the file that have changed. */
     committed(): number {
       let pages = removed.length * pagesPerRow;
       for (const [id, { address, item, text }] of written.all) {
@@ -120,10 +123,10 @@ const rowsOf = (database: DatabaseSync) =>
     TableRows
   >;
 
-/** The writes of one transaction by their address, before they go into the file. */
+/** Holds the writes of one transaction by their address, before they go into the file. */
 function createPendingWrites() {
   const all = new Map<string, ItemWrite>();
-  /** What `allOrNone` puts back where its work throws. */
+  /** Writes that `allOrNone` restores where its work throws. */
   let replaced: Map<string, ItemWrite | undefined> | undefined;
   return {
     all: all as ReadonlyMap<string, ItemWrite>,
@@ -134,7 +137,7 @@ function createPendingWrites() {
       all.set(id, write);
     },
     clear: (): void => all.clear(),
-    /** Leaves the writes as they were where `work` throws. */
+    /** Runs `work`, and restores the writes before it where it throws. */
     allOrNone<Value>(work: () => Value): Value {
       const before = new Map<string, ItemWrite | undefined>();
       replaced = before;
@@ -153,7 +156,7 @@ function createPendingWrites() {
   };
 }
 
-/** Removes expired items, of one table after the other, so that no transaction is long. */
+/** Removes expired items, one table after the other, so that no transaction is long. */
 function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock): () => readonly RowAddress[] {
   let looksAtMs = 0;
   return () => {
@@ -170,24 +173,24 @@ function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock
 }
 
 /**
- * A partition of many items is a list that calls append to and hardly read: it would displace items that every call
- * reads.
+ * True for items that are cached. A partition of many items is a list that calls append to and hardly read: it would
+ * displace items that every call reads.
  */
 const isCached = ({ sortKey }: RowAddress): boolean => sortKey === '';
 
 function frozen<Value>(value: Value): Value {
-  // Bytes cannot be frozen, nor the contents of a set.
+  // Bytes cannot be frozen, and neither can the contents of a set.
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
   for (const each of Object.values(value)) frozen(each);
   return Object.freeze(value);
 }
 
 // Items as they were last read or written here. They equal the file's as long as no other process has written to it,
-// which a number of SQLite's shows.
+// which SQLite's `data_version` shows.
 
-/** Characters of their texts: some thousand accounts and keys with their reservations. */
+/** Maximum characters of their texts: enough for some thousand accounts and keys with their reservations. */
 const charactersMax = 8 * 1024 * 1024;
-/** A larger one is read again: it would displace many. */
+/** Maximum characters of a cached item: a larger one is read again, because it would displace many. */
 const itemMaxCharacters = 64 * 1024;
 
 const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0${key}\0${sortKey}`;
@@ -198,7 +201,7 @@ function createHotItems(database: DatabaseSync, isShared: boolean) {
   let version: unknown;
 
   return {
-    /** Called before they are used: forgets them where another process wrote. */
+    /** Empties the cache where another process wrote. Called before the items are used. */
     check(): void {
       if (!isShared) return;
       const now = versionStatement.get()?.data_version;

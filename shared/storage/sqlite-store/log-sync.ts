@@ -1,17 +1,21 @@
-// Brings committed writes to the disk before they are answered, for a store that survives a loss of power. SQLite's own way
-// (`synchronous=FULL`) syncs inside the commit: the event loop, and every process on the file, would wait for the disk.
+// Syncs committed writes to the disk before they are answered, for a store that survives a loss of power. SQLite's own
+// way (`synchronous=FULL`) syncs inside the commit: the event loop, and every process on the file, would wait for the
+// disk.
 import { type FileHandle, open } from 'node:fs/promises';
 import { coalesceRuns } from '../store/index.ts';
 
 interface LogSync {
-  /** Resolves once all that was committed before is on the disk. Those that ask during a sync share the next one. */
+  /** Resolves once everything committed before is on the disk. Callers that ask during a sync share the next one. */
   untilSynced(): Promise<void>;
   /** Throws once a sync has failed. */
   throwIfFailed(): void;
   close(): Promise<void>;
 }
 
-/** The log is there as long as a connection to its file is, once one transaction was committed. */
+/**
+ * Opens the sync. The log's file exists as long as a connection to the database is open, once one transaction was
+ * committed.
+ */
 export function createLogSync(databasePath: string): LogSync {
   let log: FileHandle | undefined;
   let failure: Error | undefined;
@@ -20,7 +24,8 @@ export function createLogSync(databasePath: string): LogSync {
   };
   const sync = coalesceRuns<undefined, void>(async () => {
     throwIfFailed();
-    // Windows syncs no file that is open for reading alone. Where it cannot be opened now, the next sync may.
+    // Windows does not sync a file that is open only for reading. Where the file cannot be opened now, a later sync may
+    // succeed.
     log ??= await open(`${databasePath}-wal`, 'r+');
     await log.datasync().catch((cause: unknown) => {
       // The system drops data that it could not write, and its next sync does not report that.

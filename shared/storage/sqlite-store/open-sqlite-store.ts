@@ -1,4 +1,4 @@
-// A store in the process itself, from the file to the port.
+// Opens a store in the process itself: the file, and the port on it.
 import { storeCallTimeoutMs, type TableName } from '../../foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import type { Store } from '../store/index.ts';
@@ -10,26 +10,26 @@ import { damagedText, databasePath, formatVersion, isDamaged, openStoreFile, Sto
 import { createTransactions } from './transactions.ts';
 
 interface SqliteStoreOptions {
-  /** In memory if absent. */
+  /** Folder of the file; the store is in memory if absent. */
   readonly folder?: string | undefined;
-  /** Whether acknowledged writes survive a loss of power too. */
+  /** True where acknowledged writes have to survive a loss of power too. */
   readonly isDurable?: boolean;
   readonly clock?: Clock;
-  /** How long a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */
+  /** Time for which a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
-  /** Callers never change an item that the store gave. With this an attempt throws: for tests. */
+  /** Makes an attempt to change an item of the store throw, for tests: callers never change one. */
   readonly freezesItems?: boolean;
 }
 
 interface SqliteStore {
   readonly store: Store;
-  /** How many items a table has, and the bytes of their texts. Reads all of its rows: for the operator. */
+  /** Returns the number of a table's items and the bytes of their texts. It reads all rows: for the operator only. */
   countItems(table: TableName): { readonly items: number; readonly bytes: number };
   /** Finishes earlier calls. Each later call is refused. */
   close(): Promise<void>;
 }
 
-/** Throws StoreFileRefused. */
+/** Opens the store. Throws StoreFileRefused. */
 export async function openSqliteStore(options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   const { folder, isDurable = false, clock = systemClock, callTimeoutMs: limitMs = storeCallTimeoutMs } = options;
   const database = await openStoreFile(folder, { clock, limitMs });

@@ -1,5 +1,6 @@
-// The port on the items of one file: reads are made at once, writes in one transaction a turn. Rejects with
-// StoreUnavailable, whatever the reason: a locked file, a full disk, an item or a change that DynamoDB would refuse too.
+// The port on the items of one file: reads run at once, and the writes of a turn in one transaction. Calls reject with
+// StoreUnavailable, whatever the reason: a locked file, a full disk, an item or a change that DynamoDB would refuse
+// too.
 import { type TableDefinition, tableDefinitions } from '../../foundation/constants/index.ts';
 import { atTurnEnd } from '../../foundation/time/index.ts';
 import {
@@ -22,19 +23,19 @@ import { readItem, toStored, toStoredMap } from './stored-item.ts';
 import { addressOf, checkedAddress, type Row } from './table-rows.ts';
 import type { Transactions } from './transactions.ts';
 
-/** A page of a scan or a query ends with the first of them: it is read in one turn of the event loop. */
+/** Maximum items of a page of a scan or a query, which is read in one turn of the event loop. */
 const pageItemsMax = 100;
 const pageCharactersMax = 1024 * 1024;
-/** Items of a batch in one transaction. */
+/** Maximum items of a batch in one transaction. */
 const batchItemsMax = 100;
-/** What one call of `transact` counts for: a call's key, credit, connection budget and record. */
+/** Weight of one call of `transact`: a call's key, credit, connection budget and record. */
 const transactionItems = 4;
 
 interface SqliteStoreParts {
   readonly items: Items;
   readonly transactions: Transactions;
   readonly wait: BusyWait;
-  /** Error with the text for the operator, of one of SQLite. */
+  /** Returns the error with a text for the operator in place of one of SQLite's. */
   readonly describe: (error: unknown) => unknown;
 }
 
@@ -53,7 +54,7 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
       return whileBusy({ ...wait, signal: options.signal }, attempt);
     });
 
-  /** `prepare` runs before the transaction, and returns the work inside it. */
+  /** Queues a write. `prepare` runs before the transaction, and returns the work inside it. */
   const write = <Value>(options: CallOptions, weight: number, prepare: () => () => Value): Promise<Value> =>
     orUnavailable(async () => transactions.ask({ weight, run: prepare(), signal: options.signal }));
 
@@ -134,7 +135,7 @@ function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
   };
 }
 
-/** Nothing of the caller's becomes a part of the item. */
+/** Copies the changes, so that no object of the caller becomes a part of the item. */
 const storedChanges = (changes: Changes): Changes => ({
   ...changes,
   ...(changes.set === undefined ? {} : { set: toStoredMap(changes.set) }),

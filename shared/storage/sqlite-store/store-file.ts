@@ -1,4 +1,5 @@
-// The file of the store: made where it is missing, recognised as ours, never changed where it is not.
+// The file of the store: it is made where it is missing, recognized as the gateway's, and never changed where it is
+// another program's.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,25 +9,25 @@ import { type BusyWait, isBusy, whileBusy } from './busy.ts';
 const databaseFile = 'gw.sqlite';
 /** "gw" and an arbitrary number: SQLite keeps it in the head of the file, by which programs recognize their files. */
 const applicationId = 0x67_77_00_01;
-/** Version of the tables' form. A file of another one is refused. */
+/** Version of the tables' format. A file of another version is refused. */
 export const formatVersion = 1;
 const folderMode = 0o700;
 const fileMode = 0o600;
-/** After a checkpoint the log is cut to this size, where a burst made it longer. */
+/** Size to which the log is cut after a checkpoint, where a burst made it longer. */
 const logMaxBytes = 16 * 1024 * 1024;
 
-/** One line for the person at the terminal. Nothing was changed. */
+/** Thrown for a file that is not used. The message is one line for the person at the terminal. Nothing was changed. */
 export class StoreFileRefused extends Error {
   override readonly name = 'StoreFileRefused';
 }
 
 export const databasePath = (folder: string): string => join(folder, databaseFile);
 
-/** Whether a store was kept there. */
+/** True where the folder contains a store. */
 export const hasStoreFile = (folder: string): boolean =>
   (statSync(databasePath(folder), { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-/** Throws StoreFileRefused. */
+/** Opens the file. Throws StoreFileRefused. */
 export async function openStoreFile(folder: string | undefined, wait: BusyWait): Promise<DatabaseSync> {
   if (folder === undefined) return withTables(new DatabaseSync(':memory:'));
   let database: DatabaseSync | undefined;
@@ -51,9 +52,9 @@ function whyNot(folder: string, error: unknown): string {
   return `the folder ${folder} cannot be used for data (${message})`;
 }
 
-/** SQLITE_NOTADB. */
+/** SQLite's code SQLITE_NOTADB. */
 const notADatabase = 26;
-/** SQLITE_CORRUPT. Extended codes add the reason in higher bits. */
+/** SQLite's code SQLITE_CORRUPT. Extended codes add the reason in higher bits. */
 const damaged = 11;
 
 export const isDamaged = (error: unknown): boolean => {
@@ -61,22 +62,22 @@ export const isDamaged = (error: unknown): boolean => {
   return errcode !== undefined && (errcode % 256 === damaged || errcode === notADatabase);
 };
 
-/** One line for the person at the terminal. */
+/** Returns one line for the person at the terminal. */
 export const damagedText = (folder: string): string =>
   `${databasePath(folder)} is damaged: stop what uses the folder, and restore a copy of it`;
 
 const notOurs = (folder: string): string =>
   `${databasePath(folder)} was made by another program: choose another folder`;
 
-/** Makes a new folder, and all files of the store, readable by their owner alone. */
+/** Makes a new folder, and makes all files of the store readable only by their owner. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: folderMode });
-  // SQLite gives the files that it makes beside this one the mode of this one.
+  // SQLite gives the mode of this file to the files that it makes beside it.
   if (!existsSync(databasePath(folder))) closeSync(openSync(databasePath(folder), 'a', fileMode));
   for (const name of readdirSync(folder).filter((name) => name.startsWith(databaseFile))) {
     const path = join(folder, name);
     const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? fileMode;
-    // Windows has no such modes, and shows each file as readable by all.
+    // Windows has no such modes, and shows each file as readable by all users.
     if ((mode & 0o077) !== 0 && process.platform !== 'win32') chmodSync(path, fileMode);
   }
 }
@@ -85,7 +86,7 @@ function checkOurs(database: DatabaseSync, folder: string): void {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   if (tables.length === 0) return;
   if (numberOf(database, 'application_id') !== applicationId) {
-    // The engine that gateways before 0.1.0 kept their data with.
+    // Gateways before 0.1.0 kept their data with an engine that has this table.
     if (!tables.some(({ name }) => name === '_tables')) throw new StoreFileRefused(notOurs(folder));
     throw new StoreFileRefused(
       `${databasePath(folder)} was made by a build before 0.1.0: run that build's \`npm run gw -- export --data ${folder}\`, and apply the file here in a new folder; keys are made anew, credit is what the file says, and calls are lost`,
@@ -100,14 +101,14 @@ const numberOf = (database: DatabaseSync, pragma: string): number =>
   Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
 
 function useLog(database: DatabaseSync): void {
-  // A commit neither syncs the log nor makes a checkpoint: the event loop would wait for the disk.
+  // A commit neither syncs the log nor makes a checkpoint, because the event loop would wait for the disk.
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
   if (mode !== 'wal') throw new Error(`its file system has no shared memory: SQLite stays in mode ${mode}`);
   database.exec(`PRAGMA journal_size_limit = ${logMaxBytes}`);
 }
 
-/** Several processes may do it at the same time. */
+/** Creates missing tables; several processes may do so at the same time. */
 function withTables(database: DatabaseSync): DatabaseSync {
   const { tableCount } = database
     .prepare(

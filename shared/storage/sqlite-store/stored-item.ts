@@ -1,17 +1,17 @@
-// The forms of an item: a copy that only this store has, and JSON text. An object with one field whose name begins with
-// `$` is a value that JSON cannot express: an integer beyond 2^53, a set of texts, bytes, a map that looks like one of
-// these.
+// The forms of an item: a copy that only this store refers to, and JSON text. An object with one field whose name
+// begins with `$` is a value that JSON cannot express: an integer beyond 2^53, a set of texts, bytes, or a map that
+// looks like one of these.
 import type { Item } from '../store/index.ts';
 
-/** Integers of 38 digits, as DynamoDB keeps them exactly. */
+/** Largest integer: 38 digits, which DynamoDB stores exactly. */
 const integerMax = 10n ** 38n - 1n;
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER);
-/** DynamoDB refuses larger items, by its own count, so this store does too. */
+/** Bound of an item by DynamoDB's count: DynamoDB refuses larger items, so this store does too. */
 const itemMaxBytes = 400 * 1024;
-/** Bytes for a character of the text, at most: three in UTF-8, or four for a nested empty list. */
+/** Maximum bytes for a character of the JSON text: three in UTF-8, or four for a nested empty list. */
 const bytesPerCharacterMax = 4;
 
-/** A copy that shares nothing with the value. Throws a TypeError where DynamoDB refuses it. */
+/** Returns a copy that shares nothing with the value. Throws a TypeError where DynamoDB would refuse it. */
 export function toStored(value: unknown): unknown {
   switch (typeof value) {
     case 'string':
@@ -55,7 +55,7 @@ export function toStoredMap(map: Item): Item {
   for (const name of Object.keys(map)) {
     const value = map[name];
     if (value === undefined) continue;
-    // An assignment to this name would make no attribute.
+    // Assigning to `__proto__` would create no attribute.
     if (name === '__proto__') Object.defineProperty(stored, name, { value: toStored(value), enumerable: true });
     else stored[name] = toStored(value);
   }
@@ -70,7 +70,7 @@ export function writeItem(item: Item): string {
   return text;
 }
 
-/** Whether JSON has a form for it as it is. */
+/** True where JSON can express the value unchanged. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'bigint') return false;
   if (typeof value !== 'object' || value === null) return true;
@@ -93,7 +93,7 @@ function tagged(value: unknown): unknown {
 
 export function readItem(text: string): Item {
   const parsed: unknown = JSON.parse(text);
-  // In a text of JSON a quote inside a string is escaped, so only a tag looks like this.
+  // In a JSON text a quote inside a string is escaped, so these characters occur only at a tag.
   return (text.includes('{"$') ? untagged(parsed) : parsed) as Item;
 }
 
@@ -119,8 +119,8 @@ const untaggedMap = (map: Item): Item =>
   Object.fromEntries(Object.entries(map).map(([name, member]) => [name, untagged(member)]));
 
 /**
- * Size by DynamoDB's count: names and texts in UTF-8, two digits a byte, three bytes for a list or map and one for each
- * of its elements.
+ * Returns the size by DynamoDB's count: names and texts in UTF-8, two digits per byte, three bytes for a list or map
+ * and one for each of its elements.
  */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);

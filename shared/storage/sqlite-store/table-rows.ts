@@ -1,13 +1,13 @@
-// The rows of one table: an item each as JSON text, its keys and the end of its life beside it.
+// The rows of one table: each has an item as JSON text, with its keys and its expiry in columns of their own.
 import type { DatabaseSync } from 'node:sqlite';
 import { type TableDefinition, type TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Item } from '../store/index.ts';
 
-/** Where an item is. */
+/** Address of an item. */
 export interface RowAddress {
   readonly table: TableName;
   readonly key: string;
-  /** '' in a table whose partitions have one item. */
+  /** Sort key; '' in a table whose partitions have one item. */
   readonly sortKey: string;
 }
 
@@ -17,13 +17,13 @@ export interface Row {
   readonly item: string;
 }
 
-/** The address of an item that is put. Throws a TypeError where a key is missing. */
+/** Returns the address of an item that is put. Throws a TypeError where a key is missing. */
 export function addressOf(table: TableName, item: Item): RowAddress {
   const { partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
   return checkedAddress(table, item[partitionKey], sortKey === undefined ? undefined : item[sortKey]);
 }
 
-/** Throws a TypeError where a key is missing. */
+/** Returns the address. Throws a TypeError where a key is missing. */
 export function checkedAddress(table: TableName, key: unknown, sortKey: unknown): RowAddress {
   const { sortKey: isSorted }: TableDefinition = tableDefinitions[table];
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -35,7 +35,7 @@ export function checkedAddress(table: TableName, key: unknown, sortKey: unknown)
 
 export type TableRows = ReturnType<typeof createTableRows>;
 
-/** Statements are prepared on first use: most processes use few. */
+/** Opens the rows. Statements are prepared on first use, because most processes use few. */
 export function createTableRows(database: DatabaseSync, table: TableName) {
   const { sortKey, timeToLiveAttribute }: TableDefinition = tableDefinitions[table];
   const isSorted = sortKey !== undefined;
@@ -54,7 +54,7 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
   const write = `INSERT INTO "${table}" (${columns}, item, expires) VALUES (${isSorted ? '?, ?' : '?'}, ?, ?)
     ON CONFLICT (${columns}) DO UPDATE SET item = excluded.item, expires = excluded.expires`;
   const remove = `DELETE FROM "${table}" WHERE ${isThis}`;
-  // The oldest first, so that none waits for ever behind a stream of newer ones.
+  // The oldest rows are removed first, so that none stays forever behind a stream of newer ones.
   const removeExpired = `DELETE FROM "${table}" WHERE rowid IN
     (SELECT rowid FROM "${table}" WHERE expires <= ? ORDER BY expires LIMIT ?) RETURNING ${columns}`;
   const scan = isSorted

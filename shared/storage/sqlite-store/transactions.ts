@@ -1,16 +1,16 @@
-// One transaction for the calls of one turn of the event loop: it begins after all of them were made, and each caller
-// is answered after its commit.
+// Runs the calls of one turn of the event loop in one transaction: it begins after all of them were made, and each
+// caller gets its answer after the commit.
 import type { DatabaseSync } from 'node:sqlite';
 import { atTurnEnd, type Clock } from '../../foundation/time/index.ts';
 import { whileBusy } from './busy.ts';
 
-/** Some 10 ms of work: beyond it other requests have their turn in between. */
+/** Maximum weight of a transaction, some 10 ms of work: other requests run between two of them. */
 const transactionWeightMax = 500;
 
 interface StoreWork<Value> {
-  /** Items that it may write. */
+  /** Number of items that the work may write. */
   readonly weight: number;
-  /** Throws where it cannot be done, and has then changed nothing. */
+  /** Does the work. Throws where it cannot be done, and has then changed nothing. */
   readonly run: () => Value;
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,11 +18,11 @@ interface StoreWork<Value> {
 interface TransactionsOptions {
   readonly database: DatabaseSync;
   readonly clock: Clock;
-  /** How long work may wait for a file that another process has locked. */
+  /** Time for which work may wait for a file that another process has locked. */
   readonly limitMs: number;
-  /** Called once it has begun. Where it throws, nothing of it is done. */
+  /** Called once the transaction has begun. Where it throws, the transaction is not made. */
   readonly onBegin: () => void;
-  /** Writes the results of the work, as the transaction's last step. */
+  /** Writes the results of the work, as the last step of the transaction. */
   readonly onEnd: () => void;
   /** Called after the commit. Its callers are answered once the returned promise has resolved. */
   readonly onCommitted: () => Promise<void> | undefined;
@@ -31,9 +31,9 @@ interface TransactionsOptions {
 }
 
 export interface Transactions {
-  /** Rejects with the reason of the signal, with the error of `run`, or with SQLite's error. */
+  /** Queues the work. Rejects with the reason of the signal, with the error of `run`, or with SQLite's error. */
   ask<Value>(work: StoreWork<Value>): Promise<Value>;
-  /** Resolves when everything that was asked for has its answer. */
+  /** Resolves when all queued work has its answer. */
   end(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface Waiting extends StoreWork<unknown> {
   /** Resolves with the result of `run`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
-  /** When it first met a locked file. */
+  /** Time at which it first met a locked file. */
   metBusyAtMs?: number;
 }
 
@@ -50,7 +50,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   const transact = openTransact(options);
   let waiting: Waiting[] = [];
   let serving: Promise<void> | undefined;
-  /** Answers of the last transaction, which come after those of earlier ones. */
+  /** The answers of the last transaction, which come after the answers of earlier ones. */
   let unanswered: Promise<void> | undefined;
 
   /** Takes the work of the next transaction. */
@@ -63,7 +63,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
   }
 
-  /** Each caller that waits for a locked file has a limit of its own. */
+  /** Returns false once the callers' own limits for a locked file are passed. */
   function isAwaited(error: unknown): boolean {
     const nowMs = clock.nowMs();
     waiting = waiting.filter((work) => {
@@ -111,19 +111,22 @@ function openTransact({ database, onBegin, onEnd, onCommitted, onFailed }: Trans
   const commit = database.prepare('COMMIT');
   const rollback = database.prepare('ROLLBACK');
 
-  /** Never throws: the next transaction would fail in the same way. */
+  /** Rolls back. Never throws: the next transaction would fail in the same way. */
   function undo(): void {
     try {
-      // SQLite itself does it where the disk is full.
+      // SQLite rolls back by itself where the disk is full.
       if (database.isTransaction) rollback.run();
     } catch {}
   }
 
   return {
-    /** Throws where the file is locked. */
+    /** Begins the transaction. Throws where the file is locked. */
     begin: () => void begin.run(),
 
-    /** Never throws. Returns a promise that resolves once they are answered, or undefined when they are already. */
+    /**
+     * Runs the work. Never throws. Returns a promise that resolves once the callers have their answers, or undefined
+     * when they have them already.
+     */
     run(taken: readonly Waiting[]): Promise<void> | undefined {
       const answers: (() => void)[] = [];
       try {

@@ -2,19 +2,19 @@
 // unless its caller does not wait and the process is busy.
 import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 
-/** How long requests wait that are not awaited: one that is awaited takes them along. */
+/** Delay of requests for which no caller waits: a request whose caller waits takes them along. */
 export interface Gathering {
   readonly clock: Pick<Clock, 'after'>;
-  /** 0: not at all. Asked for each of them. */
+  /** Returns the delay in milliseconds, 0 for none. Called for each request. */
   readonly gatherMs: () => number;
 }
 
-/** `isAwaited` default true. */
+/** Adds a request. `isAwaited`: true by default. */
 type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
 
 /**
- * Returns a function that adds a request. `run` never rejects, and answers its requests itself; those that it returns
- * are the first of the next run.
+ * Returns a function that adds a request. `run` never rejects, and answers its requests itself; the requests that it
+ * returns are the first of the next run.
  */
 export function batchRuns<Request>(
   run: (gathered: readonly Request[]) => Promise<readonly Request[]>,
@@ -22,11 +22,11 @@ export function batchRuns<Request>(
 ): AskForRun<Request> {
   let waiting: Request[] = [];
   let isRunning = false;
-  /** Whether a caller waits for a queued request. */
+  /** True where a caller waits for a queued request. */
   let isOneAwaited = false;
   let cancelTimer: (() => void) | undefined;
 
-  /** 0: queued requests are served now. */
+  /** Returns 0 where queued requests are served now. */
   const delayMs = (): number => (isOneAwaited ? 0 : (gathering?.gatherMs() ?? 0));
 
   async function serve(): Promise<void> {
@@ -42,7 +42,7 @@ export function batchRuns<Request>(
         waiting = [...remaining, ...waiting];
         isOneAwaited = true;
       }
-      // Others of the same turn of the event loop may still come.
+      // Other requests may still arrive in the same turn of the event loop.
       if (waiting.length > 0 && delayMs() === 0) await nextTurn();
     } while (waiting.length > 0 && delayMs() === 0);
     isRunning = false;
@@ -62,7 +62,7 @@ export function batchRuns<Request>(
   };
 }
 
-/** The same for runs with one result: every caller gets that of the run with its request. */
+/** Returns a function for runs with one result: every caller gets the result of the run that had its request. */
 export function coalesceRuns<Request, Result>(
   run: (requests: readonly Request[]) => Promise<Result>,
   gathering?: Gathering,

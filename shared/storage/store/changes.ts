@@ -1,32 +1,33 @@
-// Changes of an update as values. An attribute is in one of the records only. But `remove` may name it too: it is
-// skipped where another change writes the attribute, which is still in use, and wins over `removeElements`.
+// Changes of an update as values. An attribute occurs in only one of the fields, except that `remove` may name it too:
+// `remove` is skipped where another change writes the attribute, which is still in use, and takes precedence over
+// `removeElements`.
 import type { Item } from './item.ts';
 
 export interface Changes {
   readonly set?: Item;
-  /** Only where the attribute is absent. A stored null is not absent. */
+  /** Sets attributes only where they are absent. A stored null is not absent. */
   readonly setIfAbsent?: Item;
   /**
-   * By target: copies the value that another attribute has before this write, unless the target has one. The source
-   * exists.
+   * Sets an attribute to the value that another attribute has before this write, unless it has a value itself. Names
+   * the source by the attribute; the source exists.
    */
   readonly copyIfAbsent?: Readonly<Record<string, string>>;
-  /** Moves a number; an absent one is 0. Integers of up to 38 digits. */
+  /** Adds to a number; an absent one counts as 0. Integers have up to 38 digits. */
   readonly add?: Readonly<Record<string, number | bigint>>;
-  /** Elements of a set of texts; the set begins with the first. Never empty. */
+  /** Adds elements to a set of texts, which is created with the first one. Never empty. */
   readonly addElements?: Readonly<Record<string, ReadonlySet<string>>>;
-  /** The set ends with its last element: there are no empty ones. Never empty. */
+  /** Removes elements from a set, which is removed with its last element: there are no empty sets. Never empty. */
   readonly removeElements?: Readonly<Record<string, ReadonlySet<string>>>;
-  /** An attribute that is absent stays so. */
+  /** Removes attributes; an absent one stays absent. */
   readonly remove?: readonly string[];
 }
 
-/** A write that no store can make of this item: text is no number, a number is no set. */
+/** Thrown for a change that no store can make to this item, for example an addition to a text. */
 export class ChangeImpossible extends Error {
   override readonly name = 'ChangeImpossible';
 }
 
-/** A new item; the one that is given stays as it is. Throws ChangeImpossible. */
+/** Returns a new item and leaves the given one unchanged. Throws ChangeImpossible. */
 export function applyChanges(item: Item, changes: Changes): Item {
   const result: Item = { ...item };
   const removed = removedBy(changes);
@@ -52,7 +53,7 @@ export function applyChanges(item: Item, changes: Changes): Item {
   return result;
 }
 
-/** Attributes that are gone afterwards, whatever they were. */
+/** Returns the attributes that are absent afterwards, whatever they were. */
 export function removedBy({ remove = [], removeElements: _elements, ...written }: Changes): string[] {
   if (remove.length === 0) return [];
   const names = new Set(Object.values(written).flatMap((record) => Object.keys(record ?? {})));

@@ -1,14 +1,16 @@
 // Conditions of a write as values: one adapter renders them as DynamoDB's expressions, the other evaluates them, and a
-// rule that also decides in the process calls `holds`.
+// rule that the process decides by itself calls `holds`.
 import { type Item, isEqual, isNumber } from './item.ts';
 
-/** An attribute, or a field of a map in one. */
+/** An attribute, or a field of a map in an attribute. */
 export type AttributePath = string | readonly [attribute: string, field: string];
 
-/** Values with an order. Two values of different types are never less than one another. */
+/** Values with an order. Of two values of different types neither is less than the other. */
 type Ordered = string | number | bigint;
 
-/** Evaluated against the item under the key; where there is none, every attribute is absent. A stored null is not absent. */
+/**
+ * A condition on the item under the key; where there is none, every attribute is absent. A stored null is not absent.
+ */
 export type Condition =
   | { readonly kind: 'exists' | 'absent'; readonly at: AttributePath }
   | { readonly kind: 'equals'; readonly at: AttributePath; readonly value: unknown }
@@ -23,16 +25,16 @@ export type Condition =
 
 export const exists = (at: AttributePath): Condition => ({ kind: 'exists', at });
 export const absent = (at: AttributePath): Condition => ({ kind: 'absent', at });
-/** False where the attribute is absent. */
+/** Tests equality. False where the attribute is absent. */
 export const equals = (at: AttributePath, value: unknown): Condition => ({ kind: 'equals', at, value });
-/** False where the attribute is absent, as are the three below. */
+/** Tests the order. False where the attribute is absent, as are the three below. */
 export const less = (at: AttributePath, value: Ordered): Condition => ({ kind: 'less', at, value });
 export const atMost = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atMost', at, value });
 export const more = (at: AttributePath, value: Ordered): Condition => ({ kind: 'more', at, value });
 export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
-/** For a set of texts. False where the attribute is absent. */
+/** Tests a set of texts for an element. False where the attribute is absent. */
 export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
-/** The attribute is as it was seen: `value`, or absent where that is undefined. */
+/** Tests whether the attribute is as it was read: `value`, or absent where that is undefined. */
 export const unchanged = (at: AttributePath, value: unknown): Condition =>
   value === undefined ? absent(at) : equals(at, value);
 /** Combines at least one condition. */
@@ -40,7 +42,7 @@ export const and = (...of: readonly Condition[]): Condition => ({ kind: 'and', o
 export const or = (...of: readonly Condition[]): Condition => ({ kind: 'or', of });
 export const not = (of: Condition): Condition => ({ kind: 'not', of });
 
-/** Whether a write with this condition would be made while the item is so. */
+/** True where a write with this condition would be made to this item. */
 export function holds(condition: Condition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'and':
@@ -86,7 +88,7 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
   !(value instanceof Set) &&
   !(value instanceof Uint8Array);
 
-/** Returns undefined when they have no order. */
+/** Returns the order of the values; undefined when they have none. */
 function orderOf(left: unknown, right: Ordered): number | undefined {
   if (isNumber(left) && isNumber(right)) return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left !== 'string' || typeof right !== 'string') return undefined;

@@ -5,10 +5,10 @@ export type Item = Record<string, unknown>;
 export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 
-/** Compares by value, as DynamoDB does: lists in order, maps and sets without one, numbers whatever their type. */
+/** Compares by value, as DynamoDB does: lists in order, maps and sets without order, numbers whatever their type. */
 export function isEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
-  // Compared by order, in which a bigint equals the number of its value.
+  // The comparison uses the order, in which a bigint equals the number of its value.
   if (isNumber(left) && isNumber(right)) return !(left < right) && !(left > right);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (left instanceof Uint8Array || right instanceof Uint8Array)

@@ -8,7 +8,10 @@ export type DocumentWrite = 'created' | 'changed' | 'unchanged';
 
 export const documentIn = <Document>({ document_json: json }: Item): Document => JSON.parse(String(json)) as Document;
 
-/** Writes only a change. Returns undefined when refused, because another write was made since `former` was read. */
+/**
+ * Writes the document if it has changed. Returns undefined when the write is refused, because another write was made
+ * since `former` was read.
+ */
 export async function writeDocument(
   store: Pick<Store, 'put'>,
   key: string,

@@ -1,4 +1,5 @@
-// Stores for commands that write nothing. Each names every operation, so that a new one is no way around it.
+// Stores for commands that write nothing. Each names every operation of the port, so that a new operation is refused
+// until it is added here.
 import type { Item } from './item.ts';
 import type { Store } from './store.ts';
 
@@ -14,7 +15,7 @@ export async function refuseWrite(): Promise<never> {
   throw new Error('the store was opened for reading');
 }
 
-/** Every write is refused. */
+/** Refuses every write. */
 export const readOnly = (store: Reads): Store => ({
   ...readsOf(store),
   transact: refuseWrite,
@@ -35,5 +36,5 @@ export const withoutWrites = (store: Reads): Store => ({
 
 async function* nothing(): AsyncGenerator<Item> {}
 
-/** Used before there are any tables. */
+/** A store for the time before there are any tables. */
 export const emptyStore = withoutWrites({ get: async () => undefined, scan: nothing, query: nothing });

@@ -4,17 +4,20 @@ import { type Clock, type Deadline, sleep } from '../../foundation/time/index.ts
 import { StoreUnavailable } from './store.ts';
 import { WriteRefused } from './write-refused.ts';
 
-/** With pauses of 50 to 800 ms: within the 10 s of `finish`, for store calls that end within their 800 ms. A throttle may last longer. */
+/**
+ * Tries, with pauses of 50 to 800 ms between them: within the 10 s of `finish`, for store calls that end within their
+ * 800 ms. A throttle may last longer.
+ */
 const triesDefault = 5;
 const firstPauseMs = 50;
 
 interface RetryWriteOptions {
   readonly triesMax?: number;
-  /** No try begins after it, and none waits for that. */
+  /** Time after which no try begins; a running try is not waited for. */
   readonly deadline?: Deadline;
 }
 
-/** Only for writes that may be made twice. Throws the last StoreUnavailable, and any other error at once. */
+/** Retries a write that may be made twice. Throws the last StoreUnavailable, and any other error at once. */
 export async function retryWrite(
   clock: Clock,
   write: () => Promise<unknown>,
@@ -33,17 +36,19 @@ export async function retryWrite(
   }
 }
 
-// Optimistic locking: read, plan, write on condition that nothing was written in between, and again where something was.
+// Optimistic locking: read, plan, write on condition that nothing was written in between, and repeat where something
+// was.
 
 /**
- * A try is refused only where another write was made, so of this many writers at the same moment each succeeds.
- * Gateways that start together apply the same file together; operators change different fields of one document.
+ * Maximum tries. A try is refused only where another write was made, so up to this many writers at the same moment all
+ * succeed. Gateways that start together apply the same file together; operators change different fields of one
+ * document.
  */
 const triesMax = 64;
 
 /**
- * `tryOnce` reads again and returns undefined where its write was refused. `what` begins the sentence for the operator
- * where other writes keep coming in between: `the catalogue is`.
+ * Writes by `tryOnce`, which reads again on each call and returns undefined where its write was refused. `what` begins
+ * the sentence for the operator where other writes keep coming in between: `the catalogue is`.
  */
 export async function writeOptimistically<Value extends object | string>(
   what: string,

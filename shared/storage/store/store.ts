@@ -1,5 +1,5 @@
-// The port to the store. Reads and writes are single calls with short limits of their own; a refused condition is a
-// value, an unavailable store a StoreUnavailable.
+// The port to the store. Reads and writes are single calls with short time limits. A refused condition is a value, and
+// an unavailable store a StoreUnavailable.
 import type { StageResource, TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Changes } from './changes.ts';
 import type { Condition } from './condition.ts';
@@ -9,12 +9,13 @@ export type ConditionalResult =
   | {
       readonly kind: 'written';
       /**
-       * The item after the write. With `returnOld` the one before it: without attributes other than the key, or
-       * undefined, when there was none (engines differ).
+       * The item after the write. With `returnOld` the item before it: when there was none, it is undefined, or has
+       * only the key (engines differ).
        */
       readonly item: Item | undefined;
     }
-  | { readonly kind: 'refused' /** The item that stood in the way, if any. */; readonly item: Item | undefined };
+  /** `item`: the item for which the condition was false, if there is one. */
+  | { readonly kind: 'refused'; readonly item: Item | undefined };
 
 /** Options of every call. All calls end within `storeCallTimeoutMs`; the signal may end one earlier. */
 export interface CallOptions {
@@ -27,12 +28,12 @@ export type SortedTableName = {
   [Name in TableName]: Definitions[Name] extends { readonly sortKey: string } ? Name : never;
 }[TableName];
 
-/** Sort key of the item, in a table whose partitions have many. */
+/** Sort key of the item, in a table whose partitions have many items. */
 interface GetOptions extends CallOptions {
   readonly sortKey?: string | undefined;
 }
 
-/** The sort keys of interest, both ends included; `from` is not after `to`. Left out: no bound at that end. */
+/** Bounds of the sort key, both included; `from` is not after `to`. Absent: no bound at that end. */
 export interface QueryOptions extends CallOptions {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -40,13 +41,13 @@ export interface QueryOptions extends CallOptions {
   readonly attributes?: readonly string[] | undefined;
 }
 
-/** A condition sees the whole item that is under the key. Left out: the write is made in any case. */
+/** A condition on the whole item that is under the key. Absent: the write is made in any case. */
 interface Conditional {
   readonly condition?: Condition | undefined;
   readonly returnOld?: boolean;
   /**
-   * A write whose answer was lost may be sent again. Only for writes that do no harm when they run twice, or whose
-   * caller recognises its own first attempt in the refused item (by an owner id, say). Never for a bare addition.
+   * True where a write whose answer was lost may be sent again: only for writes that do no harm when they run twice, or
+   * whose caller recognizes its own first attempt in the refused item (by an owner id, say). Never for a bare addition.
    */
   readonly repeatable?: boolean;
 }
@@ -56,7 +57,7 @@ export interface Update extends Conditional {
   readonly table: TableName;
   readonly key: string;
   readonly changes: Changes;
-  /** The answer leaves the item out: for writers that look at nothing. */
+  /** Makes the answer omit the item, for writers that do not read it. */
   readonly returnsNoItem?: boolean;
 }
 
@@ -69,45 +70,51 @@ export interface Put extends Conditional {
 /** An unconditional write of a whole item, key included. */
 export type BatchPut = Pick<Put, 'table' | 'item'>;
 
-/** The items as a transaction sees them that has begun, its own writes included. */
+/** The items as a running transaction sees them, its own writes included. */
 export interface TransactionItems {
   get(table: TableName, key: string): Item | undefined;
   put(put: Put): ConditionalResult;
   update(update: Update): ConditionalResult;
 }
 
-/** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
+/**
+ * The operations of a store. Undefined fields are not stored. Integers of up to 38 digits are exact: beyond 2^53 they
+ * are bigint.
+ */
 export interface Store {
   /**
-   * Runs `work`, which does not wait, within one transaction: all of its writes are made, or none of them where it throws. Absent
-   * where the store is not in the process. Where it rejects, nothing was written, but for a disk that did not confirm a commit.
+   * Runs `work`, which does not wait, within one transaction: all of its writes are made, or none of them where it
+   * throws. Absent where the store is not in the process. Where it rejects, nothing was written, unless the disk did
+   * not confirm a commit.
    */
   readonly transact?: (<Value>(work: (items: TransactionItems) => Value) => Promise<Value>) | undefined;
-  /** Strongly consistent read of one item. Numbers beyond 2^53 are returned as bigint. */
+  /** Reads one item with strong consistency. Numbers beyond 2^53 are returned as bigint. */
   get(table: TableName, key: string, options?: GetOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
   /**
-   * Uses as few requests as possible, and is repeatable: where it rejects, some of the items may have been written. No
-   * two puts have the same key.
+   * Writes the items in as few requests as possible. It may be repeated: where it rejects, some of the items may have
+   * been written. No two puts have the same key.
    */
   batchPut(puts: readonly BatchPut[], options?: CallOptions): Promise<void>;
   delete(table: TableName, key: string, options?: CallOptions): Promise<void>;
-  /** Every item of a table, page by page. For the operator, never on a request's path. */
+  /** Yields every item of a table, page by page. For the operator, never on a request's path. */
   scan(table: TableName, options?: CallOptions): AsyncIterable<Item>;
-  /** The items of one partition by ascending sort key, page by page. For the operator, never on a request's path. */
+  /**
+   * Yields the items of one partition by ascending sort key, page by page. For the operator, never on a request's path.
+   */
   query(table: SortedTableName, key: string, options?: QueryOptions): AsyncIterable<Item>;
 }
 
-/** The store did not answer in time or not at all. Its cause is for the log only. */
+/** Thrown when the store did not answer in time or at all. Its cause is for the log only. */
 export class StoreUnavailable extends Error {
-  /** By name, because a bundle's on-demand code has a class of its own. */
+  /** Compares by name, because a bundle that is loaded on demand has a class of its own. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return error instanceof Error && error.name === 'StoreUnavailable';
   }
 
   override readonly name = 'StoreUnavailable';
-  /** Set where the process did not even ask the store. */
+  /** Set where the process did not even call the store. */
   readonly exhausted: StageResource | undefined;
 
   constructor(cause: unknown, exhausted?: StageResource) {
@@ -116,7 +123,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** There was no connection to any address of the host, so no byte of the request left. */
+/** True where there was no connection to any address of the host, so that no byte of the request left. */
 export function neverConnected(error: unknown): boolean {
   const errors: readonly NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [error];
   return errors.every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');

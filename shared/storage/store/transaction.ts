@@ -1,17 +1,17 @@
-// A transaction whose writes come from several callers: each adds its own, and learns after the commit what became of it.
+// A transaction whose writes come from several callers: each adds its own, and learns the outcome after the commit.
 import type { Store, TransactionItems } from './store.ts';
 
 export interface StoreTransaction {
   /**
-   * `write` runs with the others in the order of their additions, does not wait, and leaves nothing of any of them where it
-   * throws. Rejects where the transaction was not made. Throws once the transaction is begun.
+   * Adds a write. `write` runs with the others in the order of their additions and does not wait; where one throws, no
+   * write of any is made. Rejects where the transaction was not made. Throws once the transaction has begun.
    */
   add<Value>(write: (items: TransactionItems) => Value): Promise<Value>;
-  /** Begins it. Its outcome is that of the additions. */
+  /** Begins the transaction. Its outcome is that of the additions. */
   commit(): void;
 }
 
-/** Runs one addition, and returns what tells its caller the result once the commit is made. */
+/** Runs one addition, and returns a function that reports the result to its caller once the commit is made. */
 type Addition = (items: TransactionItems) => () => void;
 
 export function openTransaction(transact: NonNullable<Store['transact']>): StoreTransaction {
