@@ -28,13 +28,17 @@ export interface AnswerHead {
 }
 
 /** The part of an answer that the gateway needs: its text is written once, and not parsed again. */
-export type WrittenHubAnswer = Omit<JsonAnswer, 'json' | 'model'>;
+export interface FoldedAnswer extends Omit<JsonAnswer, 'json' | 'model' | 'text'> {
+  readonly whole: object;
+  /** The answer around its text, where fields beside it are texts already. */
+  readonly around?: (text: string) => string;
+}
 
 interface AnswerFold {
   /** Returns the events of a part, and keeps what the answer needs of them. */
   readonly write: (part: HubPart) => readonly object[];
-  /** Called after the last part. `nextStep`: awaited between its steps, where the answer is long. */
-  readonly answer: (nextStep: () => Promise<void>) => Promise<WrittenHubAnswer>;
+  /** Called after the last part. */
+  readonly answer: () => FoldedAnswer;
 }
 
 /** One call. Its writers know facts that its reader finds in the body: shortened names, repeated settings. */

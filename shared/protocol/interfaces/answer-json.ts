@@ -52,28 +52,41 @@ export const isBeyondBounds = (text: string, unreadEnds?: ReadonlyMap<number, nu
  */
 export async function readInTurns<Read>(
   text: string,
-  read: (json: JsonText, nextStep: () => Promise<void>) => Promise<Read>,
+  read: (json: JsonText) => Read,
   charactersMax = upstreamBodyMaxBytes,
 ): Promise<Read | undefined> {
-  const nextStep = async () => {
-    if (text.length > longAnswerCharacters) await nextTurn();
-  };
-  await nextStep();
-  const ends = await findLogprobs(text);
+  const isLong = text.length > longAnswerCharacters;
+  if (isLong) await nextTurn();
+  const ends = isLong ? await findLogprobs(text) : undefined;
   if (charactersBeside(text, ends) > charactersMax) return undefined;
   const json = scanAnswer(text, ends);
-  return json && read(json, nextStep);
+  if (json === undefined) return undefined;
+  if (isLong) await nextTurn();
+  return read(json);
 }
+
+/**
+ * Reads a provider's answer. `readUsage`: reads from an answer that is not passed on what it is charged by; absent
+ * where nothing is charged.
+ */
+export const readAnswerIn = async (
+  text: string,
+  read: (json: JsonText) => ReadAnswer,
+  readUsage?: UsageReading,
+  usageMember?: string,
+): Promise<ReadAnswer> =>
+  (await readInTurns(text, read)) ??
+  (readUsage === undefined ? { kind: 'unreadable' } : readUnscanned(text, readUsage, usageMember));
 
 /** An answer that was accepted before, and has been changed. */
 export async function rescanned(text: string): Promise<JsonText> {
-  const json = await readInTurns(text, async (scanned) => scanned, largeBodyMaxBytes);
+  const json = await readInTurns(text, (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) throw new Error('an answer that was changed is no JSON');
   return json;
 }
 
 /** Reads the usage of an answer that is not passed on. `readUsage`: of the interface. */
-export async function readUnscanned(text: string, readUsage: UsageReading, usageMember = 'usage'): Promise<ReadAnswer> {
+async function readUnscanned(text: string, readUsage: UsageReading, usageMember = 'usage'): Promise<ReadAnswer> {
   await nextTurn();
   const ends = await findLogprobs(text);
   const isLong = charactersBeside(text, ends) > upstreamBodyMaxBytes;

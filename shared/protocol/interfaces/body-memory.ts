@@ -1,5 +1,4 @@
 // What is kept of a request: its text while another candidate may need it, its values while a candidate of another format is called.
-import { nextTurn } from '../../foundation/time/index.ts';
 import { type BodyAllocation, type RequestPath, smallBodyMaxBytes } from '../memory-budget/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
@@ -33,7 +32,7 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
     async readValues() {
       if (!isLong || hasValues) return;
       hasValues = true;
-      await request.readWholeBody(nextTurn);
+      await request.readWholeBody();
     },
     letGoValues,
     letGoMedia() {

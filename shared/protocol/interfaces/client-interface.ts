@@ -170,7 +170,7 @@ export interface ClientRequest extends RoutedRequest {
   /** The body for a provider that speaks the interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Answers without a provider, where the candidate has another interface, if that is possible. */
-  readonly answerItself?: ((nextStep: () => Promise<void>) => Promise<JsonAnswer>) | undefined;
+  readonly answerItself?: (() => JsonAnswer) | undefined;
   /** Undefined when no schema is given that answers must satisfy. */
   readonly schemaCheck: SchemaCheck | undefined;
   readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;

@@ -90,5 +90,6 @@ export interface BytesDelivery {
 export interface StreamFold {
   /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;
-  readonly whole: (nextTurn: () => Promise<void>) => Promise<string>;
+  /** As a text where its parts were written before. */
+  readonly whole: () => object | string;
 }

@@ -14,8 +14,8 @@ export function hubMembers(
     body ??= parseJson(text().text) as JsonObject;
     return body;
   };
-  const readWholeBody = async (nextTurn: () => Promise<void>) => {
-    body ??= (await parseInTurns(text(), nextTurn)) as JsonObject;
+  const readWholeBody = async () => {
+    body ??= (await parseInTurns(text())) as JsonObject;
   };
   const letGoValues = () => {
     body = undefined;

@@ -17,7 +17,7 @@ import {
   rewriteMembers,
   type Shape,
 } from '../wire/index.ts';
-import { readErrorObject, readInTurns, readUnscanned, readUsageMember, type UsageReading } from './answer-json.ts';
+import { readAnswerIn, readErrorObject, readUsageMember, type UsageReading } from './answer-json.ts';
 import type { BytesAnswer, ClientInterface, ClientRequest } from './client-interface.ts';
 import { credentialPlaces } from './credential-places.ts';
 import { hubMembers } from './hub-members.ts';
@@ -212,7 +212,7 @@ export async function readListAnswer(
   text: string,
   { list, usage = 'usage', readUsage = () => undefined }: ListAnswer,
 ): Promise<ReadAnswer> {
-  const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
+  const read = (json: JsonText): ReadAnswer => {
     const { error, object, model } = pick(json, 0, factsShape) as Record<string, unknown>;
     if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
     const results = findMember(json, list);
@@ -220,8 +220,8 @@ export async function readListAnswer(
     const reported = readUsage(readUsageMember(json, usage));
     const modelName = typeof model === 'string' ? model : undefined;
     return { kind: 'answer', answer: { text, json, usage: reported, outputBytes: 0, model: modelName } };
-  });
-  return read ?? readUnscanned(text, readUsage, usage);
+  };
+  return readAnswerIn(text, read, readUsage, usage);
 }
 
 /** For answers without a field for it. */

@@ -44,8 +44,8 @@ export interface RoutedRequest {
    * dropped.
    */
   readonly wholeBody: () => Readonly<Record<string, unknown>>;
-  /** Parses a long body piece by piece. `nextTurn`: awaited in between. */
-  readonly readWholeBody: (nextTurn: () => Promise<void>) => Promise<void>;
+  /** Parses a long body piece by piece, with turns in between. */
+  readonly readWholeBody: () => Promise<void>;
   /** Drops the values, which are parsed again when needed. */
   readonly letGoValues: () => void;
   /** Features that a translated format must be able to express. Read once, on first use. */

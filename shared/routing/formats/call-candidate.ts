@@ -1,7 +1,6 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import type { Candidate, ProviderDocument } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
 import {
   type BytesAnswer,
   BytesEvent,
@@ -85,7 +84,7 @@ async function callWith(
   const [lacking] = way.lacks;
   // The planner skips such a candidate; here nothing is dropped silently either.
   if (lacking !== undefined) return cannotSay(lacking.member);
-  const itself = await request.answerItself?.(nextTurn);
+  const itself = request.answerItself?.();
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
   // Loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');

@@ -3,7 +3,7 @@
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type ClientInterface, type OtherDelivery, readInTurns } from '../../protocol/interfaces/index.ts';
-import { type EventText, findMember, readEvents, toEventLine } from '../../protocol/wire/index.ts';
+import { type EventText, findMember, readEvents, stringifyInTurns, toEventLine } from '../../protocol/wire/index.ts';
 import {
   type CandidateAnswer,
   type EventBatch,
@@ -87,14 +87,15 @@ async function asWhole(
     if (failure !== undefined) return { kind: 'failure', failure };
     for (const event of events) fold.add(event.text);
   }
-  const text = await fold.whole(nextTurn);
+  const whole = fold.whole();
+  const text = typeof whole === 'string' ? whole : await stringifyInTurns(whole);
   return { ...sent, isStream: false, readText: async () => text };
 }
 
 /** The body of a stream that came as one text: events, or a list of chunks, which Gemini sends where events are not asked for. */
 export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIterable<Uint8Array> | undefined> {
   if (isEvents) return inPieces(text);
-  const chunks = await readInTurns(`{"chunks":${text}}`, async (json) => {
+  const chunks = await readInTurns(`{"chunks":${text}}`, (json) => {
     const list = findMember(json, 'chunks');
     return list === undefined || !json.isArray(list)
       ? undefined

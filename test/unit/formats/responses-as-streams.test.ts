@@ -42,7 +42,8 @@ const open = () => responsesSource(body, async () => {}, noEnvelopes);
 async function whole(result: HubResult) {
   const { write, answer } = (await open()).openFold(head);
   for (const part of partsOfResult(result)) write(part);
-  return answer(async () => {});
+  const { whole, around, ...facts } = answer();
+  return { ...facts, text: around?.(JSON.stringify(whole)) ?? '' };
 }
 
 const signed = fc.option(fc.string({ minLength: 1, maxLength: 8 }), { nil: undefined });

@@ -8,7 +8,6 @@ import {
   type JsonObject,
   type JsonText,
   parseJson,
-  stringifyInTurns,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { itemsOf, stringAt, withFields } from '../index.ts';
@@ -71,13 +70,13 @@ function openFold(): StreamFold {
       const chunk = parseJson(text);
       if (isJsonObject(chunk)) fold.add(chunk);
     },
-    whole(nextTurn) {
+    whole() {
       const { choices, ...answer } = fold.answer();
       const ended = (choices as JsonObject[]).map((choice) => ({
         ...choice,
         finish_reason: choice.finish_reason ?? 'stop',
       }));
-      return stringifyInTurns({ ...answer, choices: ended }, nextTurn);
+      return { ...answer, choices: ended };
     },
   };
 }

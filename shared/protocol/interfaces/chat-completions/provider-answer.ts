@@ -21,9 +21,8 @@ import {
   membersOf,
   ParsedEvent,
   parseEvent,
+  readAnswerIn,
   readErrorObject,
-  readInTurns,
-  readUnscanned,
   readUsageMember,
   rescanned,
   textBytesIn,
@@ -40,10 +39,10 @@ const factsShape = membersOf({
   choices: { items: membersOf({ index: {}, finish_reason: {}, message: membersOf({ audio: membersOf({ id: {} }) }) }) },
 });
 
-export const readJsonAnswer = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readCompletion)) ?? readUnscanned(text, readUsageReport);
+export const readJsonAnswer = (text: string): Promise<ReadAnswer> =>
+  readAnswerIn(text, readCompletion, readUsageReport);
 
-async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+function readCompletion(json: JsonText): ReadAnswer {
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   if (isError(details)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(details.choices) ? details.choices : [];
@@ -55,7 +54,6 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
   if (!choices.every(hasValidIndex)) return { kind: 'unreadable' };
   const broken = brokenEndIn(choices);
   if (broken !== undefined) return { kind: 'error', error: broken };
-  await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
   const choiceDetails = { finishReasons: finishReasonsIn(choices), objectIds: soundIn(choices, 'message') };

@@ -29,8 +29,8 @@ import {
   plainMembers,
   type RejectionToTell,
   type RequestReading,
+  readAnswerIn,
   readErrorObject,
-  readInTurns,
   readPlainBody,
   sizeOfCount,
   withCostHeader,
@@ -72,8 +72,7 @@ const readCountRequest = (json: JsonText, reading: RequestReading): ClientReques
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 const countShape = membersOf({ inputTokens: {}, message: {}, __type: {} });
-const readCount = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readDetails)) ?? { kind: 'unreadable' };
+const readCount = (text: string): Promise<ReadAnswer> => readAnswerIn(text, readDetails);
 
 const pathOf = (model: string, operation: string): string => `/model/${encodeURIComponent(model)}/${operation}`;
 
@@ -157,11 +156,11 @@ function read(json: JsonText, { path }: RequestReading): ClientRequest {
   const size = once(() => sizeOfCount(callSizeOf({ ...members, raw: conversation }, media())));
   return {
     ...members,
-    answerItself: async (nextStep) => {
+    answerItself() {
       const { body: invoked } = inside(invokeModel);
       const text = typeof invoked === 'string' ? Buffer.from(invoked, 'base64').toString('utf8') : json.text;
       const prompt = { text, media: media(), toolTokens: toolTokensOf(conversation) };
-      return estimateCount(prompt, {}, nextStep, 'inputTokens');
+      return estimateCount(prompt, {}, 'inputTokens');
     },
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: 0 }),
     size,
@@ -177,7 +176,7 @@ function neverStreamed(): never {
   throw new Error('a count has no streams');
 }
 
-async function readDetails(json: JsonText): Promise<ReadAnswer> {
+function readDetails(json: JsonText): ReadAnswer {
   const { inputTokens, message } = pick(json, 0, countShape) as JsonObject;
   if (typeof inputTokens === 'number')
     return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };

@@ -6,7 +6,6 @@ import {
   type JsonText,
   parseInnerJson,
   parseJson,
-  stringifyInTurns,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { fieldText, itemsOf, withFields } from '../index.ts';
@@ -102,6 +101,6 @@ function openFold(): StreamFold {
       const event = parseJson(text);
       if (isJsonObject(event)) fold.add(event);
     },
-    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+    whole: fold.answer,
   };
 }

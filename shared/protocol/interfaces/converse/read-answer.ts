@@ -10,20 +10,18 @@ import {
   pick,
   type ReadAnswer,
 } from '../../wire/index.ts';
-import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, textBytesIn } from '../index.ts';
+import { membersOf, readAnswerIn, readErrorObject, readUsageMember, textBytesIn } from '../index.ts';
 import { readUsageReport } from './converse-usage.ts';
 
 const factsShape = membersOf({ stopReason: {}, error: {}, message: {}, __type: {} });
 
-export const readAnswer = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
+export const readAnswer = (text: string): Promise<ReadAnswer> => readAnswerIn(text, readDetails, readUsageReport);
 
-async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+function readDetails(json: JsonText): ReadAnswer {
   const facts = pick(json, 0, factsShape) as JsonObject;
   const content = contentOf(json);
   if (content === undefined)
     return isError(facts) ? { kind: 'error', error: errorOf(json, facts) } : { kind: 'unreadable' };
-  await nextStep();
   const broken = brokenEnd(facts);
   if (broken !== undefined) return { kind: 'error', error: broken };
   const usage = readUsageReport(readUsageMember(json));

@@ -10,8 +10,8 @@ import {
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
   type RejectionToTell,
+  readAnswerIn,
   readErrorObject,
-  readInTurns,
 } from '../index.ts';
 import { readCountRequest, readGenerateRequest } from './generate-request.ts';
 import { openEventReader, readGenerated } from './read-answer.ts';
@@ -59,7 +59,7 @@ export const countContents: ClientInterface = {
   seldomOffered: 'counts tokens',
   readRequest: readCountRequest,
   answerMaxBytes: () => upstreamBodyMaxBytes,
-  readAnswer: async (text) => (await readInTurns(text, readCount)) ?? { kind: 'unreadable' },
+  readAnswer: (text) => readAnswerIn(text, readCount),
   grammar: async () => (await import('./grammar.ts')).grammarOfInput,
   operation: async () => (await import('./operation.ts')).countOperation,
   playground: undefined,
@@ -67,7 +67,7 @@ export const countContents: ClientInterface = {
 
 const countShape = membersOf({ error: {}, totalTokens: {} });
 
-async function readCount(json: JsonText): Promise<ReadAnswer> {
+function readCount(json: JsonText): ReadAnswer {
   const { error, totalTokens } = pick(json, 0, countShape) as Record<string, unknown>;
   if ((error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
   if (toCount(totalTokens) === undefined) return { kind: 'unreadable' };

@@ -167,8 +167,8 @@ function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): Cl
     outputBoundMember: 'generationConfig.maxOutputTokens',
     user: undefined,
     ...(isCounted && {
-      answerItself: (nextStep: () => Promise<void>) =>
-        estimateCount({ text: json.text, media: media(), toolTokens: toolTokensOf(raw) }, {}, nextStep, 'totalTokens'),
+      answerItself: () =>
+        estimateCount({ text: json.text, media: media(), toolTokens: toolTokensOf(raw) }, {}, 'totalTokens'),
     }),
     needs: once(() => readNeeds(raw, stream, size())),
     size,

@@ -1,5 +1,5 @@
 // A whole answer, and the chunks of its stream: one chunk is as good as many.
-import { type EventText, isJsonObject, type JsonAnswer, parseJson, stringifyInTurns } from '../../wire/index.ts';
+import { type EventText, isJsonObject, type JsonAnswer, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { openGeneratedFold } from './stream-fold.ts';
 
@@ -16,6 +16,6 @@ function openFold(): StreamFold {
       const chunk = parseJson(text);
       if (isJsonObject(chunk)) fold.add(chunk);
     },
-    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+    whole: fold.answer,
   };
 }

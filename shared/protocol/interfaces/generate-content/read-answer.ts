@@ -20,9 +20,8 @@ import {
   membersOf,
   ParsedEvent,
   parseEvent,
+  readAnswerIn,
   readErrorObject,
-  readInTurns,
-  readUnscanned,
   readUsageMember,
   textBytesIn,
   textBytesOf,
@@ -80,14 +79,13 @@ const factsShape = membersOf({
   candidates: { items: membersOf({ finishReason: {}, content: {}, index: {} }) },
 });
 
-export const readGenerated = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsage, usageMember);
+export const readGenerated = (text: string): Promise<ReadAnswer> =>
+  readAnswerIn(text, readDetails, readUsage, usageMember);
 
-async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+function readDetails(json: JsonText): ReadAnswer {
   const facts = pick(json, 0, factsShape) as JsonObject;
   if ((facts.error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
   if (!Array.isArray(facts.candidates) && !isBlocked(facts)) return { kind: 'unreadable' };
-  await nextStep();
   const candidates = findMember(json, 'candidates');
   const outputBytes = candidates === undefined ? 0 : textBytesIn(json, candidates, structuralNames);
   const usage = readUsage(readUsageMember(json, usageMember));

@@ -70,7 +70,7 @@ function foldEvents(): StreamFold {
 
   return {
     add,
-    async whole() {
+    whole() {
       const usage = sumUsage(used);
       const sum = usage === undefined ? '' : `"usage":${JSON.stringify(usage)},`;
       // Not joined: that would copy 60 MB here.

@@ -6,7 +6,6 @@ import {
   type JsonText,
   parseInnerJson,
   parseJson,
-  stringifyInTurns,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { itemsOf, stringAt, withFields } from '../index.ts';
@@ -98,6 +97,6 @@ function openFold(): StreamFold {
       const event = parseJson(text);
       if (isJsonObject(event)) fold.add(event);
     },
-    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+    whole: fold.answer,
   };
 }

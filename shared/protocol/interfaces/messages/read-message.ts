@@ -11,7 +11,7 @@ import {
   pick,
   type ReadAnswer,
 } from '../../wire/index.ts';
-import { membersOf, readErrorObject, readInTurns, readUnscanned, readUsageMember, textBytesIn } from '../index.ts';
+import { membersOf, readAnswerIn, readErrorObject, readUsageMember, textBytesIn } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 
 const factsShape = membersOf({
@@ -22,14 +22,12 @@ const resultsShape = {
   items: membersOf({ type: {}, content: membersOf({ content: { items: membersOf({ file_id: {} }) } }) }),
 };
 
-export const readMessage = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readUsageReport);
+export const readMessage = (text: string): Promise<ReadAnswer> => readAnswerIn(text, readDetails, readUsageReport);
 
-async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+function readDetails(json: JsonText): ReadAnswer {
   if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
   const content = findMember(json, 'content');
   if (content === undefined || !json.isArray(content)) return { kind: 'unreadable' };
-  await nextStep();
   const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
   const usage = readReportedUsage(json);
   const details = pick(json, 0, factsShape) as Record<string, unknown>;

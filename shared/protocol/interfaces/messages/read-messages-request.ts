@@ -146,8 +146,7 @@ export function checkMessages(
   return {
     ...members,
     ...(isCounted && {
-      answerItself: (nextStep) =>
-        estimateCount({ text: json.text, media: media(), toolTokens: toolTokensOf(raw) }, {}, nextStep),
+      answerItself: () => estimateCount({ text: json.text, media: media(), toolTokens: toolTokensOf(raw) }, {}),
     }),
     needs: once(() => readNeeds(members, betas, size())),
     size,

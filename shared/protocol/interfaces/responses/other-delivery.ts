@@ -1,13 +1,6 @@
 // A whole response, and its events.
 
-import {
-  type EventText,
-  findMember,
-  isJsonObject,
-  type JsonText,
-  parseJson,
-  stringifyInTurns,
-} from '../../wire/index.ts';
+import { type EventText, findMember, isJsonObject, type JsonText, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { itemsOf, stringAt, withFields } from '../index.ts';
 import { openResponseFold } from './stream-fold.ts';
@@ -140,6 +133,6 @@ function openFold(): StreamFold {
       const event = folded.test(text) ? parseJson(text) : undefined;
       if (isJsonObject(event)) fold.add(event);
     },
-    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+    whole: fold.answer,
   };
 }

@@ -1,7 +1,6 @@
 // Reads a Responses request: strict in the fields that the gateway reads, indifferent to the rest.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
 import {
   type Feature,
   findMember,
@@ -116,7 +115,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
       }),
     async refusedStream(error, answer) {
       if (body.stream !== true || error.reason !== 'context_length_exceeded') return undefined;
-      await members.readWholeBody(nextTurn);
+      await members.readWholeBody();
       return refusedStream(members.wholeBody(), error, answer);
     },
   };

@@ -15,10 +15,9 @@ import {
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
   type RequestReading,
+  readAnswerIn,
   readErrorObject,
-  readInTurns,
   readTokenCount,
-  readUnscanned,
   readUsageMember,
   sizeOfCount,
   sumOfMedia,
@@ -44,8 +43,7 @@ const factsShape = membersOf({
 
 const itemsShape = { items: itemShape };
 
-const readResponse = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readDetails)) ?? readUnscanned(text, readResponseUsage);
+const readResponse = (text: string): Promise<ReadAnswer> => readAnswerIn(text, readDetails, readResponseUsage);
 
 /** Names of fields without text of the model. */
 const structuralNames: ReadonlySet<string> = new Set([
@@ -113,7 +111,7 @@ export const compact: ClientInterface = {
 };
 
 // Reads a provider's response from JSON. Lenient: an object with a list as output is a response.
-async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+function readDetails(json: JsonText): ReadAnswer {
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   const { object, model, status, error } = details;
   if ((error ?? null) !== null) return { kind: 'error', error: { error } };
@@ -122,7 +120,6 @@ async function readDetails(json: JsonText, nextStep: () => Promise<void>): Promi
   if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
   const output = findMember(json, 'output');
   if (output === undefined || !json.isArray(output)) return { kind: 'unreadable' };
-  await nextStep();
   const outputBytes = textBytesIn(json, output, structuralNames);
   return {
     kind: 'answer',
@@ -175,12 +172,8 @@ function readInputTokensRequest(json: JsonText, reading: RequestReading): Client
       media();
       return sizeOfCount(request.size());
     }),
-    answerItself: (nextStep) =>
-      estimateCount(
-        { text: json.text, media: media(), toolTokens: toolTokens() },
-        { object: 'response.input_tokens' },
-        nextStep,
-      ),
+    answerItself: () =>
+      estimateCount({ text: json.text, media: media(), toolTokens: toolTokens() }, { object: 'response.input_tokens' }),
     writeAnswer: ({ text }) => ({ body: text, headers: {} }),
   };
 }

@@ -1,13 +1,6 @@
 // A whole transcription, and its events. Of a model that makes no events a whole one comes although they were asked for.
 
-import {
-  type EventText,
-  findMember,
-  isJsonObject,
-  type JsonAnswer,
-  parseJson,
-  stringifyInTurns,
-} from '../../wire/index.ts';
+import { type EventText, findMember, isJsonObject, type JsonAnswer, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { fieldsAsCame, stringAt } from '../index.ts';
 import { openTranscriptionFold } from './stream-fold.ts';
@@ -43,6 +36,6 @@ function openFold(): StreamFold {
       const event = parseJson(text);
       if (isJsonObject(event)) fold.add(event);
     },
-    whole: (nextTurn) => stringifyInTurns(fold.answer(), nextTurn),
+    whole: fold.answer,
   };
 }

@@ -27,9 +27,8 @@ import {
   parseEvent,
   plainMembers,
   type RelayedInput,
+  readAnswerIn,
   readErrorObject,
-  readInTurns,
-  readUnscanned,
   readUsageMember,
   relayedInterface,
   type StreamWriter,
@@ -195,7 +194,7 @@ function openChunks(): { read(event: JsonObject): JsonObject | undefined; end():
 
 async function readTranscription(text: string): Promise<ReadAnswer> {
   if (!/^\s*\{/.test(text)) return readText(text);
-  const read = await readInTurns(text, async (json): Promise<ReadAnswer> => {
+  const read = (json: JsonText): ReadAnswer => {
     const { object, error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
     // vLLM says with status 200 that its model transcribes nothing: https://github.com/vllm-project/vllm-ascend/issues/1035.
     if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
@@ -206,8 +205,8 @@ async function readTranscription(text: string): Promise<ReadAnswer> {
       kind: 'answer',
       answer: { text, json, usage, outputBytes: Buffer.byteLength(transcript), model: modelName },
     };
-  });
-  return read ?? readUnscanned(text, readTranscriptionUsage);
+  };
+  return readAnswerIn(text, read, readTranscriptionUsage);
 }
 
 function readText(text: string): ReadAnswer {

@@ -32,6 +32,7 @@ import {
   type JsonObject,
   type JsonText,
   replaceValues,
+  stringifyInTurns,
 } from '../../../protocol/wire/index.ts';
 import { estimateInputTokens, outputBoundOf } from '../../billing/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, ReachedVia, ReceivingSend } from '../../providers/index.ts';
@@ -210,8 +211,9 @@ async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
   }
   exchange.answer()?.drain();
   await nextStep();
-  const written = { model, ...(await fold.answer(nextStep)) };
-  const json = await readInTurns(written.text, async (scanned) => scanned, largeBodyMaxBytes);
+  const { whole, around = (text) => text, ...folded } = fold.answer();
+  const written = { model, text: around(await stringifyInTurns(whole)), ...folded };
+  const json = await readInTurns(written.text, (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, reachedVia: reachedVia() };
 }

@@ -4,6 +4,7 @@
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import type { TextWithFiles } from '../../../protocol/forms/index.ts';
 import { jsonResponse } from '../../../protocol/hub/index.ts';
+import { stringifyInTurns } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, ReceivedAnswer, ReceivingSend } from '../../providers/index.ts';
 import { errorIn } from './failure.ts';
 import type { HubTarget } from './targets/hub-target.ts';
@@ -102,8 +103,9 @@ export function createExchange({
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
     let answerText = answered ?? '';
     for (const step of [takeOut, ...target.readable]) {
-      answerText = await step(answerText, nextStep);
+      const readable = step(answerText);
       await nextStep();
+      answerText = typeof readable === 'string' ? readable : await stringifyInTurns(readable);
     }
     return jsonResponse(answerText, nextStep);
   }

@@ -1,6 +1,6 @@
 // The chat completion that the chunks of a translated answer make.
-import type { WrittenHubAnswer } from '../../../hub/index.ts';
-import { isJsonObject, type JsonObject, stringifyInTurns } from '../../../wire/index.ts';
+import type { FoldedAnswer } from '../../../hub/index.ts';
+import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { outputBytesOfMessage } from '../output-of-deltas.ts';
 import { readUsageReport } from '../read-usage.ts';
 import { openCompletionFold } from '../stream-fold.ts';
@@ -15,14 +15,14 @@ export function foldCompletion() {
     for (const { finish_reason: reason } of chunk.choices) if (reason !== null) finishReasons.push(reason);
   }
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
+  function answer(): FoldedAnswer {
     const { choices, ...completion } = fold.answer();
     const [choice] = choices as JsonObject[];
     if (choice === undefined || finishReasons.length === 0) throw new Error('a completion has not ended');
     const message = wholeMessage(choice.message as JsonObject);
     const written = { ...completion, choices: [{ ...choice, message }] };
     return {
-      text: await stringifyInTurns(written, nextStep),
+      whole: written,
       usage: readUsageReport(isJsonObject(completion.usage) ? completion.usage : undefined),
       outputBytes: outputBytesOfMessage(message),
       finishReasons,

@@ -1,6 +1,6 @@
 // The answer that the events of a translated one make.
-import type { WrittenHubAnswer } from '../../../hub/index.ts';
-import { type JsonObject, parseInnerJson, stringifyInTurns } from '../../../wire/index.ts';
+import type { FoldedAnswer } from '../../../hub/index.ts';
+import { type JsonObject, parseInnerJson } from '../../../wire/index.ts';
 import { openConverseFold } from '../stream-fold.ts';
 import type { UsedByAnswer } from './write-events.ts';
 
@@ -15,10 +15,10 @@ export function foldAnswer() {
     used = usedByAnswer ?? used;
   }
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
+  function answer(): FoldedAnswer {
     if (used === undefined) throw new Error('an answer has not ended');
     return {
-      text: await stringifyInTurns(fold.answer(), nextStep),
+      whole: fold.answer(),
       usage: used.report,
       outputBytes: used.outputBytes,
       finishReasons: [String(reason)],

@@ -1,4 +1,4 @@
-import { type JsonObject, stringifyInTurns } from '../../../wire/index.ts';
+import type { JsonObject } from '../../../wire/index.ts';
 import { openGeneratedFold } from '../stream-fold.ts';
 import type { Written } from './write-chunks.ts';
 
@@ -14,10 +14,9 @@ export function foldAnswer() {
       end ??= written;
       if (written !== undefined) reason = reasonIn(chunk);
     },
-    async answer(nextStep: () => Promise<void>) {
+    answer() {
       if (end === undefined) throw new Error('an answer has not ended');
-      const text = await stringifyInTurns(fold.answer(), nextStep);
-      return { text, usage: end.report, outputBytes: end.outputBytes, finishReasons: [reason] };
+      return { whole: fold.answer(), usage: end.report, outputBytes: end.outputBytes, finishReasons: [reason] };
     },
   };
 }

@@ -1,6 +1,6 @@
 // The message that the events of a translated answer make.
-import type { WrittenHubAnswer } from '../../../hub/index.ts';
-import { parseInnerJson, stringifyInTurns } from '../../../wire/index.ts';
+import type { FoldedAnswer } from '../../../hub/index.ts';
+import { parseInnerJson } from '../../../wire/index.ts';
 import { openMessageFold } from '../stream-fold.ts';
 import type { EmitEvent, Used } from './message-types.ts';
 
@@ -13,13 +13,13 @@ export function foldMessage() {
     if (event.type === 'message_delta' && used !== undefined) end = { reason: event.delta.stop_reason, used };
   };
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
+  function answer(): FoldedAnswer {
     if (end === undefined) throw new Error('a message has not ended');
     const { report, outputBytes } = end.used;
     const { usage, ...message } = fold.answer();
     const whole = { ...message, usage: { ...(usage as object), ...report?.members } };
     return {
-      text: await stringifyInTurns(whole, nextStep),
+      whole: whole,
       usage: report,
       outputBytes,
       finishReasons: [end.reason],

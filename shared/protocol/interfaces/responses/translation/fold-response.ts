@@ -1,7 +1,7 @@
 // The response that its events make: its items when they are whole, and its end.
 
-import type { WrittenHubAnswer } from '../../../hub/index.ts';
-import { stringifyInTurns, type TokenReport } from '../../../wire/index.ts';
+import type { FoldedAnswer } from '../../../hub/index.ts';
+import type { TokenReport } from '../../../wire/index.ts';
 import { openResponseFold } from '../stream-fold.ts';
 import { type ResponseEnd, responseText, toReport, type Writing } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
@@ -22,14 +22,16 @@ export function foldResponse(writing: Writing) {
     },
   });
 
-  async function answer(nextStep: () => Promise<void>): Promise<WrittenHubAnswer> {
+  function answer(): FoldedAnswer {
     if (ended === undefined) throw new Error('a response has not ended');
-    const texts: string[] = [];
-    for (const item of fold.answer().output as object[]) texts.push(await stringifyInTurns(item, nextStep));
     const { end, tokens } = ended;
-    const output = { items: texts, tokens, outputBytes };
-    const text = responseText(writing, end, output);
-    return { text, usage: toReport(writing.head, output), outputBytes, finishReasons: [end.status] };
+    return {
+      whole: fold.answer().output as object[],
+      around: (items) => responseText(writing, end, { items: [items.slice(1, -1)], tokens, outputBytes }),
+      usage: toReport(writing.head, { tokens, outputBytes }),
+      outputBytes,
+      finishReasons: [end.status],
+    };
   }
 
   return { sinkTo, answer };

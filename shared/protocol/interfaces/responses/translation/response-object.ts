@@ -65,5 +65,5 @@ function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, o
 }
 
 /** Returns undefined when the provider reported nothing. */
-export const toReport = (head: AnswerHead, { tokens, outputBytes }: Output): UsageReport | undefined =>
+export const toReport = (head: AnswerHead, { tokens, outputBytes }: Omit<Output, 'items'>): UsageReport | undefined =>
   tokens && { tokens, members: toMembers(tokens, head.estimatedInputTokens, outputBytes) };

@@ -171,10 +171,8 @@ export interface HubTarget extends Signatures {
   ) => AsyncGenerator<Uint8Array, void, undefined>;
   /** Absent where the arguments of calls are texts. */
   readonly argumentsShape?: ArgumentsShape;
-  /**
-   * Steps that make a whole answer readable for its package, with a usage that it accepts. `nextStep`: within a step.
-   */
-  readonly readable: readonly ((text: string, nextStep: () => Promise<void>) => string | Promise<string>)[];
+  /** Steps that make a whole answer readable for its package, with a usage that it accepts: its text, or its value. */
+  readonly readable: readonly ((text: string) => string | object)[];
   /** Usage of a whole answer, by which it is charged where no client gets it. If absent, it is estimated. */
   readonly usageIn?: (text: string) => UsageReport | undefined;
   /** Whether an answer without content means that the provider refused the prompt; absent where a status says so. */

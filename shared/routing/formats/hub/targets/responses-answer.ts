@@ -9,7 +9,6 @@ import {
   type JsonText,
   replaceValues,
   scanJson,
-  stringifyInTurns,
 } from '../../../../protocol/wire/index.ts';
 import { listPieces, longCharacters } from './answer-pieces.ts';
 import { parsedObject } from './body-members.ts';
@@ -18,13 +17,12 @@ import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 /** Id prefix of a message that is a refusal, because its package does not distinguish it from a text. */
 export const refusalIdPrefix = 'refusal_';
 
-export async function readableResponse(text: string, nextStep: () => Promise<void>): Promise<string> {
+export function readableResponse(text: string): object | string {
   const answer = parsedObject(text);
-  await nextStep();
   // Which no package takes for an answer.
   if (!Array.isArray(answer?.output)) return 'null';
   const { id, created_at: created, model, usage } = answer;
-  const readable = {
+  return {
     id: textOr(id, undefined),
     created_at: typeof created === 'number' ? created : 0,
     model: textOr(model, undefined),
@@ -32,7 +30,6 @@ export async function readableResponse(text: string, nextStep: () => Promise<voi
     usage: readableOpenAiUsage(usage, responseUsage),
     output: answer.output.filter(isJsonObject).flatMap(readableItem),
   };
-  return stringifyInTurns(readable, nextStep);
 }
 
 /** Pieces of a corrected text, each with all fields beside the output. */
