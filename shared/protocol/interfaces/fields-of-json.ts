@@ -1,5 +1,5 @@
 // Fields of JSON as texts: an answer in its other delivery keeps each as it came.
-import { findMember, type JsonText, rewriteMembers } from '../wire/index.ts';
+import { type EventText, findMember, type JsonText, rewriteMembers } from '../wire/index.ts';
 
 /** An object as it came, with other texts as some of its fields; undefined leaves one out. */
 export function withFields(
@@ -25,6 +25,53 @@ export const fieldsAsCame = (json: JsonText, names: readonly string[]): readonly
     const text = fieldText(json, name);
     return text === undefined ? [] : [`"${name}":${text}`];
   });
+
+/** JSON that keeps its text, as a value inside an object that the gateway writes. */
+export class JsonSlice {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The fields of an object that are there, as they came. */
+export const slicesOf = (json: JsonText, names: readonly string[], object = 0): Readonly<Record<string, JsonSlice>> => {
+  const slices: Record<string, JsonSlice> = {};
+  for (const name of names) {
+    const text = fieldText(json, name, object);
+    if (text !== undefined) slices[name] = new JsonSlice(text);
+  }
+  return slices;
+};
+
+/** The JSON of an object with slices in it. Recursive within what the gateway writes itself. */
+export function jsonWithSlices(value: unknown): string {
+  if (value instanceof JsonSlice) return value.text;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(jsonWithSlices).join(',')}]`;
+  const fields: string[] = [];
+  for (const [name, field] of Object.entries(value)) {
+    if (field !== undefined) fields.push(`${JSON.stringify(name)}:${jsonWithSlices(field)}`);
+  }
+  return `{${fields.join(',')}}`;
+}
+
+/** The events that a writer has emitted since they were last taken, so that a long answer is not kept twice. */
+export function openWrittenEvents() {
+  let events: EventText[] = [];
+  return {
+    add(name: string | undefined, event: object): void {
+      const text = jsonWithSlices(event);
+      events.push(name === undefined ? { text } : { name, text });
+    },
+    take(): EventText[] {
+      const taken = events;
+      events = [];
+      return taken;
+    },
+  };
+}
 
 /** The values in a list; none where there is no list. */
 export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>

@@ -56,11 +56,6 @@ export interface AnswerTexts {
   readonly openBlockedEnd: () => BlockedEnd;
 }
 
-export interface BlockedEvent {
-  readonly name?: string;
-  readonly text: string;
-}
-
 /** The end of a stream whose text is blocked: the guardrail's message, in the grammar of the interface. */
 export interface BlockedEnd {
   /** Called with each event that the client gets. */
@@ -68,9 +63,9 @@ export interface BlockedEnd {
   /** Called with the first event of a stream where that one does not leave. */
   identify?(json: JsonText): void;
   /** Called once, in place of the text that is blocked. */
-  message(text: string): BlockedEvent[];
+  message(text: string): EventText[];
   /** The last events. `usage`: as the provider has reported it. */
-  end(usage: unknown): BlockedEvent[];
+  end(usage: unknown): EventText[];
 }
 
 export interface OtherDelivery {

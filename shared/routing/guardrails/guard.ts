@@ -5,7 +5,6 @@ import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
 import { type Clock, type Deadline, nextTurn } from '../../foundation/time/index.ts';
 import {
   type BlockedEnd,
-  type BlockedEvent,
   type FoundText,
   type InterfaceGrammar,
   objectAt,
@@ -14,7 +13,13 @@ import {
   withTexts,
 } from '../../protocol/interfaces/index.ts';
 import { answerWeights, type CallMemory, smallAnswerMaxBytes } from '../../protocol/memory-budget/index.ts';
-import { type AnswerEvent, type EventReader, type JsonText, rewriteMembers } from '../../protocol/wire/index.ts';
+import {
+  type AnswerEvent,
+  type EventReader,
+  type EventText,
+  type JsonText,
+  rewriteMembers,
+} from '../../protocol/wire/index.ts';
 import type { EventBatch } from '../providers/index.ts';
 import {
   type CheckedTexts,
@@ -252,7 +257,7 @@ async function* endStoppedStream(
     return;
   }
   onBlocked([...stream.dropped, ...stream.rest]);
-  const written = (some: readonly BlockedEvent[]): AnswerEvent[] =>
+  const written = (some: readonly EventText[]): AnswerEvent[] =>
     some.flatMap((one) => {
       const reading = reader.read(one);
       return reading.kind === 'event' ? [reading.event] : [];

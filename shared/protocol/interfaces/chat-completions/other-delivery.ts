@@ -10,7 +10,8 @@ import {
   parseJson,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
-import { itemsOf, stringAt, withFields } from '../index.ts';
+import { itemsOf, JsonSlice, jsonWithSlices, objectAt, stringAt, withFields } from '../index.ts';
+import { openChunkWriter } from './chunk-writer.ts';
 import { openCompletionFold } from './stream-fold.ts';
 
 export const otherDelivery: OtherDelivery = {
@@ -19,34 +20,31 @@ export const otherDelivery: OtherDelivery = {
 };
 
 function* chunksOf(json: JsonText): Generator<EventText> {
-  const head = withFields(json, 0, { choices: undefined, usage: undefined, object: '"chat.completion.chunk"' });
-  const chunk = (choices: readonly string[], more = '') => ({
-    text: `${head.slice(0, -1)},"choices":[${choices.join(',')}]${more}}`,
+  const answer = withFields(json, 0, { choices: undefined, usage: undefined, object: '"chat.completion.chunk"' });
+  const events: EventText[] = [];
+  const writer = openChunkWriter((chunk) => {
+    events.push({ text: `${answer.slice(0, -1)},${jsonWithSlices(chunk).slice(1)}` });
   });
   const choices = itemsOf(json, findMember(json, 'choices')).filter((choice) => json.isObject(choice));
-  const indexOf = (choice: number, place: number) => {
+  const indices = choices.map((choice, place) => {
     const index = findMember(json, 'index', choice);
     return index === undefined || !json.isNumber(index) ? String(place) : json.slice(index);
-  };
-  yield chunk(
-    choices.map((choice, place) =>
-      withFields(json, choice, {
-        message: undefined,
-        index: indexOf(choice, place),
-        delta: deltaOf(json, choice),
-        finish_reason: 'null',
-      }),
-    ),
-  );
-  yield chunk(
+  });
+  writer.addChoices(
     choices.map((choice, place) => {
-      const reason = stringAt(json, findMember(json, 'finish_reason', choice));
-      const end = JSON.stringify(isEndWord(reason) ? reason : 'stop');
-      return `{"index":${indexOf(choice, place)},"delta":{},"finish_reason":${end}}`;
+      const delta = { message: undefined, index: indices[place], delta: deltaOf(json, choice), finish_reason: 'null' };
+      return new JsonSlice(withFields(json, choice, delta));
     }),
   );
-  const usage = findMember(json, 'usage');
-  if (usage !== undefined && json.isObject(usage)) yield chunk([], `,"usage":${json.slice(usage)}`);
+  writer.end(
+    choices.map((choice, place) => {
+      const reason = stringAt(json, findMember(json, 'finish_reason', choice));
+      return [new JsonSlice(indices[place] ?? ''), isEndWord(reason) ? reason : 'stop'];
+    }),
+  );
+  const usage = objectAt(json, 'usage');
+  if (usage !== undefined) writer.usage(new JsonSlice(json.slice(usage)));
+  yield* events;
   yield { text: doneText };
 }
 

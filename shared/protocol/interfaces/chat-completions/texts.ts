@@ -1,11 +1,12 @@
 // Texts that a model reads and writes in a chat completion, and the end of one that is blocked.
-import { findMember, type JsonText } from '../../wire/index.ts';
-import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
+import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import {
   answerFacts,
   commonSettings,
   numberAt,
   objectAt,
+  openWrittenEvents,
   parsedAt,
   pieceOf,
   textsOfAnswer,
@@ -13,6 +14,7 @@ import {
   wordAt,
   wordsOf,
 } from '../index.ts';
+import { openChunkWriter } from './chunk-writer.ts';
 
 export const chatSettings = commonSettings.union(
   wordsOf(`
@@ -104,9 +106,11 @@ function openBlockedEnd(): BlockedEnd {
   };
   const open = new Set([0]);
   let hasBegun = false;
-  const chunk = (more: object): BlockedEvent => ({ text: JSON.stringify({ ...head, ...more }) });
-  const ofEach = (delta: object, reason: string | null) =>
-    chunk({ choices: [...open].map((index) => ({ index, delta, finish_reason: reason })) });
+  const write = (use: (writer: ReturnType<typeof openChunkWriter>) => void): EventText[] => {
+    const events = openWrittenEvents();
+    use(openChunkWriter((chunk) => events.add(undefined, { ...head, ...chunk })));
+    return events.take();
+  };
   return {
     identify,
     see(json) {
@@ -119,7 +123,12 @@ function openBlockedEnd(): BlockedEnd {
         else open.delete(index);
       }
     },
-    message: (content) => [ofEach({ ...(hasBegun ? {} : { role: 'assistant' }), content }, null)],
-    end: (usage) => [ofEach({}, 'content_filter'), ...(usage === undefined ? [] : [chunk({ choices: [], usage })])],
+    message: (content) =>
+      write((writer) => writer.add([...open], { ...(hasBegun ? {} : { role: 'assistant' }), content })),
+    end: (usage) =>
+      write((writer) => {
+        writer.end([...open].map((index) => [index, 'content_filter']));
+        if (usage !== undefined) writer.usage(usage);
+      }),
   };
 }

@@ -1,10 +1,11 @@
 // Texts that a model reads and writes in Converse, and the end of an answer that is blocked.
-import { findMember, type JsonText } from '../../wire/index.ts';
-import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece, FoundText } from '../index.ts';
+import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece, FoundText } from '../index.ts';
 import {
   itemsOf,
   numberAt,
   objectAt,
+  openWrittenEvents,
   parsedAt,
   pieceOf,
   stringsIn,
@@ -13,6 +14,7 @@ import {
   wordAt,
   wordsOf,
 } from '../index.ts';
+import { type ConverseWriter, openConverseWriter } from './event-writer.ts';
 
 /** Fields at the top of a request that no model reads. */
 const settings = wordsOf(`
@@ -137,34 +139,33 @@ const inputPieces = (json: JsonText, toolUse: number, channel: string): EventPie
   });
 
 function openBlockedEnd(): BlockedEnd {
-  let openBlock: number | undefined;
-  let next = 0;
+  let place = { index: -1, isOpen: false };
   let hasBegun = false;
-  const event = (name: string, fields: object): BlockedEvent => ({ name, text: JSON.stringify(fields) });
+  const write = (use: (writer: ConverseWriter) => void): EventText[] => {
+    const events = openWrittenEvents();
+    use(openConverseWriter(events.add, place));
+    return events.take();
+  };
   return {
     see(json) {
       hasBegun = true;
       const index = numberAt(json, 'contentBlockIndex');
       if (index === undefined) return;
-      const isPiece = findMember(json, 'delta') !== undefined || findMember(json, 'start') !== undefined;
-      openBlock = isPiece ? index : undefined;
-      next = index + 1;
+      place = { index, isOpen: findMember(json, 'delta') !== undefined || findMember(json, 'start') !== undefined };
     },
-    message(text) {
-      const contentBlockIndex = next;
-      return [
-        ...(hasBegun ? [] : [event('messageStart', { role: 'assistant' })]),
-        ...(openBlock === undefined ? [] : [event('contentBlockStop', { contentBlockIndex: openBlock })]),
-        event('contentBlockDelta', { contentBlockIndex, delta: { text } }),
-        event('contentBlockStop', { contentBlockIndex }),
-      ];
-    },
-    end: (usage) => [
-      event('messageStop', { stopReason: 'guardrail_intervened' }),
-      event('metadata', {
-        usage: usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-        metrics: { latencyMs: 0 },
+    message: (text) =>
+      write((writer) => {
+        if (!hasBegun) writer.start('assistant');
+        writer.begin();
+        writer.addText(text);
+        writer.close();
       }),
-    ],
+    end: (usage) =>
+      write((writer) =>
+        writer.end(
+          { stopReason: 'guardrail_intervened' },
+          { usage: usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 }, metrics: { latencyMs: 0 } },
+        ),
+      ),
   };
 }

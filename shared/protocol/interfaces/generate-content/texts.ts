@@ -6,6 +6,7 @@ import {
   itemsOf,
   numberAt,
   objectAt,
+  openWrittenEvents,
   parsedAt,
   pieceOf,
   textsOfAnswer,
@@ -13,6 +14,7 @@ import {
   wordAt,
   wordsOf,
 } from '../index.ts';
+import { openChunkWriter } from './chunk-writer.ts';
 
 /** The schemas in `generationConfig` are read by the model, and its stops are texts of the client. */
 export const settings = commonSettings.union(wordsOf('safetySettings labels cachedContent serviceTier toolConfig'));
@@ -29,14 +31,8 @@ export const generatedTexts: AnswerTexts = {
   openBlockedEnd,
 };
 
-const blockedCandidate = (parts: readonly object[]) => ({
-  content: { parts, role: 'model' },
-  finishReason: 'SAFETY',
-  index: 0,
-});
-
 const blockedAnswer = (json: JsonText, message: string, usageMetadata: unknown) => ({
-  candidates: [blockedCandidate([{ text: message }])],
+  candidates: [{ content: { parts: [{ text: message }], role: 'model' }, finishReason: 'SAFETY', index: 0 }],
   ...(usageMetadata === undefined ? {} : { usageMetadata }),
   modelVersion: wordAt(json, 'modelVersion'),
   responseId: wordAt(json, 'responseId'),
@@ -82,20 +78,21 @@ function openBlockedEnd(): BlockedEnd {
   const note = (json: JsonText): void => {
     about = { modelVersion: wordAt(json, 'modelVersion'), responseId: wordAt(json, 'responseId') };
   };
+  const events = openWrittenEvents();
+  const writer = openChunkWriter(
+    (chunk) => events.add(undefined, chunk),
+    () => about,
+  );
   return {
     identify: note,
     see: note,
-    message: (text) => [
-      { text: JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }], ...about }) },
-    ],
-    end: (usage) => [
-      {
-        text: JSON.stringify({
-          candidates: [blockedCandidate([{ text: '' }])],
-          ...(usage === undefined ? {} : { usageMetadata: usage }),
-          ...about,
-        }),
-      },
-    ],
+    message(text) {
+      writer.add({ text });
+      return events.take();
+    },
+    end(usage) {
+      writer.end({ finishReason: 'SAFETY' }, usage);
+      return events.take();
+    },
   };
 }

@@ -1,6 +1,6 @@
 // The texts of an answer of images, which say what was drawn, and the end of one that is blocked: without its images.
-import { findMember, type JsonText } from '../../wire/index.ts';
-import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece, FoundText } from '../index.ts';
+import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece, FoundText } from '../index.ts';
 import { answerFacts, parsedAt, textsIn, wholeTexts, wordsOf } from '../index.ts';
 
 /** How the images were made, in a word each. Prose under these names is a text. */
@@ -46,7 +46,7 @@ function openBlockedEnd(type: string): BlockedEnd {
       message = text;
       return [];
     },
-    end(usage): BlockedEvent[] {
+    end(usage): EventText[] {
       const words = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' };
       const event = { type, [imageField]: '', created_at: created ?? 0, ...words, revised_prompt: message };
       return [{ name: type, text: JSON.stringify({ ...event, ...withUsage(usage) }) }];

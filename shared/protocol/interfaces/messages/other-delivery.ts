@@ -8,7 +8,8 @@ import {
   parseJson,
 } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
-import { itemsOf, stringAt, withFields } from '../index.ts';
+import { itemsOf, JsonSlice, openWrittenEvents, slicesOf, stringAt, withFields } from '../index.ts';
+import { openMessageWriter } from './event-writer.ts';
 import { openMessageFold } from './stream-fold.ts';
 
 export const otherDelivery: OtherDelivery = {
@@ -16,78 +17,43 @@ export const otherDelivery: OtherDelivery = {
   openFold,
 };
 
-const event = (type: string, fields: string): EventText => ({ name: type, text: `{"type":"${type}"${fields}}` });
-
 /** Fields of a message that are known only at its end. */
 const endFields = ['stop_reason', 'stop_sequence', 'stop_details', 'container'];
 
 function* eventsOf(json: JsonText): Generator<EventText> {
+  const events = openWrittenEvents();
+  const writer = openMessageWriter((event) => events.add(event.type, event));
   const unset = endFields.filter((name) => findMember(json, name) !== undefined).map((name) => [name, 'null']);
-  yield event('message_start', `,"message":${withFields(json, 0, { ...Object.fromEntries(unset), content: '[]' })}`);
-  let index = 0;
+  writer.start(new JsonSlice(withFields(json, 0, { ...Object.fromEntries(unset), content: '[]' })));
   for (const block of itemsOf(json, findMember(json, 'content'))) {
     if (!json.isObject(block)) continue;
-    const { start, deltas } = spreadBlock(json, block);
-    yield event('content_block_start', `,"index":${index},"content_block":${start}`);
-    for (const delta of deltas) yield event('content_block_delta', `,"index":${index},"delta":${delta}`);
-    yield event('content_block_stop', `,"index":${index}`);
-    index += 1;
+    writeBlock(writer, json, block);
+    writer.close();
+    yield* events.take();
   }
-  const textOf = (name: string) => {
-    const value = findMember(json, name);
-    return value === undefined ? undefined : json.slice(value);
-  };
-  const end = endFields.flatMap((name) => {
-    const text = textOf(name);
-    return text === undefined ? [] : [`"${name}":${text}`];
-  });
-  const beside = ['usage', 'context_management'].flatMap((name) => {
-    const text = textOf(name);
-    return text === undefined ? [] : [`,"${name}":${text}`];
-  });
-  yield event('message_delta', `,"delta":{${end.join(',')}}${beside.join('')}`);
-  yield event('message_stop', '');
-}
-
-interface SpreadBlock {
-  readonly start: string;
-  readonly deltas: readonly string[];
+  writer.end(slicesOf(json, endFields), slicesOf(json, ['usage', 'context_management']));
+  yield* events.take();
 }
 
 /** A block of an unlisted type is sent whole with its start. */
-function spreadBlock(json: JsonText, block: number): SpreadBlock {
-  const fieldOf = (name: string) => findMember(json, name, block);
-  const delta = (type: string, field: string, text: string) => `{"type":"${type}","${field}":${text}}`;
-  const type = stringAt(json, fieldOf('type'));
-  const [text, thinking, signature, citations, input] = ['text', 'thinking', 'signature', 'citations', 'input'].map(
-    fieldOf,
-  );
+function writeBlock(writer: ReturnType<typeof openMessageWriter>, json: JsonText, block: number): void {
+  const { text, thinking, signature, input } = slicesOf(json, ['text', 'thinking', 'signature', 'input'], block);
+  const begin = (changes: Readonly<Record<string, string>>) =>
+    writer.begin(new JsonSlice(withFields(json, block, changes)));
+  const type = stringAt(json, findMember(json, 'type', block));
   if (type === 'text' && text !== undefined) {
-    const cited = itemsOf(json, citations);
-    return {
-      start: withFields(json, block, { text: '""', ...(cited.length === 0 ? {} : { citations: '[]' }) }),
-      deltas: [
-        delta('text_delta', 'text', json.slice(text)),
-        ...cited.map((citation) => delta('citations_delta', 'citation', json.slice(citation))),
-      ],
-    };
-  }
-  if (type === 'thinking' && thinking !== undefined) {
-    return {
-      start: withFields(json, block, { thinking: '""', signature: '""' }),
-      deltas: [
-        delta('thinking_delta', 'thinking', json.slice(thinking)),
-        ...(signature === undefined ? [] : [delta('signature_delta', 'signature', json.slice(signature))]),
-      ],
-    };
-  }
-  if (type?.endsWith('tool_use') === true && input !== undefined) {
-    return {
-      start: withFields(json, block, { input: '{}' }),
-      deltas: [delta('input_json_delta', 'partial_json', JSON.stringify(json.slice(input)))],
-    };
-  }
-  return { start: json.slice(block), deltas: [] };
+    const citations = itemsOf(json, findMember(json, 'citations', block));
+    begin({ text: '""', ...(citations.length === 0 ? {} : { citations: '[]' }) });
+    writer.addText(text);
+    for (const citation of citations) writer.addCitation(new JsonSlice(json.slice(citation)));
+  } else if (type === 'thinking' && thinking !== undefined) {
+    begin({ thinking: '""', signature: '""' });
+    writer.addThinking(thinking);
+    if (signature !== undefined) writer.addSignature(signature);
+  } else if (type?.endsWith('tool_use') === true && input !== undefined) {
+    begin({ input: '{}' });
+    writer.addInput(input.text);
+  } else begin({});
 }
 
 function openFold(): StreamFold {

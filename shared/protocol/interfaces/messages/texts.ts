@@ -1,11 +1,12 @@
 // Texts that a model reads and writes in Messages, and the end of a message that is blocked.
-import { findMember, type JsonText } from '../../wire/index.ts';
-import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
+import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import {
   answerFacts,
   commonSettings,
   numberAt,
   objectAt,
+  openWrittenEvents,
   parsedAt,
   pieceOf,
   textsOfAnswer,
@@ -13,6 +14,7 @@ import {
   wordAt,
   wordsOf,
 } from '../index.ts';
+import { openMessageWriter } from './event-writer.ts';
 
 export const messageSettings = commonSettings.union(
   wordsOf(`
@@ -74,14 +76,14 @@ function piecesOf(json: JsonText, type: string, object: number): EventPiece[] {
 }
 
 function openBlockedEnd(): BlockedEnd {
-  let openBlock: number | undefined;
-  let next = 0;
+  let place = { index: -1, isOpen: false };
   let hasBegun = false;
   let start: object | undefined;
-  const event = (type: string, more: object): BlockedEvent => ({
-    name: type,
-    text: JSON.stringify({ type, ...more }),
-  });
+  const write = (use: (writer: ReturnType<typeof openMessageWriter>) => void): EventText[] => {
+    const events = openWrittenEvents();
+    use(openMessageWriter((event) => events.add(event.type, event), place));
+    return events.take();
+  };
   return {
     identify(json) {
       const message = objectAt(json, 'message') ?? 0;
@@ -93,28 +95,19 @@ function openBlockedEnd(): BlockedEnd {
     see(json) {
       hasBegun = true;
       const type = wordAt(json, 'type');
-      const index = numberAt(json, 'index') ?? 0;
-      if (type === 'content_block_start') {
-        openBlock = index;
-        next = index + 1;
-      } else if (type === 'content_block_stop') openBlock = undefined;
+      if (type === 'content_block_start') place = { index: numberAt(json, 'index') ?? 0, isOpen: true };
+      else if (type === 'content_block_stop') place = { ...place, isOpen: false };
     },
-    message(text) {
-      const index = next;
-      return [
-        ...(hasBegun || start === undefined ? [] : [event('message_start', { message: start })]),
-        ...(openBlock === undefined ? [] : [event('content_block_stop', { index: openBlock })]),
-        event('content_block_start', { index, content_block: { type: 'text', text: '' } }),
-        event('content_block_delta', { index, delta: { type: 'text_delta', text } }),
-        event('content_block_stop', { index }),
-      ];
-    },
-    end: (usage) => [
-      event('message_delta', {
-        delta: { stop_reason: 'refusal', stop_sequence: null },
-        usage: usage ?? { output_tokens: 0 },
+    message: (text) =>
+      write((writer) => {
+        if (!hasBegun && start !== undefined) writer.start(start);
+        writer.begin({ type: 'text', text: '' });
+        writer.addText(text);
+        writer.close();
       }),
-      event('message_stop', {}),
-    ],
+    end: (usage) =>
+      write((writer) =>
+        writer.end({ stop_reason: 'refusal', stop_sequence: null }, { usage: usage ?? { output_tokens: 0 } }),
+      ),
   };
 }

@@ -1,10 +1,13 @@
 // Texts that a model reads and writes in Responses, and the end of a response that is blocked.
-import { findMember, type JsonText } from '../../wire/index.ts';
-import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
+import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import {
+  answerJson,
   commonSettings,
+  jsonWithSlices,
   numberAt,
   objectAt,
+  openWrittenEvents,
   parsedAt,
   pieceOf,
   textsOfAnswer,
@@ -12,6 +15,8 @@ import {
   wordAt,
   wordsOf,
 } from '../index.ts';
+import { type EmitEvent, openResponseWriter, type ResponseWriter } from './event-writer.ts';
+import { writeItem } from './other-delivery.ts';
 
 export const responseSettings = commonSettings.union(
   wordsOf(`
@@ -91,9 +96,20 @@ function openBlockedEnd(): BlockedEnd {
   /** Items that have begun, by their place, as they began. */
   const open = new Map<number, Record<string, unknown>>();
   let places = 0;
-  const event = (type: string, more: object): BlockedEvent => {
-    sequence += 1;
-    return { name: type, text: JSON.stringify({ type, sequence_number: sequence, ...more }) };
+  const write = (place: number, use: (writer: ResponseWriter) => void): EventText[] => {
+    const events = openWrittenEvents();
+    const emit: EmitEvent = (type, fields, beside) => {
+      sequence += 1;
+      if (beside?.item !== undefined) done.push(jsonWithSlices(beside.item));
+      events.add(type, {
+        type,
+        sequence_number: sequence,
+        ...fields,
+        ...(beside?.item === undefined ? {} : { item: beside.item }),
+      });
+    };
+    use(openResponseWriter(emit, place));
+    return events.take();
   };
   const source = () => response ?? begun;
   const responseIn = (json: JsonText | undefined) => (json === undefined ? undefined : objectAt(json, 'response'));
@@ -114,31 +130,16 @@ function openBlockedEnd(): BlockedEnd {
     }
   }
 
-  function message(text: string): BlockedEvent[] {
-    const ended = [...open].map(([output_index, started]) => {
-      const item = { ...started, status: 'incomplete' };
-      done.push(JSON.stringify(item));
-      return event('response.output_item.done', { output_index, item });
-    });
-    if (response === undefined) places = 0;
-    const isFirst = response === undefined;
-    const output_index = isFirst ? 0 : Math.max(done.length, open.size === 0 && done.length === 0 ? 0 : places);
-    const whole = messageItem(idOf(source()), text);
-    const [part] = whole.content;
-    const at = { item_id: whole.id, output_index, content_index: 0 };
-    done.push(JSON.stringify(whole));
-    return [
-      ...ended,
-      event('response.output_item.added', { output_index, item: { ...whole, status: 'in_progress', content: [] } }),
-      event('response.content_part.added', { ...at, part: { ...part, text: '' } }),
-      event('response.output_text.delta', { ...at, delta: text, logprobs: [] }),
-      event('response.output_text.done', { ...at, text, logprobs: [] }),
-      event('response.content_part.done', { ...at, part }),
-      event('response.output_item.done', { output_index, item: whole }),
-    ];
+  function message(text: string): EventText[] {
+    const ended = [...open].flatMap(([place, started]) =>
+      write(place, (writer) => writer.endItem({ ...started, status: 'incomplete' })),
+    );
+    const place = response === undefined ? 0 : Math.max(done.length, open.size === 0 && done.length === 0 ? 0 : places);
+    const item = answerJson(JSON.stringify(messageItem(idOf(source()), text)));
+    return [...ended, ...write(place, (writer) => writeItem(writer, item, 0))];
   }
 
-  function end(usage: unknown): BlockedEvent[] {
+  function end(usage: unknown): EventText[] {
     sequence += 1;
     const [json, object] = [source(), responseIn(source())];
     const settings = json === undefined || object === undefined ? [] : settingsOf(json, object);

@@ -1,6 +1,6 @@
 // The text of a transcription, and the end of one that is blocked.
-import { findMember, type JsonText } from '../../wire/index.ts';
-import type { AnswerTexts, BlockedEnd, BlockedEvent, EventPiece } from '../index.ts';
+import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
+import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import { answerFacts, parsedAt, pieceOf, textsOfAnswer, wholeTexts, wordAt, wordsOf } from '../index.ts';
 
 /** Its task, and its text again, word by word. */
@@ -40,7 +40,7 @@ function inPlaceOf(text: string, message: string): string {
 /** Its last event has the whole text. */
 function openBlockedEnd(): BlockedEnd {
   let whole = '';
-  const event = (more: object): BlockedEvent => ({ text: JSON.stringify(more) });
+  const event = (more: object): EventText => ({ text: JSON.stringify(more) });
   return {
     see(json) {
       if (wordAt(json, 'type') === 'transcript.text.delta') whole += wordAt(json, 'delta') ?? '';

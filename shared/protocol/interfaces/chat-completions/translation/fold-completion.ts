@@ -8,24 +8,19 @@ import type { Chunk } from './write-chunks.ts';
 
 export function foldCompletion() {
   const fold = openCompletionFold();
-  const finishReasons: string[] = [];
-
-  function add(chunk: Chunk): void {
-    fold.add({ ...chunk });
-    for (const { finish_reason: reason } of chunk.choices) if (reason !== null) finishReasons.push(reason);
-  }
+  const add = (chunk: Chunk): void => fold.add({ ...chunk });
 
   function answer(): FoldedAnswer {
     const { choices, ...completion } = fold.answer();
     const [choice] = choices as JsonObject[];
-    if (choice === undefined || finishReasons.length === 0) throw new Error('a completion has not ended');
+    if (typeof choice?.finish_reason !== 'string') throw new Error('a completion has not ended');
     const message = wholeMessage(choice.message as JsonObject);
     const written = { ...completion, choices: [{ ...choice, message }] };
     return {
       whole: written,
       usage: readUsageReport(isJsonObject(completion.usage) ? completion.usage : undefined),
       outputBytes: outputBytesOfMessage(message),
-      finishReasons,
+      finishReasons: [choice.finish_reason],
     };
   }
 

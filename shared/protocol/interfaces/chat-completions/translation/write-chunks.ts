@@ -12,20 +12,17 @@ import {
   sealed,
   tokensOf,
 } from '../../../hub/index.ts';
+import { type ChunkFields, openChunkWriter } from '../chunk-writer.ts';
 
-export interface Chunk {
+export interface Chunk extends ChunkFields {
   readonly id: string;
   readonly object: 'chat.completion.chunk';
   readonly created: number;
   readonly model: string;
-  readonly choices: readonly {
-    readonly index: 0;
-    readonly delta: Delta;
-    readonly logprobs: null;
-    readonly finish_reason: string | null;
-  }[];
-  readonly usage?: object;
 }
+
+/** A translated answer has one choice. */
+const choices = [0];
 
 /** `beginsThinking`: it says so by coming. */
 type EmitChunk = (chunk: Chunk, beginsThinking: boolean) => void;
@@ -37,14 +34,16 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
   const thinking = openThinkingDeltas(head);
   const calls = openCallDeltas(head, thinking);
 
-  const chunk = (choices: Chunk['choices']): Chunk => {
-    return { id, object: 'chat.completion.chunk', created: head.createdSeconds, model, choices };
-  };
-  const addChoice = (delta: Delta, reason: string | null = null, beginsThinking = false) =>
-    emit(chunk([{ index: 0, delta, logprobs: null, finish_reason: reason }]), beginsThinking);
+  let announcesThinking = false;
+  const emitFields = (fields: ChunkFields): void =>
+    emit({ id, object: 'chat.completion.chunk', created: head.createdSeconds, model, ...fields }, announcesThinking);
+  const writer = openChunkWriter(emitFields, { logprobs: null });
+  const add = (delta: Delta): void => writer.add(choices, delta);
 
   function begin(beginsThinking: boolean): void {
-    if (!isBegun) addChoice({ role: 'assistant', content: '' }, null, beginsThinking);
+    announcesThinking = beginsThinking;
+    if (!isBegun) add({ role: 'assistant', content: '' });
+    announcesThinking = false;
     isBegun = true;
   }
 
@@ -54,9 +53,9 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
     const reason = toFinishReason(part.finishReason, calls.count());
     const isExplained = reason === 'content_filter' && !hasRefused;
     const refusal = isExplained ? head.refusalOf(part.providerMetadata) : undefined;
-    if (refusal !== undefined) addChoice({ refusal });
-    addChoice({}, reason);
-    if (usage !== undefined) emit({ ...chunk([]), usage }, false);
+    if (refusal !== undefined) add({ refusal });
+    writer.end(choices.map((index) => [index, reason]));
+    if (usage !== undefined) writer.usage(usage);
   }
 
   function outputIn(part: PartOf<'text-delta'>): Delta[] {
@@ -102,7 +101,7 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
     // A model may think for long before its first visible text.
     const beginsThinking = part.type === 'reasoning-start' && deltas.length === 0;
     if (deltas.length > 0 || beginsThinking) begin(beginsThinking);
-    for (const delta of deltas) addChoice(delta);
+    for (const delta of deltas) add(delta);
   };
 }
 

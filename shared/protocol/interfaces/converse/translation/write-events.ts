@@ -18,6 +18,7 @@ import {
   tokensOf,
 } from '../../../hub/index.ts';
 import type { SignedEnvelope, TokenReport, UsageReport } from '../../../wire/index.ts';
+import { type ConverseWriter, openConverseWriter } from '../event-writer.ts';
 
 export interface UsedByAnswer {
   /** Undefined when the provider reported nothing. */
@@ -38,23 +39,24 @@ export function openConverseEvents(
   { names, paths }: ConverseWriting,
   emit: EmitConverse,
 ): (part: HubPart) => void {
-  const start = once(() => emit('messageStart', { role: 'assistant' }));
-  const blocks = createConverseBlocks(head, (name, event) => {
-    start();
-    emit(name, event);
+  let used: UsedByAnswer | undefined;
+  const writer = openConverseWriter((name, event) => {
+    if (name !== 'messageStart') start();
+    emit(name, event, name === 'metadata' ? used : undefined);
   });
+  const start = once(() => writer.start('assistant'));
+  const blocks = createConverseBlocks(head, writer);
   const texts = openSaid(head, blocks);
   const calls = openCalls(head, names, blocks, texts.addSignatureBeforeCall);
 
   function finish({ usage, finishReason, providerMetadata }: PartOf<'finish'>): void {
     blocks.close();
-    start();
-    emit('messageStop', { ...endOf(finishReason, calls.count(), providerMetadata, paths) });
     const tokens = tokensOf(usage);
     const outputBytes = blocks.outputBytes();
     const members = toUsage(tokens, head, outputBytes);
-    const report = tokens && { tokens, members: { ...members } };
-    emit('metadata', { usage: members, metrics: { latencyMs: head.elapsedMs() } }, { report, outputBytes });
+    used = { report: tokens && { tokens, members: { ...members } }, outputBytes };
+    const stop = endOf(finishReason, calls.count(), providerMetadata, paths);
+    writer.end(stop, { usage: members, metrics: { latencyMs: head.elapsedMs() } });
   }
 
   return (part) => {
@@ -223,10 +225,7 @@ function toUsage(
   };
 }
 
-// The blocks of an answer. One is open at a time: where the next one begins, it ends. A text and thinking begin with
-// their first piece.
-
-type EmitBlockEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
+// The blocks of an answer.
 
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'toolUse';
@@ -242,74 +241,74 @@ interface OpenBlock {
 
 type ConverseBlocks = ReturnType<typeof createConverseBlocks>;
 
-function createConverseBlocks(head: AnswerHead, emit: EmitBlockEvent) {
-  let contentBlockIndex = -1;
+function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
   let open: OpenBlock | undefined;
   let outputBytes = 0;
 
-  const emitDelta = (delta: object) => emit('contentBlockDelta', { contentBlockIndex, delta });
-
-  function emitInput(input: string): void {
-    if (input !== '') emitDelta({ toolUse: { input } });
+  function addInputText(input: string): void {
+    if (input !== '') writer.addInput(input);
   }
 
-  function add(delta: object, text: string): void {
+  function add(text: string, write: (text: string) => void): void {
     if (text === '') return;
     outputBytes += Buffer.byteLength(text);
-    emitDelta(delta);
+    write(text);
+  }
+
+  function keepOpen(kind: OpenBlock['kind'], id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>): void {
+    open = { kind, id, hasInput: false, input: createInputWriter(), signed: {}, ...signature };
   }
 
   function begin(kind: OpenBlock['kind'], id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>): void {
     close();
-    contentBlockIndex += 1;
-    open = { kind, id, hasInput: false, input: createInputWriter(), signed: {}, ...signature };
+    keepOpen(kind, id, signature);
+    writer.begin();
   }
 
   function close(): void {
     if (open === undefined) return;
     const { kind, input, signed, of } = open;
     open = undefined;
-    if (kind === 'toolUse') emitInput(input.end());
-    if (kind === 'thinking') emitDelta({ reasoningContent: { signature: sealed(head, signed, of) } });
-    emit('contentBlockStop', { contentBlockIndex });
+    if (kind === 'toolUse') addInputText(input.end());
+    if (kind === 'thinking') writer.addSignature(sealed(head, signed, of));
+    writer.close();
   }
-
-  const addText = (text: string) => add({ text }, text);
 
   return {
     open: () => open,
     outputBytes: () => outputBytes,
     close,
     begin,
-    addText,
-    addThinking: (text: string) => add({ reasoningContent: { text } }, text),
+    addText: (text: string) => add(text, writer.addText),
+    addThinking: (text: string) => add(text, writer.addThinking),
     /** A client knows by it that the model thinks, where it does not say what. */
     beginThinking(id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>) {
       begin('thinking', id, signature);
-      emitDelta({ reasoningContent: { text: '' } });
+      writer.addThinking('');
     },
     beginCall(id: string, toolUse: { readonly toolUseId: string; readonly name: string }) {
-      begin('toolUse', id);
+      close();
+      keepOpen('toolUse', id);
       outputBytes += Buffer.byteLength(toolUse.name);
-      emit('contentBlockStart', { contentBlockIndex, start: { toolUse } });
+      writer.beginCall(toolUse);
     },
     /** Adds to the open call: others are over. */
     addInput(id: string, input: string) {
       if (input === '' || open?.kind !== 'toolUse' || open.id !== id) return;
       open.hasInput = true;
       outputBytes += Buffer.byteLength(input);
-      emitInput(open.input.add(input));
+      addInputText(open.input.add(input));
     },
     /** Adds a text of the gateway's own. */
     addNote(text: string) {
       begin('text', '');
-      emitDelta({ text });
+      writer.addText(text);
       close();
     },
     /** The signature of a text or a call is a block of its own. */
     addSignature(signed: Signed, of: SignedEnvelope['of']) {
       begin('thinking', '', { signed, of });
-      emitDelta({ reasoningContent: { text: '' } });
+      writer.addThinking('');
       close();
     },
   };

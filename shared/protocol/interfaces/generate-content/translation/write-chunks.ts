@@ -21,6 +21,7 @@ import {
   type TokenReport,
   type UsageReport,
 } from '../../../wire/index.ts';
+import { openChunkWriter } from '../chunk-writer.ts';
 import { sealCall, type Thought } from './call-thoughts.ts';
 
 export interface Written {
@@ -34,8 +35,11 @@ type EmitChunk = (chunk: JsonObject, written?: Written) => void;
 export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk): (part: HubPart) => void {
   const about = { modelVersion: head.clientModel, responseId: head.id };
   let outputBytes = 0;
-  const add = (part: JsonObject): void =>
-    emit({ candidates: [{ content: { parts: [part], role: 'model' }, index: 0 }], ...about });
+  let written: Written | undefined;
+  const { add, end } = openChunkWriter(
+    (chunk) => emit(chunk, written),
+    () => about,
+  );
   const count = (text: string): void => {
     outputBytes += Buffer.byteLength(text);
   };
@@ -70,22 +74,9 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
     const tokens = tokensOf(usage);
     const finishMessage = head.refusalOf(providerMetadata);
     const usageMetadata = toUsage(tokens, { inputTokens: head.estimatedInputTokens, outputBytes });
-    const report = tokens && { tokens, members: usageMetadata };
-    emit(
-      {
-        candidates: [
-          {
-            content: { parts: [{ text: '' }], role: 'model' },
-            finishReason: toFinishReason(finishReason),
-            ...(finishMessage === undefined ? {} : { finishMessage }),
-            index: 0,
-          },
-        ],
-        usageMetadata,
-        ...about,
-      },
-      { report, outputBytes },
-    );
+    written = { report: tokens && { tokens, members: usageMetadata }, outputBytes };
+    const explained = finishMessage === undefined ? {} : { finishMessage };
+    end({ finishReason: toFinishReason(finishReason), ...explained }, usageMetadata);
   }
 
   return (part) => {

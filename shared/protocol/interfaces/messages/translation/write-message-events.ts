@@ -14,30 +14,39 @@ import {
   type ToolNames,
   tokensOf,
 } from '../../../hub/index.ts';
-import type { SignedEnvelope } from '../../../wire/index.ts';
+import type { SignedEnvelope, UsageReport } from '../../../wire/index.ts';
+import { type MessageEvent, openMessageWriter } from '../event-writer.ts';
 import { messageEnd, messageStart, toUsage } from './message-object.ts';
-import type { BlockDelta, EmitEvent, MessageBlock, MessageEvent } from './message-types.ts';
+
+/** Usage for the event with the stop reason. */
+export interface Used {
+  /** Undefined when the provider reported nothing. */
+  readonly report: UsageReport | undefined;
+  readonly outputBytes: number;
+}
+
+export type EmitEvent = (event: MessageEvent, used?: Used) => void;
 
 export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: EmitEvent): (part: HubPart) => void {
-  const start = once(() => emit({ type: 'message_start', message: messageStart(head) }));
-  const blocks = createBlocks(head, (event) => {
-    start();
-    emit(event);
+  let used: Used | undefined;
+  const writer = openMessageWriter((event) => {
+    if (event.type !== 'message_start') start();
+    emit(event, event.type === 'message_delta' ? used : undefined);
   });
+  const start = once(() => writer.start(messageStart(head)));
+  const blocks = createBlocks(head, writer);
   const content = openContentBlocks(head, blocks);
   const tools = openToolBlocks(head, names, blocks, content);
 
   function finish({ usage: reported, finishReason, providerMetadata }: PartOf<'finish'>): void {
     blocks.close();
-    start();
     const tokens = tokensOf(reported);
     const outputBytes = blocks.outputBytes();
     const usage = toUsage(tokens, { inputTokens: head.estimatedInputTokens, outputBytes });
     const { cache_creation: _periods, ...counts } = usage;
     const delta = { ...messageEnd(finishReason, tools.calls(), providerMetadata), container: null };
-    const report = tokens && { tokens, members: { ...usage } };
-    emit({ type: 'message_delta', delta, usage: { ...counts, server_tool_use: null } }, { report, outputBytes });
-    emit({ type: 'message_stop' });
+    used = { report: tokens && { tokens, members: { ...usage } }, outputBytes };
+    writer.end(delta, { usage: { ...counts, server_tool_use: null } });
   }
 
   return (part) => {
@@ -156,7 +165,18 @@ function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
   };
 }
 
-// The blocks of a message. One is open at a time: where the next one begins, it ends.
+// The blocks of a message.
+
+type MessageBlock =
+  | { readonly type: 'text'; readonly text: string; readonly citations: null }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | {
+      readonly type: 'tool_use';
+      readonly id: string;
+      readonly name: string;
+      readonly input: object;
+      readonly caller: { readonly type: 'direct' };
+    };
 
 interface OpenBlock {
   readonly kind: MessageBlock['type'];
@@ -172,45 +192,41 @@ interface OpenBlock {
 
 type Blocks = ReturnType<typeof createBlocks>;
 
-function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => void) {
-  let index = -1;
+function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWriter>) {
   let open: OpenBlock | undefined;
   let outputBytes = 0;
 
-  const emitDelta = (delta: BlockDelta) => emit({ type: 'content_block_delta', index, delta });
-
-  function add(delta: BlockDelta, text: string): void {
+  function add(text: string, write: (text: string) => void): void {
     if (text === '') return;
     outputBytes += Buffer.byteLength(text);
-    emitDelta(delta);
-  }
-
-  function addInput(input: string): void {
-    if (input !== '') emitDelta({ type: 'input_json_delta', partial_json: input });
+    write(text);
   }
 
   function begin(id: string, block: MessageBlock, extras?: Pick<OpenBlock, 'signed' | 'of'>): void {
     close();
-    index += 1;
     open = { kind: block.type, id, hasArguments: false, input: createInputWriter(), signed: {}, ...extras };
     if (block.type === 'tool_use') outputBytes += Buffer.byteLength(block.name);
-    emit({ type: 'content_block_start', index, content_block: block });
+    writer.begin(block);
+  }
+
+  function addInput(input: string): void {
+    if (input !== '') writer.addInput(input);
   }
 
   function close(): void {
     if (open === undefined) return;
     const { kind, input, signed, of } = open;
     open = undefined;
-    if (kind === 'thinking') emitDelta({ type: 'signature_delta', signature: sealed(head, signed, of) });
+    if (kind === 'thinking') writer.addSignature(sealed(head, signed, of));
     if (kind === 'tool_use') addInput(input.end());
-    emit({ type: 'content_block_stop', index });
+    writer.close();
   }
 
   const beginText = (id: string) => begin(id, { type: 'text', text: '', citations: null });
   const beginThinking = (id: string, extras?: Pick<OpenBlock, 'signed' | 'of'>) =>
     begin(id, { type: 'thinking', thinking: '', signature: '' }, extras);
-  const addText = (text: string) => add({ type: 'text_delta', text }, text);
-  const addThinking = (thinking: string) => add({ type: 'thinking_delta', thinking }, thinking);
+  const addText = (text: string) => add(text, writer.addText);
+  const addThinking = (thinking: string) => add(thinking, writer.addThinking);
 
   /** Adds to the open call: others are over. */
   function addArguments(id: string, delta: string): void {
@@ -223,7 +239,7 @@ function createBlocks(head: AnswerHead, emit: (event: MessageEvent) => void) {
   /** Adds a text of the gateway's own. */
   function addNote(text: string): void {
     beginText('');
-    emitDelta({ type: 'text_delta', text });
+    writer.addText(text);
     close();
   }
 

@@ -42,7 +42,7 @@ export function streamResponse(writing: Writing, give: (event: AnswerEvent) => v
   return {
     emit(type, members, { modelText = '', item } = {}) {
       start();
-      const text = item && JSON.stringify(item);
+      const text = item === undefined ? undefined : JSON.stringify(item);
       if (text !== undefined) items.push(text);
       add(type, `${opening(type, members)}${text === undefined ? '' : `,"item":${text}`}}`, modelText);
     },

@@ -16,6 +16,13 @@ import {
   type SignedEnvelope,
   type TokenReport,
 } from '../../../wire/index.ts';
+import {
+  type EmitEvent,
+  type InputCall,
+  openResponseWriter,
+  type PartPlace,
+  type ResponseWriter,
+} from '../event-writer.ts';
 import { ownItemId } from '../response-opening.ts';
 import type { ClientTool } from './client-tools.ts';
 import { type FreeformReader, freeformReader } from './freeform-input.ts';
@@ -24,14 +31,14 @@ import { imageOf } from './response-items.ts';
 import { type ResponseEnd, responseEnd, type Writing } from './response-object.ts';
 
 export interface ResponseSink {
-  readonly emit: Emit;
+  readonly emit: EmitEvent;
   /** `tokens`: as the provider reported them. `model`: as it names it. */
   readonly end: (end: ResponseEnd, tokens: TokenReport | undefined, model: string) => void;
 }
 
 export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink): (part: HubPart) => void {
   const { head } = writing;
-  const items = createOutputItems(head, emit);
+  const items = createOutputItems(head, openResponseWriter(emit));
   const open = createOpenItem(items);
   const content = openContentItems(head, items, open);
   const calls = openCallItems(writing, items, open);
@@ -125,7 +132,7 @@ function openCallItems({ head, tools }: Writing, items: OutputItems, open: OpenI
 
 // Texts and thinking of an answer as items.
 function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
-  const { emit, newId, ofItem } = items;
+  const { newId, writer } = items;
   /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
   /** A package gives it with every piece of a text. */
@@ -136,7 +143,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
     const id = newId('msg');
     const item = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
     const begun = open.begin({ kind: 'message', id, key, text: '', signed: {} }, item);
-    emit('response.content_part.added', { ...ofItem(id), content_index: 0, part: textPart('') });
+    writer.beginPart(firstPart(id, 'content'), textPart(''));
     return begun;
   }
 
@@ -150,11 +157,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
     const message = open.text('message') ?? beginMessage(key);
     message.key = key;
     message.text += delta;
-    emit(
-      'response.output_text.delta',
-      { ...ofItem(message.id), content_index: 0, delta, logprobs: [] },
-      { modelText: delta },
-    );
+    writer.addText(firstPart(message.id, 'content'), 'output_text', delta);
   }
 
   return {
@@ -191,12 +194,10 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
       thinking.signed = { ...thinking.signed, ...signed };
       if (part.type === 'reasoning-end') open.close();
       if (part.type !== 'reasoning-delta' || part.delta === '') return;
-      const at = { ...ofItem(thinking.id), summary_index: 0 };
-      if (thinking.text === '') {
-        emit('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } });
-      }
+      const at = firstPart(thinking.id, 'summary');
+      if (thinking.text === '') writer.beginPart(at, { type: 'summary_text', text: '' });
       thinking.text += part.delta;
-      emit('response.reasoning_summary_text.delta', { ...at, delta: part.delta }, { modelText: part.delta });
+      writer.addText(at, 'summary_text', part.delta);
     },
   };
 }
@@ -240,7 +241,7 @@ function createOpenItem(items: OutputItems) {
   /** `item`: absent where the client gets it only when it is whole. */
   function begin<One extends OpenText | OpenCall>(one: One, item?: object): One {
     open = one;
-    if (item !== undefined) items.begin(item);
+    if (item !== undefined) items.writer.beginItem(item);
     return one;
   }
 
@@ -252,49 +253,52 @@ function createOpenItem(items: OutputItems) {
   };
 }
 
-function addInput({ emit, ofItem }: OutputItems, call: OpenCall, delta: string): void {
+function addInput({ writer }: OutputItems, call: OpenCall, delta: string): void {
   if (delta === '') return;
   call.text += delta;
-  if (isOwn(call.tool)) return;
-  const kind = call.tool.kind === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments';
-  emit(`response.${kind}.delta`, { ...ofItem(call.id), delta }, { modelText: delta });
+  const type = inputCallOf(call.tool);
+  if (type !== undefined) writer.addInput(type, call.id, delta);
 }
 
-function closeMessage({ emit, end, ofItem }: OutputItems, { id, text }: OpenText, status: string): void {
+/** Undefined for a call of OpenAI's own tools, which is known when it is whole. */
+function inputCallOf({ kind }: ClientTool): InputCall | undefined {
+  if (kind === 'function') return 'function_call';
+  return kind === 'custom' ? 'custom_tool_call' : undefined;
+}
+
+function closeMessage({ writer }: OutputItems, { id, text }: OpenText, status: string): void {
   const part = textPart(text);
-  const at = { ...ofItem(id), content_index: 0 };
-  emit('response.output_text.done', { ...at, text, logprobs: [] });
-  emit('response.content_part.done', { ...at, part });
-  end({ id, type: 'message', status, role: 'assistant', content: [part] });
+  const at = firstPart(id, 'content');
+  writer.endText(at, 'output_text', text);
+  writer.endPart(at, part);
+  writer.endItem({ id, type: 'message', status, role: 'assistant', content: [part] });
 }
 
-function closeReasoning({ emit, end, ofItem, seal }: OutputItems, { id, text, signed }: OpenText): void {
+function closeReasoning({ writer, seal }: OutputItems, { id, text, signed }: OpenText): void {
   const part = { type: 'summary_text', text };
   if (text !== '') {
-    const at = { ...ofItem(id), summary_index: 0 };
-    emit('response.reasoning_summary_text.done', { ...at, text });
-    emit('response.reasoning_summary_part.done', { ...at, part });
+    const at = firstPart(id, 'summary');
+    writer.endText(at, 'summary_text', text);
+    writer.endPart(at, part);
   }
-  end({ id, type: 'reasoning', summary: text === '' ? [] : [part], encrypted_content: seal(signed) });
+  writer.endItem({ id, type: 'reasoning', summary: text === '' ? [] : [part], encrypted_content: seal(signed) });
 }
 
 function closeCall(items: OutputItems, call: OpenCall, status: string): void {
   const { id, tool, freeform } = call;
   if (freeform !== undefined) addInput(items, call, freeform.end());
   else if (tool.kind === 'function' && call.text.trim() === '') addInput(items, call, '{}');
-  const { text } = call;
-  const at = items.ofItem(id);
-  if (tool.kind === 'custom') items.emit('response.custom_tool_call_input.done', { ...at, input: text });
-  if (tool.kind === 'function') {
-    items.emit('response.function_call_arguments.done', { ...at, name: tool.name, arguments: text });
-  }
-  // A call of OpenAI's own tools is known when it is whole.
-  if (isOwn(tool)) items.begin(callItem(call, 'in_progress'));
-  items.end(callItem(call, status));
+  const { writer } = items;
+  const type = inputCallOf(tool);
+  if (type === undefined) writer.beginItem(callItem(call, 'in_progress'));
+  else writer.endInput(type, id, { name: tool.name, text: call.text });
+  writer.endItem(callItem(call, status));
 }
 
 const isOwn = (tool: ClientTool): tool is ClientTool & { readonly kind: keyof typeof ownTools } =>
   tool.kind !== 'function' && tool.kind !== 'custom';
+
+const firstPart = (item: string, list: PartPlace['list']): PartPlace => ({ item, list, index: 0 });
 
 const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
 
@@ -313,49 +317,37 @@ function inputOf(text: string): JsonObject {
   return isJsonObject(input) ? input : { input };
 }
 
-// Writes the events of the items of a response, and of whole items.
-
-/** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
-type Emit = (type: string, members: object, more?: { readonly modelText?: string; readonly item?: object }) => void;
+// Ids of the items of a response, and items that come whole.
 
 type OutputItems = ReturnType<typeof createOutputItems>;
 
-function createOutputItems(head: AnswerHead, emit: Emit) {
-  let whole = 0;
-  const place = () => ({ output_index: whole });
-  const newId = (prefix: string) => ownItemId(prefix, head.id, whole);
-  const ofItem = (id: string) => ({ item_id: id, ...place() });
-  const begin = (item: object) => emit('response.output_item.added', { ...place(), item });
-
-  function end(item: object): void {
-    emit('response.output_item.done', place(), { item });
-    whole += 1;
-  }
+function createOutputItems(head: AnswerHead, writer: ResponseWriter) {
+  const newId = (prefix: string) => ownItemId(prefix, head.id, writer.place());
 
   /** The signature of a text or a call is an item of its own. */
   function addSignature(signed: Signed, of: NonNullable<SignedEnvelope['of']>): void {
     const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealed(head, signed, of) };
-    begin(item);
-    end(item);
+    writer.beginItem(item);
+    writer.endItem(item);
   }
 
   function addImage(base64: string): void {
     const item = { id: newId('ig'), type: 'image_generation_call', status: 'in_progress', result: null };
-    begin(item);
-    end({ ...item, status: 'completed', result: base64 });
+    writer.beginItem(item);
+    writer.endItem({ ...item, status: 'completed', result: base64 });
   }
 
   function addRefusal(refusal: string): void {
     const message = { id: newId('msg'), type: 'message', role: 'assistant' };
-    const at = { ...ofItem(message.id), content_index: 0 };
-    begin({ ...message, status: 'in_progress', content: [] });
-    emit('response.content_part.added', { ...at, part: { type: 'refusal', refusal: '' } });
-    emit('response.refusal.delta', { ...at, delta: refusal }, { modelText: refusal });
-    emit('response.refusal.done', { ...at, refusal });
-    emit('response.content_part.done', { ...at, part: { type: 'refusal', refusal } });
-    end({ ...message, status: 'completed', content: [{ type: 'refusal', refusal }] });
+    const at = firstPart(message.id, 'content');
+    writer.beginItem({ ...message, status: 'in_progress', content: [] });
+    writer.beginPart(at, { type: 'refusal', refusal: '' });
+    writer.addText(at, 'refusal', refusal);
+    writer.endText(at, 'refusal', refusal);
+    writer.endPart(at, { type: 'refusal', refusal });
+    writer.endItem({ ...message, status: 'completed', content: [{ type: 'refusal', refusal }] });
   }
 
   const seal = (signed: Signed) => sealed(head, signed);
-  return { emit, newId, ofItem, begin, end, addSignature, addImage, addRefusal, seal };
+  return { writer, newId, addSignature, addImage, addRefusal, seal };
 }

@@ -1,0 +1,30 @@
+// The chunks of a completion in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+
+interface ChoicePiece {
+  readonly index: unknown;
+  readonly delta: unknown;
+  readonly finish_reason: unknown;
+}
+
+/** Fields of a chunk beside those of its answer, which every chunk repeats. Values may be slices of JSON. */
+export interface ChunkFields {
+  readonly choices: readonly unknown[];
+  readonly usage?: unknown;
+}
+
+/** `emit`: adds the fields of the answer. `beside`: fields of every choice. */
+export function openChunkWriter(emit: (chunk: ChunkFields) => void, beside: object = {}) {
+  const piece = ({ index, delta, finish_reason }: ChoicePiece) => ({ index, delta, ...beside, finish_reason });
+  return {
+    /** `choices`: whole ones, with their deltas. */
+    addChoices: (choices: readonly unknown[]) => emit({ choices }),
+    /** The same delta for each choice. */
+    add: (indices: readonly unknown[], delta: unknown) =>
+      emit({ choices: indices.map((index) => piece({ index, delta, finish_reason: null })) }),
+    /** `ends`: index of each choice, and why it ended. */
+    end: (ends: readonly (readonly [index: unknown, reason: unknown])[]) =>
+      emit({ choices: ends.map(([index, reason]) => piece({ index, delta: {}, finish_reason: reason })) }),
+    /** The last chunk, where usage is reported. */
+    usage: (usage: unknown) => emit({ choices: [], usage }),
+  };
+}

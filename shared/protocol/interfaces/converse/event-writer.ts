@@ -1,0 +1,53 @@
+// The events of an answer of Converse in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+
+type EmitEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
+
+interface BlockPlace {
+  /** Of the last block that has begun; -1 before the first one. */
+  readonly index: number;
+  readonly isOpen: boolean;
+}
+
+export type ConverseWriter = ReturnType<typeof openConverseWriter>;
+
+/** One block is open at a time: where the next one begins, it ends. Values may be slices of JSON. */
+export function openConverseWriter(
+  emit: EmitEvent,
+  { index: contentBlockIndex, isOpen }: BlockPlace = { index: -1, isOpen: false },
+) {
+  const addDelta = (delta: unknown) => emit('contentBlockDelta', { contentBlockIndex, delta });
+
+  function close(): void {
+    if (isOpen) emit('contentBlockStop', { contentBlockIndex });
+    isOpen = false;
+  }
+
+  function begin(): void {
+    close();
+    contentBlockIndex += 1;
+    isOpen = true;
+  }
+
+  return {
+    start: (role: unknown) => emit('messageStart', { role }),
+    /** A text and thinking begin with their first piece. */
+    begin,
+    /** `toolUse`: without its input. */
+    beginCall(toolUse: unknown): void {
+      begin();
+      emit('contentBlockStart', { contentBlockIndex, start: { toolUse } });
+    },
+    addDelta,
+    addText: (text: unknown) => addDelta({ text }),
+    addThinking: (text: unknown) => addDelta({ reasoningContent: { text } }),
+    addSignature: (signature: unknown) => addDelta({ reasoningContent: { signature } }),
+    /** `input`: a piece of the JSON of a call's input. */
+    addInput: (input: string) => addDelta({ toolUse: { input } }),
+    close,
+    /** `metadata`: usage and metrics. */
+    end(stop: object, metadata: object): void {
+      emit('messageStop', { ...stop });
+      emit('metadata', { ...metadata });
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// The chunks of Gemini's stream: of a translated answer, and of the end of a blocked one. A whole answer is one chunk as it came.
+
+/** `about`: fields that every chunk repeats. */
+export function openChunkWriter(emit: (chunk: Readonly<Record<string, unknown>>) => void, about: () => object) {
+  const write = (candidate: object, usageMetadata?: unknown): void =>
+    emit({
+      candidates: [candidate],
+      ...(usageMetadata === undefined ? {} : { usageMetadata }),
+      ...about(),
+    });
+  return {
+    add: (part: object) => write({ content: { parts: [part], role: 'model' }, index: 0 }),
+    /** `end`: why the answer ended. The last chunk has an empty text. */
+    end: (end: object, usageMetadata: unknown) =>
+      write({ content: { parts: [{ text: '' }], role: 'model' }, ...end, index: 0 }, usageMetadata),
+  };
+}

@@ -1,0 +1,47 @@
+// The events of a message in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+
+export interface MessageEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+interface BlockPlace {
+  /** Of the last block that has begun; -1 before the first one. */
+  readonly index: number;
+  readonly isOpen: boolean;
+}
+
+/** One block is open at a time: where the next one begins, it ends. Values may be slices of JSON. */
+export function openMessageWriter(
+  emit: (event: MessageEvent) => void,
+  { index, isOpen }: BlockPlace = { index: -1, isOpen: false },
+) {
+  const addDelta = (delta: object) => emit({ type: 'content_block_delta', index, delta });
+
+  function close(): void {
+    if (isOpen) emit({ type: 'content_block_stop', index });
+    isOpen = false;
+  }
+
+  return {
+    start: (message: unknown) => emit({ type: 'message_start', message }),
+    begin(block: unknown): void {
+      close();
+      index += 1;
+      isOpen = true;
+      emit({ type: 'content_block_start', index, content_block: block });
+    },
+    addText: (text: unknown) => addDelta({ type: 'text_delta', text }),
+    addCitation: (citation: unknown) => addDelta({ type: 'citations_delta', citation }),
+    addThinking: (thinking: unknown) => addDelta({ type: 'thinking_delta', thinking }),
+    addSignature: (signature: unknown) => addDelta({ type: 'signature_delta', signature }),
+    /** `input`: a piece of the JSON of a call's input. */
+    addInput: (input: string) => addDelta({ type: 'input_json_delta', partial_json: input }),
+    close,
+    /** `beside`: usage, and what else the last event has beside the changes of the message. */
+    end(changes: object, beside: object): void {
+      emit({ type: 'message_delta', delta: changes, ...beside });
+      emit({ type: 'message_stop' });
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// The events of the items of a response, in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+
+/** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
+export interface WrittenBeside {
+  readonly modelText?: string;
+  readonly item?: unknown;
+}
+
+export type EmitEvent = (type: string, fields: object, beside?: WrittenBeside) => void;
+
+/** A part of an item that has texts: of its content, or of the summary of its reasoning. */
+export interface PartPlace {
+  /** Id of the item. */
+  readonly item: unknown;
+  readonly list: 'content' | 'summary';
+  readonly index: number;
+}
+
+/** By the type of a part: its text field, and the events that bring it. */
+const partTexts = {
+  output_text: { field: 'text', event: 'response.output_text', beside: { logprobs: [] } },
+  refusal: { field: 'refusal', event: 'response.refusal', beside: {} },
+  summary_text: { field: 'text', event: 'response.reasoning_summary_text', beside: {} },
+  reasoning_text: { field: 'text', event: 'response.reasoning_text', beside: {} },
+} as const;
+
+export type TextPart = keyof typeof partTexts;
+
+export const isTextPart = (type: string): type is TextPart => Object.hasOwn(partTexts, type);
+/** The field of a part that has its text. */
+export const textFieldOf = (type: TextPart): string => partTexts[type].field;
+
+/** By the type of a call: the field that has its input, and the events that bring it. */
+const callInputs = {
+  function_call: { field: 'arguments', event: 'response.function_call_arguments' },
+  custom_tool_call: { field: 'input', event: 'response.custom_tool_call_input' },
+} as const;
+
+export type InputCall = keyof typeof callInputs;
+
+export const isInputCall = (type: string): type is InputCall => Object.hasOwn(callInputs, type);
+/** The field of a call that has its input. */
+export const inputFieldOf = (type: InputCall): string => callInputs[type].field;
+
+export type ResponseWriter = ReturnType<typeof openResponseWriter>;
+
+/** `place`: of the next item. Values may be slices of JSON. */
+export function openResponseWriter(emit: EmitEvent, place = 0) {
+  const ofItem = (id: unknown) => ({ item_id: id, output_index: place });
+  const ofPart = ({ item, list, index }: PartPlace) =>
+    list === 'summary' ? { ...ofItem(item), summary_index: index } : { ...ofItem(item), content_index: index };
+  const around = ({ list }: PartPlace) =>
+    list === 'summary' ? 'response.reasoning_summary_part' : 'response.content_part';
+
+  return {
+    /** How many items have ended, or where the next one stands. */
+    place: () => place,
+    beginItem: (item: unknown) => emit('response.output_item.added', { output_index: place, item }),
+    endItem(item: unknown): void {
+      emit('response.output_item.done', { output_index: place }, { item });
+      place += 1;
+    },
+    beginPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.added`, { ...ofPart(at), part }),
+    addText(at: PartPlace, type: TextPart, delta: unknown): void {
+      const { event, beside } = partTexts[type];
+      emit(`${event}.delta`, { ...ofPart(at), delta, ...beside }, modelTextOf(delta));
+    },
+    addAnnotation: (at: PartPlace, annotation_index: number, annotation: unknown) =>
+      emit('response.output_text.annotation.added', { ...ofPart(at), annotation_index, annotation }),
+    endText(at: PartPlace, type: TextPart, text: unknown): void {
+      const { event, field, beside } = partTexts[type];
+      emit(`${event}.done`, { ...ofPart(at), [field]: text, ...beside });
+    },
+    endPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.done`, { ...ofPart(at), part }),
+    addInput: (type: InputCall, id: unknown, delta: unknown) =>
+      emit(`${callInputs[type].event}.delta`, { ...ofItem(id), delta }, modelTextOf(delta)),
+    /** `name`: of a function. */
+    endInput(type: InputCall, id: unknown, { name, text }: { readonly name?: unknown; readonly text: unknown }): void {
+      const { event, field } = callInputs[type];
+      const named = type === 'function_call' && name !== undefined ? { name } : {};
+      emit(`${event}.done`, { ...ofItem(id), ...named, [field]: text });
+    },
+  };
+}
+
+const modelTextOf = (delta: unknown): WrittenBeside | undefined =>
+  typeof delta === 'string' ? { modelText: delta } : undefined;
