@@ -3,8 +3,6 @@ import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-
 import { type AnswerHead, estimatedOutputTokens, mediaMembers } from '../../../hub/index.ts';
 import type { TokenReport } from '../../../wire/index.ts';
 
-export type MessageObject = ReturnType<typeof messageStart>;
-
 /**
  * The message at its start. Its usage is an estimate, and no report: a broken stream is billed by its relayed output.
  */
@@ -21,9 +19,6 @@ export const messageStart = ({ id, clientModel, estimatedInputTokens }: AnswerHe
   container: null,
   diagnostics: null,
 });
-
-/** Changes of a message at its end. */
-export type MessageChange = MessageEnd & { readonly container: null };
 
 interface MessageEnd {
   readonly stop_reason: string;
