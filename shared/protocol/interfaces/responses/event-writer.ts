@@ -1,12 +1,12 @@
 // The events of the items of a response, in their order: of a translated answer, of a whole one, and of the end of a blocked one.
 
 /** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
-export interface WrittenBeside {
+interface WrittenBeside {
   readonly modelText?: string;
   readonly item?: unknown;
 }
 
-export type EmitEvent = (type: string, fields: object, beside?: WrittenBeside) => void;
+export type EmitResponseEvent = (type: string, fields: object, beside?: WrittenBeside) => void;
 
 /** A part of an item that has texts: of its content, or of the summary of its reasoning. */
 export interface PartPlace {
@@ -24,7 +24,7 @@ const partTexts = {
   reasoning_text: { field: 'text', event: 'response.reasoning_text', beside: {} },
 } as const;
 
-export type TextPart = keyof typeof partTexts;
+type TextPart = keyof typeof partTexts;
 
 export const isTextPart = (type: string): type is TextPart => Object.hasOwn(partTexts, type);
 /** The field of a part that has its text. */
@@ -45,7 +45,7 @@ export const inputFieldOf = (type: InputCall): string => callInputs[type].field;
 export type ResponseWriter = ReturnType<typeof openResponseWriter>;
 
 /** `place`: of the next item. Values may be slices of JSON. */
-export function openResponseWriter(emit: EmitEvent, place = 0) {
+export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
   const ofItem = (id: unknown) => ({ item_id: id, output_index: place });
   const ofPart = ({ item, list, index }: PartPlace) =>
     list === 'summary' ? { ...ofItem(item), summary_index: index } : { ...ofItem(item), content_index: index };

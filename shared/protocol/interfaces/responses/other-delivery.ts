@@ -4,7 +4,7 @@ import { type EventText, findMember, isJsonObject, type JsonText, parseJson } fr
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { itemsOf, JsonSlice, openWrittenEvents, slicesOf, stringAt, withFields } from '../index.ts';
 import {
-  type EmitEvent,
+  type EmitResponseEvent,
   inputFieldOf,
   isInputCall,
   isTextPart,
@@ -23,7 +23,7 @@ export const otherDelivery: OtherDelivery = {
 function* eventsOf(json: JsonText): Generator<EventText> {
   const events = openWrittenEvents();
   let sequenceNumber = 0;
-  const emit: EmitEvent = (type, fields, beside) => {
+  const emit: EmitResponseEvent = (type, fields, beside) => {
     const item = beside?.item === undefined ? {} : { item: beside.item };
     events.add(type, { type, sequence_number: sequenceNumber, ...fields, ...item });
     sequenceNumber += 1;

@@ -15,7 +15,7 @@ import {
   wordAt,
   wordsOf,
 } from '../index.ts';
-import { type EmitEvent, openResponseWriter, type ResponseWriter } from './event-writer.ts';
+import { type EmitResponseEvent, openResponseWriter, type ResponseWriter } from './event-writer.ts';
 import { writeItem } from './other-delivery.ts';
 
 export const responseSettings = commonSettings.union(
@@ -98,7 +98,7 @@ function openBlockedEnd(): BlockedEnd {
   let places = 0;
   const write = (place: number, use: (writer: ResponseWriter) => void): EventText[] => {
     const events = openWrittenEvents();
-    const emit: EmitEvent = (type, fields, beside) => {
+    const emit: EmitResponseEvent = (type, fields, beside) => {
       sequence += 1;
       if (beside?.item !== undefined) done.push(jsonWithSlices(beside.item));
       events.add(type, {

@@ -1,12 +1,16 @@
 // Writes the parts of an answer as events of Messages: a client gets the events, or the message that they make.
+
+import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { once } from '../../../../foundation/cache/index.ts';
 import {
   type AnswerHead,
   clientCallId,
   createInputWriter,
+  estimatedOutputTokens,
   type HubPart,
   type InputWriter,
   isSigned,
+  mediaMembers,
   type PartOf,
   phaseOf,
   type Signed,
@@ -14,9 +18,8 @@ import {
   type ToolNames,
   tokensOf,
 } from '../../../hub/index.ts';
-import type { SignedEnvelope, UsageReport } from '../../../wire/index.ts';
+import type { SignedEnvelope, TokenReport, UsageReport } from '../../../wire/index.ts';
 import { type MessageEvent, openMessageWriter } from '../event-writer.ts';
-import { messageEnd, messageStart, toUsage } from './message-object.ts';
 
 /** Usage for the event with the stop reason. */
 export interface Used {
@@ -263,3 +266,98 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
     close,
   };
 }
+
+// Metadata, stop reason and usage of a message.
+
+/**
+ * The message at its start. Its usage is an estimate, and no report: a broken stream is billed by its relayed output.
+ */
+const messageStart = ({ id, clientModel, estimatedInputTokens }: AnswerHead) => ({
+  id: `msg_${id.replaceAll('-', '')}`,
+  type: 'message',
+  role: 'assistant',
+  model: clientModel,
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+  stop_details: null,
+  usage: { ...wholeUsage(toUsage(undefined, { inputTokens: estimatedInputTokens, outputBytes: 0 })), output_tokens: 1 },
+  container: null,
+  diagnostics: null,
+});
+
+interface MessageEnd {
+  readonly stop_reason: string;
+  readonly stop_sequence: string | null;
+  readonly stop_details: object | null;
+}
+
+/** `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. */
+function messageEnd(
+  { unified, raw }: LanguageModelV4FinishReason,
+  calls: number,
+  metadata: SharedV4ProviderMetadata | undefined,
+): MessageEnd {
+  // From whichever package reports it.
+  const sequence = Object.values(metadata ?? {}).find(
+    ({ stopSequence: stop }) => typeof stop === 'string',
+  )?.stopSequence;
+  const ended = (stop_reason: string): MessageEnd => ({ stop_reason, stop_sequence: null, stop_details: null });
+  if (unified === 'length') return ended('max_tokens');
+  if (unified === 'content-filter') {
+    return { ...ended('refusal'), stop_details: { type: 'refusal', category: null, explanation: null } };
+  }
+  if (calls > 0) return ended('tool_use');
+  if (raw === 'pause_turn' || raw === 'model_context_window_exceeded') return ended(raw);
+  if (typeof sequence === 'string') return { ...ended('stop_sequence'), stop_sequence: sequence };
+  if (raw === 'stop_sequence') return ended(raw);
+  return ended('end_turn');
+}
+
+interface MessageUsage {
+  readonly input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly output_tokens: number;
+  readonly output_tokens_details: { readonly thinking_tokens: number };
+  /** The interface has no field for audio and images: absent where there are none. */
+  readonly input_tokens_details?: object;
+  /** Null when nothing is known of written tokens. */
+  readonly cache_creation: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  } | null;
+}
+
+/** The gateway's own counts, in place of those that its provider does not report. */
+interface Estimates {
+  readonly inputTokens: () => number;
+  readonly outputBytes: number;
+}
+
+/** The input excludes cached and cache-written tokens. Clients need a number for every count. */
+function toUsage(tokens: TokenReport | undefined, estimates: Estimates): MessageUsage {
+  const { cached = 0, cacheWrite = 0, cacheWrite1h: hour = 0, reasoning = 0, media = {} } = tokens ?? {};
+  const { input = Math.max(1, estimates.inputTokens()), output = estimatedOutputTokens(estimates.outputBytes) } =
+    tokens ?? {};
+  const details = mediaMembers(media.audioInput, media.imageInput);
+  return {
+    input_tokens: Math.max(0, input - cached - cacheWrite),
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cached,
+    output_tokens: output,
+    output_tokens_details: { thinking_tokens: reasoning, ...mediaMembers(media.audioOutput, media.imageOutput) },
+    ...(Object.keys(details).length === 0 ? {} : { input_tokens_details: details }),
+    cache_creation:
+      tokens === undefined ? null : { ephemeral_5m_input_tokens: cacheWrite - hour, ephemeral_1h_input_tokens: hour },
+  };
+}
+
+/** Adds the fields that clients expect beside the counts. */
+const wholeUsage = (usage: MessageUsage) => ({
+  ...usage,
+  inference_geo: null,
+  server_tool_use: null,
+  service_tier: null,
+  speed: null,
+});

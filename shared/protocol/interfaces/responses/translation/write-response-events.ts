@@ -17,7 +17,7 @@ import {
   type TokenReport,
 } from '../../../wire/index.ts';
 import {
-  type EmitEvent,
+  type EmitResponseEvent,
   type InputCall,
   openResponseWriter,
   type PartPlace,
@@ -31,7 +31,7 @@ import { imageOf } from './response-items.ts';
 import { type ResponseEnd, responseEnd, type Writing } from './response-object.ts';
 
 export interface ResponseSink {
-  readonly emit: EmitEvent;
+  readonly emit: EmitResponseEvent;
   /** `tokens`: as the provider reported them. `model`: as it names it. */
   readonly end: (end: ResponseEnd, tokens: TokenReport | undefined, model: string) => void;
 }
