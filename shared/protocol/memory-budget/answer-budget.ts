@@ -32,14 +32,18 @@ export interface AnswerHolder {
   bytes: number;
   /** Set once it was ended for others: its bytes are about to be free. */
   isEnding: boolean;
+  /** Each ends a wait of it. */
+  leaves: Set<() => void> | undefined;
 }
+
+export const openAnswerHolder = (): AnswerHolder => ({
+  ...{ allocatedBytes: 0, unreadBytes: 0, bytes: 0, isEnding: false, leaves: undefined },
+});
 
 interface Waiting {
   readonly holder: AnswerHolder;
   readonly addedBytes: number;
   readonly letIn: () => void;
-  /** Ends the wait. */
-  readonly leave: () => void;
   /** Its turn to go beyond the third: `begun` once it is the first in line, `over` once it has been that for long enough. */
   turn: 'none' | 'begun' | 'over';
 }
@@ -89,7 +93,7 @@ export class AnswerBudget {
 
   /** Gives everything back but unread bytes, and waits for nothing. */
   end(holder: AnswerHolder): void {
-    for (const waiting of [...this.#line]) if (waiting.holder === holder) waiting.leave();
+    for (const leave of [...(holder.leaves ?? [])]) leave();
     this.giveBack(holder, holder.allocatedBytes);
   }
 
@@ -129,8 +133,10 @@ export class AnswerBudget {
       reject(fail('RATE_LIMITER_UNAVAILABLE', { message: memoryFull, exhausted: 'process_memory' }));
       this.#serve();
     };
-    const waiting: Waiting = { holder, addedBytes, letIn: resolve, leave, turn: 'none' };
+    const waiting: Waiting = { holder, addedBytes, letIn: resolve, turn: 'none' };
     this.#line.add(waiting);
+    holder.leaves ??= new Set();
+    holder.leaves.add(leave);
     const cancel = this.#clock.after(waitMaxMs, leave);
     signal?.addEventListener('abort', leave, { once: true });
     if (signal?.aborted === true) leave();
@@ -139,6 +145,7 @@ export class AnswerBudget {
     const cancelEnd = this.#clock.after(unreadMinMs, () => this.#endUnread(unreadMinMs));
     this.#serve();
     return promise.finally(() => {
+      holder.leaves?.delete(leave);
       cancel();
       cancelEnd();
       signal?.removeEventListener('abort', leave);
@@ -172,7 +179,7 @@ export class AnswerBudget {
 
   /** Ends answers that were unread for so long, the longest first, until all fit. `but`: it is spared. */
   #endUnread(unreadForMs: number, but?: AnswerHolder): void {
-    const waitingBytes = [...this.#line][0]?.addedBytes ?? 0;
+    const waitingBytes = this.#line.values().next().value?.addedBytes ?? 0;
     for (const [holder, { sinceMs, end }] of this.#unread) {
       if (this.bytes - this.#endingBytes + waitingBytes <= this.maxBytes) return;
       if (this.#clock.nowMs() - sinceMs < unreadForMs) return;

@@ -2,7 +2,7 @@
 // providers' answers until they are sent, and any answer while its client does not read it. A call takes memory for its request before
 // it is read, and for its answer as it begins; what it keeps no longer it gives back.
 import type { Clock } from '../../foundation/time/index.ts';
-import { AnswerBudget, type AnswerHolder, type AnswerTake } from './answer-budget.ts';
+import { AnswerBudget, type AnswerHolder, type AnswerTake, openAnswerHolder } from './answer-budget.ts';
 import { type Collect, createCollections } from './collections.ts';
 import {
   openHolder,
@@ -114,7 +114,7 @@ interface Budget {
 class MemoryOfCall implements CallMemory {
   readonly #budget: Budget;
   readonly #requests: RequestHolder[] = [];
-  readonly #answer: AnswerHolder = { allocatedBytes: 0, unreadBytes: 0, bytes: 0, isEnding: false };
+  readonly #answer: AnswerHolder = openAnswerHolder();
   #hasEnded = false;
 
   constructor(budget: Budget) {

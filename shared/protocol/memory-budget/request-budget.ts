@@ -1,6 +1,6 @@
 // The memory of requests: two thirds of the budget, of which large ones leave a quarter to small ones. A request takes its memory before
-// its body is read. One that finds none waits in line and holds nothing: workspaces take turns, the one that was let in longest ago
-// first. While others wait, a workspace that has half lets them pass, and an upload that is slow gives its memory up.
+// its body is read. One that finds none waits in line and holds nothing: workspaces take turns, newcomers first.
+// While others wait, a workspace that has half lets them pass, and an upload that is slow gives its memory up.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { memoryFull } from './answer-budget.ts';
@@ -154,7 +154,7 @@ export class RequestBudget {
   }
 
   /** A call whose turn it is waits for its memory, and others behind it, but not for long. */
-  #mayEnter(line: Line, waiting: Waiting): 'enters' | 'waits' | 'passed' {
+  #mayEnter(line: Line, waiting: Waiting): Turn {
     if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
     if (waiting.turn === 'none') {
       waiting.turn = 'begun';
@@ -227,7 +227,7 @@ export class RequestBudget {
 
   /** `letInBytes`: of others, while it waited. */
   #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
-    const waits = line.waitingBytes() + bytes;
+    const waits = line.waitingBytes + bytes;
     const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
     // A workspace that has its share already says nothing of the stage.
     const hasHalf = line.hasHalf(workspace, 0);
@@ -270,54 +270,63 @@ const retryMaxSeconds = uploadMaxMs / 1_000;
 const slow =
   'The body came too slowly while other calls waited for its memory: it must come within 30 seconds, each second its share.';
 
-/** Calls of one size: those that are let in, and those that wait. */
+type Turn = 'enters' | 'waits' | 'passed';
+
+/** Calls of one size: those that are let in, and those that wait. What a let-in costs does not depend on how many wait. */
 class Line {
   readonly maxBytes: number;
   bytes = 0;
   /** All bytes that were ever let in. */
   letInBytes = 0;
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  /** Bytes of all calls that wait. */
+  waitingBytes = 0;
+  /** Calls that wait, of workspaces that held nothing when they began to wait; then of the others. Both are in the order of turns. */
+  readonly #newcomers = new Map<string, Set<Waiting>>();
+  readonly #others = new Map<string, Set<Waiting>>();
+  /** Waiting calls that are let in, and need more. */
+  readonly #growing = new Set<Waiting>();
   readonly #bytesOf = new Map<string, number>();
-  /** When each workspace that holds something or waits was let in last, as a count. */
-  readonly #lastOf = new Map<string, number>();
-  #count = 0;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
   }
 
   isEmpty(): boolean {
-    return this.#waiting.size === 0;
+    return this.#newcomers.size + this.#others.size === 0;
   }
 
   waitingOf(workspace: string): number {
-    return this.#waiting.get(workspace)?.size ?? 0;
-  }
-
-  waitingBytes(): number {
-    let bytes = 0;
-    for (const calls of this.#waiting.values()) for (const call of calls) bytes += call.bytes;
-    return bytes;
+    return this.#callsOf(workspace)?.size ?? 0;
   }
 
   add(waiting: Waiting): void {
-    const { workspace } = waiting.take;
-    const calls = this.#waiting.get(workspace);
-    if (calls === undefined) this.#waiting.set(workspace, new Set([waiting]));
-    else calls.add(waiting);
+    const { take, holder, bytes } = waiting;
+    const calls = this.#callsOf(take.workspace);
+    const isNewcomer = this.#ofWorkspace(take.workspace) === 0;
+    if (calls !== undefined) calls.add(waiting);
+    else (isNewcomer ? this.#newcomers : this.#others).set(take.workspace, new Set([waiting]));
+    if (holder.bytes > 0 && holder.size === 'large') this.#growing.add(waiting);
+    this.waitingBytes += bytes;
   }
 
   remove(waiting: Waiting): void {
     const { workspace } = waiting.take;
-    const calls = this.#waiting.get(workspace);
-    calls?.delete(waiting);
-    if (calls?.size === 0) this.#waiting.delete(workspace);
-    this.#forget(workspace);
+    const calls = this.#callsOf(workspace);
+    if (calls?.delete(waiting) !== true) return;
+    this.#growing.delete(waiting);
+    this.waitingBytes -= waiting.bytes;
+    if (calls.size > 0) return;
+    this.#newcomers.delete(workspace);
+    this.#others.delete(workspace);
   }
 
+  /** Its next turn comes when all others have had theirs. */
   wasLetIn(workspace: string): void {
-    this.#count += 1;
-    this.#lastOf.set(workspace, this.#count);
+    const calls = this.#callsOf(workspace);
+    if (calls === undefined) return;
+    this.#newcomers.delete(workspace);
+    this.#others.delete(workspace);
+    this.#others.set(workspace, calls);
   }
 
   count(workspace: string, added: number): void {
@@ -325,7 +334,6 @@ class Line {
     const bytes = this.#ofWorkspace(workspace) + added;
     if (bytes > 0) this.#bytesOf.set(workspace, bytes);
     else this.#bytesOf.delete(workspace);
-    this.#forget(workspace);
   }
 
   /** Returns true where it has half with so many bytes more. One that has nothing never has. */
@@ -335,41 +343,48 @@ class Line {
     return added === 0 ? bytes >= half : bytes > 0 && bytes + added > half;
   }
 
-  /** The call that is let in now: the oldest of the workspace whose turn it is. */
-  next(mayEnter: (waiting: Waiting) => 'enters' | 'waits' | 'passed'): Waiting | undefined {
-    if (this.isEmpty()) return undefined;
-    const turns = [...this.#waiting].sort(([one], [other]) => this.#lastLetIn(one) - this.#lastLetIn(other));
-    const oldest = turns.flatMap(([, [first]]) => first ?? []);
-    for (const waiting of [...this.#growing(), ...this.#withinHalf(oldest)]) {
-      const found = mayEnter(waiting);
-      if (found === 'enters') return waiting;
-      if (found === 'waits') return undefined;
+  /** The call that is let in now. */
+  next(turnOf: (waiting: Waiting) => Turn): Waiting | undefined {
+    for (const waiting of this.#inTurn()) {
+      const turn = turnOf(waiting);
+      if (turn === 'enters') return waiting;
+      if (turn === 'waits') return undefined;
     }
     return undefined;
   }
 
-  /** Calls that are let in, and need more. */
-  #growing(): readonly Waiting[] {
-    const all = [...this.#waiting.values()].flatMap((calls) => [...calls]);
-    return all.filter(({ holder }) => holder.bytes > 0 && holder.size === 'large');
+  /** Growing calls, then the oldest of each workspace. Few are passed before one enters or waits: turns are over one after the other. */
+  *#inTurn(): Generator<Waiting> {
+    yield* this.#growing;
+    const isAlone = this.#newcomers.size + this.#others.size < 2;
+    let isAnyWithinHalf = false;
+    for (const waiting of this.#oldest()) {
+      if (!isAlone && this.hasHalf(waiting.take.workspace, waiting.bytes)) continue;
+      isAnyWithinHalf = true;
+      yield waiting;
+    }
+    if (isAnyWithinHalf) return;
+    // If each would have more than half, those that have half now let the others pass.
+    for (const waiting of this.#oldest()) if (!this.hasHalf(waiting.take.workspace, 0)) yield waiting;
   }
 
-  #withinHalf(oldest: readonly Waiting[]): readonly Waiting[] {
-    if (oldest.length < 2) return oldest;
-    const within = oldest.filter(({ take, bytes }) => !this.hasHalf(take.workspace, bytes));
-    // If each would have more than half, those that have half now let the others pass.
-    return within.length > 0 ? within : oldest.filter(({ take }) => !this.hasHalf(take.workspace, 0));
+  /** Of each workspace the calls whose turn is over, and the first whose is not. */
+  *#oldest(): Generator<Waiting> {
+    for (const workspaces of [this.#newcomers, this.#others]) {
+      for (const calls of workspaces.values()) {
+        for (const waiting of calls) {
+          yield waiting;
+          if (waiting.turn !== 'over') break;
+        }
+      }
+    }
+  }
+
+  #callsOf(workspace: string): Set<Waiting> | undefined {
+    return this.#newcomers.get(workspace) ?? this.#others.get(workspace);
   }
 
   #ofWorkspace(workspace: string): number {
     return this.#bytesOf.get(workspace) ?? 0;
-  }
-
-  #lastLetIn(workspace: string): number {
-    return this.#lastOf.get(workspace) ?? 0;
-  }
-
-  #forget(workspace: string): void {
-    if (!this.#bytesOf.has(workspace) && !this.#waiting.has(workspace)) this.#lastOf.delete(workspace);
   }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { countIteratorSteps } from '../../support/iterator-steps.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const kib = 1024;
@@ -39,7 +40,27 @@ function openBudget() {
   return { clock, budget, answer, ended, stand };
 }
 
+/** Steps of work until so many answers have had their turn, one after the other. */
+async function stepsToServe(answers: number): Promise<number> {
+  const { answer } = openBudget();
+  const all = Array.from({ length: answers }, () => answer(answerMaxBytes));
+  const steps = countIteratorSteps();
+  for (const { memory } of all) {
+    await settled();
+    memory.end();
+  }
+  const taken = steps.end();
+  expect(all.map(({ value }) => value)).toEqual(['at once', ...new Array(answers - 1).fill('later')]);
+  return taken;
+}
+
 describe('the memory of an answer', () => {
+  it('is waited for with work that grows with the answers that wait, not with their square', async () => {
+    const [few, many] = [await stepsToServe(100), await stepsToServe(1_000)];
+    expect(few).toBeGreaterThan(100);
+    expect(many).toBeLessThan(11 * few);
+  });
+
   it('is a third that no request takes, and a short answer never waits for it', async () => {
     const { budget, answer } = openBudget();
     const request = budget.open().openRequest();

@@ -8,6 +8,7 @@ import {
   type RequestPath,
   requestBytes,
 } from '../../../shared/protocol/memory-budget/index.ts';
+import { countIteratorSteps } from '../../support/iterator-steps.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const kib = 1024;
@@ -203,6 +204,42 @@ describe('workspaces that wait', () => {
     first.memory.end();
     await settled();
     expect(heavy.value).toBe('later');
+  });
+});
+
+describe('a line', () => {
+  /** Steps over entries of lists, sets and maps until all that wait are served, one by one, or have left. */
+  async function stepsToServe(calls: number, workspaces: number): Promise<number> {
+    const { enter } = openBudget();
+    const first = enter('first', largeMaxBytes);
+    const waiting = Array.from({ length: calls }, (_none, at) => enter(`workspace ${at % workspaces}`, largeMaxBytes));
+    const steps = countIteratorSteps();
+    first.memory.end();
+    for (const { memory } of waiting) {
+      await settled();
+      memory.end();
+    }
+    const taken = steps.end();
+    expect(waiting.map(({ value }) => value)).toEqual(new Array(calls).fill('later'));
+    return taken;
+  }
+
+  it.each([
+    ['one workspace', () => 1],
+    ['a workspace for each call', (calls: number) => calls],
+  ])('lets in %s with work that grows with the calls that wait, not with their square', async (_name, workspacesOf) => {
+    const [few, many] = [await stepsToServe(100, workspacesOf(100)), await stepsToServe(1_000, workspacesOf(1_000))];
+    expect(few).toBeGreaterThan(100);
+    expect(many).toBeLessThan(11 * few);
+  });
+
+  it('of one workspace goes on behind a call that finds no memory in its turn', async () => {
+    const { clock, enter } = openBudget();
+    enter('a', 500 * kib);
+    const [heavy, light] = [enter('a', 200 * kib), enter('a', 100 * kib)];
+    clock.advance(500);
+    await settled();
+    expect([heavy.value, light.value]).toEqual(['waits', 'later']);
   });
 });
 
