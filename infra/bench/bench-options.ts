@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
 /** Only where `--only` names it. */
-const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage'] as const;
+const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage', 'weights'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -19,7 +19,7 @@ const fullPlan = {
   /** Counted at the store, on 32 connections. */
   busy: 640,
   memory: 10_000,
-  /** Picks the attacks and turns whose name contains it. */
+  /** Picks the attacks, turns and weights whose name contains it. */
   rows: '',
   hostile: { minutes: 0.5, seed: 20_260_601 },
 };

@@ -6,7 +6,7 @@ import { systemClock } from '../../shared/foundation/time/index.ts';
 import { fetchTree } from './against/other-tree.ts';
 import { runAgainst } from './against/run-against.ts';
 import { type BenchPlan, readOptions, type SectionName, usage } from './bench-options.ts';
-import { machineText, type SectionReport, tableText } from './report.ts';
+import { hasFailed, machineText, type SectionReport, tableText } from './report.ts';
 import { measureAttacks } from './sections/attacks.ts';
 import { measureFiles } from './sections/files.ts';
 import { measureGarbage } from './sections/garbage.ts';
@@ -16,6 +16,7 @@ import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureScale } from './sections/scale.ts';
 import { measureTurns } from './sections/turns.ts';
+import { measureWeights } from './sections/weights.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
 /** The load comes after the scale, whose measurement it would disturb. */
@@ -29,6 +30,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   hostile: measureHostile,
   files: measureFiles,
   garbage: measureGarbage,
+  weights: measureWeights,
 };
 
 /** The longest section takes twenty minutes, beside the time that is asked for. Children end with this process. */
@@ -78,6 +80,7 @@ async function runBench(
     }
   });
   const rows = Object.values(reports).flatMap(({ targets }) => targets);
+  if (Object.values(reports).some(hasFailed)) process.exitCode = 1;
   print(`\n${tableText({ title: 'Targets', columns: ['what', 'target', 'measured', ''], rows })}`);
   return { machine, sections: reports };
 }

@@ -7,13 +7,18 @@ export interface Table {
   readonly rows: readonly (readonly (string | number | undefined)[])[];
 }
 
-/** A promise of the project about its own speed. A run that misses one does not fail: a busy machine proves little. */
+/** A promise of the project about itself. A run that misses one of time does not fail: a busy machine proves little. */
 export type SpeedTarget = readonly [name: string, limit: string, measured: string, 'met' | 'MISSED'];
 
 export interface SectionReport {
   readonly tables: readonly Table[];
   readonly targets: readonly SpeedTarget[];
+  /** Set where a run that misses a target fails. */
+  readonly failsWhereMissed?: true;
 }
+
+export const hasFailed = ({ targets, failsWhereMissed }: SectionReport): boolean =>
+  failsWhereMissed === true && targets.some(([, , , outcome]) => outcome === 'MISSED');
 
 /** The value at this fraction of the sorted values, never interpolated: 0.5 is the median. NaN for no values. */
 export function percentile(values: readonly number[], fraction: number): number {

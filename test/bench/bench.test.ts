@@ -5,13 +5,17 @@ import { describe, expect, it } from '#jest';
 import { type BenchFigures, compare, summaryOf, targetsOf } from '../../infra/bench/against/compare.ts';
 import { fetchTree } from '../../infra/bench/against/other-tree.ts';
 import { readOptions } from '../../infra/bench/bench-options.ts';
-import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
+import { atLeast, atMost, hasFailed, percentile, tableText } from '../../infra/bench/report.ts';
 import { scaleReport } from '../../infra/bench/sections/scale.ts';
+import { measureWeights } from '../../infra/bench/sections/weights.ts';
 import { itemBytes } from '../../infra/bench/test-bed/item-size.ts';
 import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startPeers } from '../../infra/bench/test-bed/peer.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
+import type { TestBed } from '../../infra/bench/test-bed/test-bed.ts';
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
+import { interfaceIds } from '../../shared/foundation/constants/index.ts';
+import { answerWeights, pathsOf } from '../../shared/protocol/memory-budget/index.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -22,6 +26,30 @@ describe('this tree beside another one', () => {
       '--against takes a commit of this repository, and no-such-commit is none',
     );
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('the weights', () => {
+  it('are measured for every interface by every path of it, and for answers, and no example of a description lacks its text', async () => {
+    const { plan } = readOptions(['--rows', 'no such row']);
+    const measured = await measureWeights({} as TestBed, plan).catch(({ message }: Error) => message);
+    const rows = interfaceIds.flatMap((id) => pathsOf(id).map((path) => `${id} ${path}`));
+    expect(rows.length).toBeGreaterThan(interfaceIds.length);
+    // A body that is only read goes on to a provider in the end.
+    const missing = rows.filter(
+      (row) => !row.endsWith(' read') && !new RegExp(`[:;] ${row}(;|, a form|$)`).test(String(measured)),
+    );
+    expect(missing).toEqual([]);
+    for (const answer of Object.keys(answerWeights).filter((path) => !['written', 'stored'].includes(path)))
+      expect(measured).toMatch(new RegExp(`[:;] (answer )?${answer}(;|$)`));
+  });
+
+  it('fail a run that measures more than the table says, and times do not', () => {
+    const targets = [atMost('a row', 3, 2)];
+    expect(hasFailed({ tables: [], targets, failsWhereMissed: true })).toBe(true);
+    expect(hasFailed({ tables: [], targets: [atMost('a row', 2, 2)], failsWhereMissed: true })).toBe(false);
+    expect(hasFailed({ tables: [], targets: [atMost('a row', undefined, 2)], failsWhereMissed: true })).toBe(true);
+    expect(hasFailed({ tables: [], targets })).toBe(false);
   });
 });
 

@@ -7,9 +7,10 @@ import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 const megabyte = 1_000_000;
 
 /** Different words, as those of a model: compressed it fits into an item of the store. */
-const text = Array.from({ length: (8 * megabyte) / 16 }, (_none, at) => `word ${at % 97} of it, `)
+export const largeAnswerBytes = 8 * megabyte;
+const text = Array.from({ length: largeAnswerBytes / 16 }, (_none, at) => `word ${at % 97} of it, `)
   .join('')
-  .slice(0, 8 * megabyte);
+  .slice(0, largeAnswerBytes);
 const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
 const completion = (content: string) =>
   JSON.stringify({
@@ -35,14 +36,17 @@ const answers: Readonly<Record<string, { readonly body: string; readonly afterMs
   vectors: { body: embeddings, afterMs: 500 },
 };
 
-/** An event of an endless stream. */
-const event = `data: ${JSON.stringify({
-  ...{ id: 'a', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'a' },
-  choices: [{ index: 0, delta: { content: text.slice(0, 65_000) }, finish_reason: null }],
-})}\n\n`;
+export const longEventBytes = megabyte;
+const eventOf = (bytes: number) =>
+  `data: ${JSON.stringify({
+    ...{ id: 'a', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'a' },
+    choices: [{ index: 0, delta: { content: text.slice(0, bytes) }, finish_reason: null }],
+  })}\n\n`;
+/** Each is the event of an endless stream. */
+const events: Readonly<Record<string, string>> = { events: eventOf(65_000), 'long-events': eventOf(longEventBytes) };
 
 /** Writes events as fast as they are read. */
-async function streamEvents(outgoing: ServerResponse): Promise<void> {
+async function streamEvents(outgoing: ServerResponse, event: string): Promise<void> {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   const closed = once(outgoing, 'close');
   while (!outgoing.destroyed) {
@@ -63,17 +67,29 @@ const formAnswers: readonly (readonly [path: string, body: string])[] = [
   ],
 ];
 
+/** Of a guardrail: a shorter request passes, and a longer one gets no answer. */
+const checkedMaxBytes = megabyte;
+
 export async function startHostileProvider() {
+  let silentCalls = 0;
   const server = createServer({ keepAliveTimeout: 600_000 }, async (incoming, outgoing) => {
+    let bytes = 0;
     let start = '';
     let end = '';
     for await (const part of incoming) {
+      bytes += (part as Buffer).length;
       const piece = (part as Buffer).toString('latin1');
       if (start.length < 1_000) start += piece.slice(0, 1_000);
       end = piece.slice(-1_000);
     }
     const [, name = 'small'] = /"model":\s*"([\w-]+)"/.exec(start + end) ?? [];
-    if (name === 'events') return streamEvents(outgoing);
+    const isCheck = incoming.url?.endsWith('/guardrail') === true;
+    if (isCheck ? bytes > checkedMaxBytes : incoming.url?.includes('/silent/')) {
+      silentCalls += 1;
+      return;
+    }
+    if (isCheck) return outgoing.end('{"action":"pass"}');
+    if (events[name] !== undefined) return streamEvents(outgoing, events[name]);
     const ofForm = formAnswers.find(([path]) => incoming.url?.endsWith(path))?.[1];
     const { body, afterMs } = (ofForm === undefined ? answers[name] : undefined) ?? {
       body: ofForm ?? '{}',
@@ -86,6 +102,8 @@ export async function startHostileProvider() {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    /** Requests that have come whole, and get no answer: those below `/silent`, and long ones of a guardrail. */
+    silentCalls: () => silentCalls,
     stop() {
       server.close();
       server.closeAllConnections();
