@@ -1,19 +1,19 @@
-// A conversation as people read it, whatever interface it was held in. Runs in browsers too: it knows texts alone.
+// A conversation as people read it, whichever interface it used. It runs in browsers too: it only handles texts.
 
 export type ConversationPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
-  /** A data URL, or an address. */
+  /** `url`: a data URL, or an address. */
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'tool_call'; readonly id: string; readonly name: string; readonly text: string }
   | { readonly kind: 'tool_result'; readonly id: string; readonly text: string }
-  /** Anything else, as JSON. */
+  /** Any other part, as JSON. */
   | { readonly kind: 'other'; readonly text: string };
 
 export interface ConversationTurn {
   readonly role: string;
   readonly parts: readonly ConversationPart[];
-  /** Why the model ended, in words of the interface. */
+  /** Reason why the model ended, in the interface's own words. */
   readonly finishReason?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 export const textPart = (text: string): ConversationPart[] => (text === '' ? [] : [{ kind: 'text', text }]);
 export const thinkingPart = (text: string): ConversationPart[] => (text === '' ? [] : [{ kind: 'thinking', text }]);
 export const otherPart = (value: unknown): ConversationPart => ({ kind: 'other', text: asText(value) });
-/** Undefined where there is nothing in it. */
+/** Returns a turn; undefined where it would be empty. */
 export const turnOf = (
   role: string,
   parts: readonly ConversationPart[],

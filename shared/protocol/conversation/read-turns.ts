@@ -1,9 +1,9 @@
-// Reads kept bodies as a conversation: a request, and an answer as JSON or as the transcript of a stream. What is cut, or
-// of an interface without turns, is no conversation. Runs in browsers too.
+// Reads stored bodies as a conversation: a request, and an answer as JSON or as the transcript of a stream. A body that
+// was cut, or whose interface has no turns, is no conversation. It runs in browsers too.
 import { createParser } from 'eventsource-parser';
 import { type ConversationTurn, isObject, type Value } from './conversation.ts';
 
-/** How an interface reads its bodies as turns. */
+/** The functions with which an interface reads its bodies as turns. */
 export interface TurnsOfBodies {
   readonly ofRequest: (body: Value) => readonly ConversationTurn[];
   readonly ofAnswer: (body: Value) => readonly ConversationTurn[];

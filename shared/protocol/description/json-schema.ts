@@ -1,9 +1,9 @@
-// The little of JSON Schema and OpenAPI that this folder writes.
+// The small part of JSON Schema and OpenAPI that this folder writes.
 
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 takes it. */
+/** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Every field of a wire object: a new one does not compile without its schema. */
+/** The schema of every field of a wire object: a new field does not compile without its schema. */
 export type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };
 
 export const text = { type: 'string' };
@@ -13,7 +13,7 @@ export const decimal = { type: 'string', pattern: '^\\d+(\\.\\d+)?$' };
 
 export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** An object with these fields, all required unless `optional` names them. More fields are always allowed. */
+/** Describes an object with these fields, all required unless `optional` names them. More fields are always allowed. */
 export function objectSchema(
   properties: Readonly<Record<string, JsonSchema>>,
   { optional = [], ...more }: { readonly optional?: readonly string[]; readonly description?: string } = {},

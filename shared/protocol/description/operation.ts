@@ -1,4 +1,4 @@
-// The operation of an interface, for the OpenAPI document. Types, and schemas that several interfaces use.
+// The operation of an interface, for the OpenAPI document: types, and schemas that several interfaces use.
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -7,22 +7,22 @@ export interface InterfaceOperation {
   readonly summary: string;
   readonly description: string;
   readonly body: VendorBody | DescribedBody;
-  /** Headers of requests that are the vendor's, and of its answers. */
+  /** The vendor's own headers of requests, then of answers. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly answerHeaders?: Readonly<Record<string, string>>;
 }
 
-/** A body of a vendor: the fields that the gateway reads, beside its own. */
+/** A body of a vendor: the fields that the gateway reads, besides the gateway's own. */
 export interface VendorBody {
   readonly kind: 'vendor';
   readonly members: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
   readonly example: Readonly<Record<string, unknown>>;
   readonly answer: JsonSchema;
-  /** In place of JSON. */
+  /** Media types of an answer that is no JSON. */
   readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
-  /** Its body may be a form, or must be one: with these files, `needed` by one of its names. */
+  /** Set where the body may be a form, or must be one: with these files, of which the ones in `needed` are required. */
   readonly form?: {
     readonly files: Readonly<Record<string, JsonSchema>>;
     readonly needed: readonly [string, ...string[]];
@@ -30,7 +30,7 @@ export interface VendorBody {
   };
 }
 
-/** A body that is described whole, by named schemas. */
+/** A body that named schemas describe completely. */
 export interface DescribedBody {
   readonly kind: 'described';
   readonly bounds: string;
@@ -42,5 +42,5 @@ export interface DescribedBody {
 export const passedHeaders = { 'openai-beta': 'Reaches the provider.' };
 export const costHeader = { [headerNames.cost]: 'What a JSON answer costs, in USD.' };
 
-/** A file of a form. */
+/** Schema of a form's file. */
 export const binary: JsonSchema = { type: 'string', format: 'binary' };

@@ -1,14 +1,15 @@
-// Providers' words for the end of an answer, in all formats, and the only list of them. An unknown word is passed on,
-// or is a good end to clients of other interfaces; an empty word is none, and some words mean that something broke.
+// The only list of providers' words for the end of an answer, in all formats. An unknown word is passed on, and counts
+// as a successful end for clients of other interfaces; an empty word counts as missing, and some words mean that
+// something broke.
 
 export type EndMeaning =
-  /** The model was finished, or stopped at a requested limit. */
+  /** The model had finished, or stopped at a requested limit. */
   | 'good'
-  /** It was kept from answering, although its package takes the word for another end. */
+  /** The model was prevented from answering, although its package takes the word for another end. */
   | 'refused'
-  /** A bound ended it, although its package takes the word for a good end. */
+  /** A bound ended the answer, although its package takes the word for a successful end. */
   | 'bounded'
-  /** Nothing that came before it is an answer. */
+  /** The answer broke off: nothing before the word is an answer. */
   | 'broken';
 
 const meanings: Readonly<Record<string, EndMeaning>> = {
@@ -32,7 +33,7 @@ const meanings: Readonly<Record<string, EndMeaning>> = {
   refusal: 'good',
   compaction: 'good',
   model_context_window_exceeded: 'good',
-  // Responses: the status, and the reason for an incomplete one
+  // Responses: the status, and the reason for an incomplete answer
   completed: 'good',
   incomplete: 'good',
   max_output_tokens: 'good',
@@ -68,7 +69,7 @@ const meanings: Readonly<Record<string, EndMeaning>> = {
   missing_thought_signature: 'broken',
 };
 
-/** Some servers write the word `null` where they mean none. */
+/** Matches the empty word; some servers write `null` in its place. */
 const noWord = /^\s*(null)?\s*$/;
 
 export const isEndWord = (word: unknown): word is string => typeof word === 'string' && !noWord.test(word);
@@ -83,5 +84,5 @@ export function meaningOfEnd(word: string): EndMeaning | undefined {
 
 export const isListedEnd = (word: string): boolean => Object.hasOwn(meanings, word.toLowerCase());
 
-/** Says that something broke. */
+/** True for a word which says that something broke. */
 export const isBrokenEnd = (word: unknown): word is string => isEndWord(word) && meaningOfEnd(word) === 'broken';

@@ -1,15 +1,15 @@
-// Puts the events of a stream together, as values. Runs in browsers too: knows no text and nothing of the gateway.
+// Assembles the events of a stream, as values. It runs in browsers too, and knows nothing of texts and the gateway.
 
 export type FoldedObject = Record<string, unknown>;
 
-/** Makes a value of the events of one stream. */
+/** Assembles the events of one stream to a value. */
 export interface EventFold {
   readonly add: (event: Readonly<FoldedObject>) => void;
-  /** The whole answer, or what there is of it so far. */
+  /** Returns the whole answer, or the part of it so far. */
   readonly answer: () => FoldedObject;
 }
 
-/** Without a prototype: a field of any name is a field like others. */
+/** Returns an object without a prototype, in which a field of any name is an ordinary field. */
 export const emptyObject = (): FoldedObject => Object.create(null) as FoldedObject;
 
 export const isObject = (value: unknown): value is FoldedObject =>
@@ -21,5 +21,5 @@ interface RawJson {
   readonly isRawJSON?: (value: unknown) => boolean;
 }
 
-/** A number whose digits are kept as they were written. */
+/** True for a number whose digits are preserved as they were written. */
 export const isRawNumber = (value: unknown): boolean => (JSON as RawJson).isRawJSON?.(value) === true;

@@ -1,7 +1,7 @@
-// Joins pieces of an object: texts are concatenated, lists appended to, and identifying fields kept once.
+// Joins pieces of an object: texts are concatenated, lists appended to, and identifying fields written once.
 import { emptyObject, type FoldedObject, isObject, isRawNumber } from './event-fold.ts';
 
-/** Some servers say these again with each piece. */
+/** Fields that some servers repeat with each piece. */
 const names: ReadonlySet<string> = new Set(['id', 'type', 'role', 'name', 'format', 'signature', 'expires_at']);
 
 /** The latest item of each index, by list. */
@@ -28,7 +28,7 @@ function joined(name: string, whole: unknown, piece: unknown): unknown {
   return object;
 }
 
-/** An item with an index continues the one of that index, unless its type differs. */
+/** Adds an item to a list. An item with an index continues the item of that index, unless its type differs. */
 function addItem(list: unknown[], item: unknown): void {
   if (!isObject(item)) {
     list.push(item);

@@ -1,5 +1,5 @@
-// Frames of AWS's event streams: bytes cut anywhere become whole events, bounded, and events become frames. Lengths,
-// headers and checksums are the work of the SDK's codec.
+// Frames of AWS's event streams: bytes that are cut anywhere become complete events, bounded, and events become frames.
+// The SDK's codec reads and writes lengths, headers and checksums.
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import type { EventText } from '../wire/index.ts';
@@ -13,7 +13,7 @@ const exceptionName = /Exception$/;
 
 const header = (value: string) => ({ type: 'string', value }) as const;
 
-/** An event as a frame. A name that ends in `Exception` is that of an exception, which ends the stream. */
+/** Writes an event as a frame. A name that ends in `Exception` makes an exception, which ends the stream. */
 export function frameOf({ name = '', text }: EventText): Uint8Array {
   const kind = exceptionName.test(name) ? 'exception' : 'event';
   const headers = {
@@ -24,13 +24,13 @@ export function frameOf({ name = '', text }: EventText): Uint8Array {
   return codec.encode({ headers, body: Buffer.from(text, 'utf8') });
 }
 
-/** The same as a text whose characters are its bytes. */
+/** Writes a frame as a text whose characters are its bytes. */
 export function frameText(event: EventText): string {
   const { buffer, byteOffset, byteLength } = frameOf(event);
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
-/** The events of a stream that was written as such a text, as far as its frames are whole. */
+/** Reads the events of a stream that was written as such a text, as far as its frames are complete. */
 export function eventsOfFrameText(text: string): EventText[] {
   const bytes = Buffer.from(text, 'latin1');
   const events: EventText[] = [];
@@ -43,15 +43,18 @@ export function eventsOfFrameText(text: string): EventText[] {
   return events;
 }
 
-/** Two lengths and their checksum precede the headers of a frame, and its own checksum follows its text. */
+/** Bytes before the headers of a frame: two lengths and their checksum. Another checksum follows its text. */
 const preludeBytes = 12;
 const checksumBytes = 4;
-/** No frame is shorter. */
+/** Least length of a frame. */
 const frameMinBytes = preludeBytes + checksumBytes;
-/** Stands for bytes that are no frame: no JSON, so that its reader breaks the stream there. */
+/** Event in the place of bytes that are no frame: it is no JSON, so that its reader breaks the stream there. */
 const brokenFrame: EventText = { text: 'no frame' };
 
-/** The events of a stream, batched as they came. Throws RangeError when a frame is over `frameMaxBytes`. */
+/**
+ * Yields the events of a stream, in the batches in which they arrived. Throws RangeError when a frame is over
+ * `frameMaxBytes`.
+ */
 export async function* readFrames(
   body: AsyncIterable<Uint8Array>,
   frameMaxBytes: number,
@@ -72,20 +75,23 @@ export async function* readFrames(
 
 interface FrameBatch {
   readonly frames: readonly Buffer[];
-  /** Bytes that are no frame, and all that came behind them. */
+  /** Bytes that are no frame, and everything after them. */
   readonly rest?: Buffer;
-  /** The beginning of a frame, with which the stream ends. */
+  /** The beginning of a frame at which the stream ended. */
   readonly cut?: Buffer;
 }
 
-/** The frames of a stream, whole, batched as they came. Throws RangeError when a frame is over `frameMaxBytes`. */
+/**
+ * Yields the complete frames of a stream, in the batches in which they arrived. Throws RangeError when a frame is over
+ * `frameMaxBytes`.
+ */
 export async function* splitFrames(
   body: AsyncIterable<Uint8Array>,
   frameMaxBytes: number,
 ): AsyncGenerator<FrameBatch, void, undefined> {
   let pieces: Uint8Array[] = [];
   let heldBytes = 0;
-  /** Fewer bytes are no whole frame. */
+  /** Number of bytes below which there is no complete frame. */
   let wantedBytes = preludeBytes;
   let isBroken = false;
   for await (const piece of body) {
@@ -113,7 +119,7 @@ export async function* splitFrames(
   if (heldBytes > 0) yield { frames: [], cut: Buffer.concat(pieces) };
 }
 
-/** The lengths of a frame may be trusted where their checksum is right. */
+/** True where the checksum of a frame's lengths is right, so that they may be trusted. */
 function hasWholePrelude(bytes: Buffer): boolean {
   const headersBytes = bytes.readUInt32BE(4);
   return (
@@ -122,13 +128,13 @@ function hasWholePrelude(bytes: Buffer): boolean {
   );
 }
 
-/** Views of a whole frame. */
+/** Returns views of the parts of a complete frame. */
 export function partsOfFrame(frame: Buffer): { readonly headers: Buffer; readonly text: Buffer } {
   const textAt = preludeBytes + frame.readUInt32BE(4);
   return { headers: frame.subarray(preludeBytes, textAt), text: frame.subarray(textAt, -checksumBytes) };
 }
 
-/** The frame with another text. One that is broken stays as it is. */
+/** Returns the frame with another text. A broken frame stays unchanged. */
 export function withFrameText(frame: Buffer, change: (text: string) => string): Uint8Array {
   try {
     const { headers, body } = codec.decode(frame);
@@ -144,7 +150,7 @@ function eventIn(frame: Buffer): EventText {
     const kind = headers[':message-type']?.value;
     const name = headers[`:${kind === 'exception' ? 'exception' : 'event'}-type`]?.value;
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-    // An error that no model of the service knows: its words are in headers.
+    // An error that the service's model does not define has its text in headers.
     if (kind === 'error') return unknownError(headers[':error-code']?.value, headers[':error-message']?.value);
     return { name: typeof name === 'string' ? name : undefined, text };
   } catch {

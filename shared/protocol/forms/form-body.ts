@@ -1,54 +1,54 @@
-// A multipart body: its parts, as views on the bytes that came, and the body that a provider gets of them.
+// A multipart body: its parts, as views of the received bytes, and the body that a provider gets of them.
 import type { Base64Of } from '../../foundation/outgoing/index.ts';
 
 export interface FormPart {
-  /** As the client wrote it, brackets included. */
+  /** Name as the client wrote it, brackets included. */
   readonly name: string;
-  /** Absent: a field, no file. */
+  /** Name of the file; absent for a field that is none. */
   readonly fileName?: string | undefined;
   readonly mediaType?: string | undefined;
   readonly bytes: Uint8Array;
 }
 
-/** The form that a provider gets. */
+/** A form for a provider. */
 export interface MultipartBody {
   readonly parts: readonly FormPart[];
   readonly boundary: string;
 }
 
-/** A JSON text with words in the places of files, which a provider gets as base64. */
+/** A JSON text with placeholders in the places of files, which a provider gets as base64. */
 export interface TextWithFiles {
   readonly text: string;
-  /** Files by their words, none of which is in the text twice. */
+  /** Files by their placeholders, each of which occurs in the text once. */
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
 export class FormBody {
   #parts: readonly FormPart[];
   readonly #digest: string;
-  /** Bytes of the body, which is kept while a part of it is. */
+  /** Bytes of the body, which stays in memory as long as a part of it. */
   readonly byteLength: number;
-  /** Length of its audio, where its interface measures that. */
+  /** Length of its audio, where its interface measures it. */
   seconds: number | undefined;
 
-  /** `digest`: over names, types and contents of all parts. */
+  /** `digest`: a hash over names, types and contents of all parts. */
   constructor(parts: readonly FormPart[], digest: string, byteLength: number) {
     this.#parts = parts;
     this.#digest = digest;
     this.byteLength = byteLength;
   }
 
-  /** Empty once it was let go. */
+  /** The parts; empty once the bytes were freed. */
   get parts(): readonly FormPart[] {
     return this.#parts;
   }
 
-  /** The files of a field, in their order. */
+  /** Returns the files of a field, in their order. */
   filesOf(name: string): readonly FormPart[] {
     return this.#parts.filter((part) => part.fileName !== undefined && plainName(part.name) === name);
   }
 
-  /** The same form with other texts in its fields, by their plain names: one for each part of a field that is no file. */
+  /** Returns the form with other texts in its fields, by their plain names: one text for each part that is no file. */
   withTexts(texts: ReadonlyMap<string, readonly string[]>): FormBody {
     const written = new Map<string, number>();
     const parts = this.#parts.map((part) => {
@@ -63,12 +63,15 @@ export class FormBody {
     return form;
   }
 
-  /** Frees the bytes: nothing may read them any more. */
+  /** Frees the bytes, which may not be read any more. */
   letGo(): void {
     this.#parts = [];
   }
 
-  /** The same parts without those of these fields, and with other texts in the places of some, added where there is none. */
+  /**
+   * Returns the parts without those of the fields `without`, and with other texts for some fields, which are added
+   * where the form lacks them.
+   */
   rewritten(texts: ReadonlyMap<string, string>, without: ReadonlySet<string>): MultipartBody {
     const written = new Set<string>();
     const parts = this.#parts.flatMap((part): FormPart[] => {
@@ -79,7 +82,7 @@ export class FormBody {
       return [textPart(part.name, text)];
     });
     const added = [...texts].filter(([name]) => !written.has(name)).map(([name, text]) => textPart(name, text));
-    // No part can contain the digest of all parts.
+    // The boundary contains the digest of all parts, which no part can contain.
     return { parts: [...added, ...parts], boundary: `gw-${this.#digest.slice(0, boundaryDigits)}` };
   }
 }
@@ -88,13 +91,13 @@ const boundaryDigits = 40;
 
 const textPart = (name: string, text: string): FormPart => ({ name, bytes: Buffer.from(text) });
 
-/** `image[]` is one of several `image`. */
+/** Returns a name without its brackets: `image[]` is one of several `image`. */
 export const plainName = (name: string): string => (name.endsWith('[]') ? name.slice(0, -2) : name);
 
-/** `provider[only][]` belongs to `provider`. */
+/** Returns the outer field: `provider[only][]` belongs to `provider`. */
 export const fieldOf = (name: string): string => name.replace(/\[.*$/s, '');
 
-/** The body in pieces, which are not copied, and its type. */
+/** Returns the body in pieces, which are not copied, and its media type. */
 export function encodeMultipart({ parts, boundary }: MultipartBody): {
   readonly contentType: string;
   readonly pieces: readonly Uint8Array[];
@@ -107,7 +110,7 @@ export function encodeMultipart({ parts, boundary }: MultipartBody): {
   return { contentType: `multipart/form-data; boundary=${boundary}`, pieces };
 }
 
-/** The text in pieces between its files, which are not copied. */
+/** Returns the text in pieces with its files between them, which are not copied. */
 export function piecesOf({ text, files }: TextWithFiles): readonly (string | Base64Of)[] {
   const placed = [...files].map(([word, bytes]) => ({ word, bytes, at: text.indexOf(word) }));
   const pieces: (string | Base64Of)[] = [];
@@ -125,5 +128,5 @@ function headOf({ name, fileName, mediaType }: FormPart): string {
   return `content-disposition: form-data; name="${quotable(name)}"${file}${type}`;
 }
 
-/** As browsers write them. */
+/** Escapes a name as browsers do. */
 const quotable = (text: string): string => text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

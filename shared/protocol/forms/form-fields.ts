@@ -1,4 +1,4 @@
-// How an interface reads a form, and the boundary that a request names for one.
+// The description of a form's fields, and the boundary that a request names for a form.
 
 import type { BodyText, RequestMembers } from '../wire/index.ts';
 import type { FormBody } from './form-body.ts';
@@ -6,7 +6,7 @@ import type { FormBody } from './form-body.ts';
 /** A body whose fields are in its text. */
 export type FormText = Extract<BodyText, { kind: 'text' }> & { readonly form: FormBody };
 
-/** Fields that are no texts: in a form everything is written as one. */
+/** Types of fields that are not texts: a form writes every value as text. */
 export interface FormFields {
   readonly numbers: ReadonlySet<string>;
   readonly flags: ReadonlySet<string>;
@@ -19,10 +19,10 @@ export interface FormReading extends RequestMembers {
 
 const mediaType = /^multipart\/form-data\s*(?:;|$)/i;
 const parameter = /;\s*boundary=(?:"([^"]+)"|([^\s";,]+))/i;
-/** RFC 2046 allows no more. */
+/** Matches a boundary: RFC 2046 allows 70 characters at most. */
 const boundaryShape = /^[\x20-\x7e]{1,70}$/;
 
-/** Undefined for a body of another type; empty where it is a form, and names no boundary that one can have. */
+/** Returns undefined for a body of another type, and an empty text for a form without a valid boundary. */
 export function formBoundary(contentType: string | undefined): string | undefined {
   if (contentType === undefined || !mediaType.test(contentType)) return undefined;
   const [, quoted, plain] = parameter.exec(contentType) ?? [];

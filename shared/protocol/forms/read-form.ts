@@ -1,5 +1,5 @@
-// Reads a multipart body: its parts, and its fields as one JSON text, which an interface reads as it reads any body. A
-// file is an object in it, with name, type, length and hash. Loaded on demand.
+// Reads a multipart body: its parts, and its fields as one JSON text, which an interface reads like any body. A file
+// becomes an object in it, with name, type, length and hash. This file is loaded on demand.
 import { isUtf8 } from 'node:buffer';
 import { ContentDisposition } from '@remix-run/headers/content-disposition';
 import {
@@ -15,15 +15,18 @@ import { type BodyText, readRequestBody, scanJson } from '../wire/index.ts';
 import { FormBody, type FormPart, fieldOf, plainName } from './form-body.ts';
 import type { FormFields, FormReading, FormText } from './form-fields.ts';
 
-/** Sixteen images and a mask, and each field of any interface many times over. */
+/** Maximum number of parts: far more than sixteen images, a mask, and each field of any interface. */
 const partsMax = 256;
 const headMaxBytes = 4 * 1024;
 const nameMaxCharacters = 128;
-/** Quotes, and what escapes them for some servers: a name could end early, and its rest name another field. */
+/**
+ * Matches quotes, and characters that escape them for some servers: a name could end early, and its rest name another
+ * field.
+ */
 const unsafeInName = /["\\\p{Cc}]/u;
-/** The charsets of RFC 8187. At any other, the package would write the client's word to the log. */
+/** Matches the charsets of RFC 8187. For any other, the package would write the client's text to the log. */
 const knownCharset = /^(utf-8|iso-8859-1)'/i;
-/** All texts together: a prompt has 32,000 characters at most. */
+/** Bound of all texts together: a prompt has 32,000 characters at most. */
 const textsMaxBytes = 1024 * 1024;
 
 /** Never throws: a refused key has precedence over an invalid body. */
@@ -63,12 +66,12 @@ async function readParts(bytes: Buffer, boundary: string): Promise<readonly Form
   return parts;
 }
 
-/** Searched for a boundary within a few milliseconds, whatever bytes they are. */
+/** Bytes in which a boundary is found within a few milliseconds, whatever they are. */
 const pieceBytes = 1024 * 1024;
-/** A boundary with its line ends, and the headers behind it. */
+/** Bound of a boundary with its line ends, and the headers after it. */
 const partStartMaxBytes = headMaxBytes + 256;
 
-/** Others have a turn after each part, and after each piece of a long one. */
+/** Yields to other work after each part, and after each piece of a long part. */
 async function* partsInTurns(bytes: Buffer, boundary: string, parser: MultipartParser) {
   for (let from = 0; from < bytes.length && !hasEnded(parser); ) {
     const to = pieceEnd(bytes, boundary, from);
@@ -82,7 +85,10 @@ async function* partsInTurns(bytes: Buffer, boundary: string, parser: MultipartP
   parser.finish();
 }
 
-/** No piece ends in the headers of a part, which the parser would copy together with the piece behind them. */
+/**
+ * Returns the end of the next piece. No piece ends in the headers of a part, which the parser would copy together with
+ * the piece after them.
+ */
 function pieceEnd(bytes: Buffer, boundary: string, from: number): number {
   const end = from + pieceBytes;
   if (end + partStartMaxBytes >= bytes.length) return bytes.length;
@@ -92,7 +98,7 @@ function pieceEnd(bytes: Buffer, boundary: string, from: number): number {
   return place === -1 ? end : start + place;
 }
 
-/** Bytes behind the last boundary are ignored. */
+/** True after the last boundary; bytes behind it are ignored. */
 function hasEnded(parser: MultipartParser): boolean {
   try {
     parser.finish();
@@ -125,7 +131,7 @@ function readPart(part: MultipartPart, body: Buffer): FormPart {
   return { name, fileName: disposition.preferredFilename, mediaType, bytes };
 }
 
-/** The bytes where they are in the body: pieces of a part lie one behind another. */
+/** Returns a view of the part's bytes in the body: its pieces follow each other. */
 function bytesOf(part: MultipartPart, body: Buffer): Uint8Array {
   const [first = new Uint8Array(0), ...rest] = part.content;
   if (rest.length === 0) return first;
@@ -186,9 +192,9 @@ function valueText(field: string, part: FormPart, { numbers, flags }: FormFields
   return isPlain ? text : JSON.stringify(text);
 }
 
-// The gateway's own fields in a form: JSON, or in brackets, as SDKs write nested values: `provider[only][]`.
+// The gateway's own fields in a form: as JSON, or in brackets, as SDKs write nested values: `provider[only][]`.
 
-/** Which of them a part belongs to. */
+/** Returns the gateway's field to which a part belongs. */
 function gatewayField({ name }: FormPart, gatewayMembers: ReadonlySet<string>): string | undefined {
   const field = fieldOf(name);
   return gatewayMembers.has(field) ? field : undefined;
@@ -201,7 +207,7 @@ interface WrittenField {
   readonly text: string;
 }
 
-/** Their value as JSON. */
+/** Returns the value of the field as JSON. */
 function gatewayText(field: string, written: readonly WrittenField[]): string {
   const [first, ...more] = written;
   if (first?.name === field) {
@@ -228,7 +234,7 @@ function keysOf(field: string, name: string): readonly string[] {
   return [field, ...rest.slice(1, -1).split('][')];
 }
 
-/** Only `cache` has numbers that must be written as such. */
+/** Parses a value as a number in `cache`, the only field that has numbers. */
 const leafOf = (field: string, text: string): Tree => {
   if (text === 'true' || text === 'false') return text === 'true';
   return field === 'cache' && /^\d{1,9}$/.test(text) ? Number(text) : text;

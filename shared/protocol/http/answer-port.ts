@@ -1,4 +1,4 @@
-// Where the answer of a request goes, by the protocol of its connection.
+// The destination of a request's answer, by the protocol of its connection.
 import { type IncomingMessage, type ServerResponse, validateHeaderValue } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Writable } from 'node:stream';
@@ -10,24 +10,24 @@ import { discardRest, hasLongRest } from './node-body.ts';
 type Head = Pick<GatewayResponse, 'status' | 'headers' | 'body'>;
 
 export interface AnswerPort {
-  /** Takes the bytes of the answer. */
+  /** Receives the bytes of the answer. */
   readonly stream: Writable;
   /** Calls `listener` if the client leaves before the end of its answer. */
   onGone(listener: () => void): void;
-  /** Sends status and headers. Throws, and nothing is sent, where one cannot be written. */
+  /** Sends status and headers. Throws, and sends nothing, where a header cannot be written. */
   begin(head: Head): void;
-  /** Sends what was written, which is the whole answer but for its end. */
+  /** Sends the written bytes, which are the whole answer except for its end. */
   flush(): void;
-  /** Breaks the answer off, so that its client sees it. */
+  /** Breaks the answer off, so that its client notices. */
   cut(): void;
-  /** Called behind a whole answer: receives what is left of the request, or tells its client not to send it. */
+  /** Called after a complete answer: receives the rest of the request, or tells its client not to send it. */
   endRequest(): Promise<void>;
 }
 
 interface Http1Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Returns true where the connection ends with this answer: the server is closing, or the body was given up. */
+  /** Returns true where the connection ends with this answer: the server is closing, or the body was abandoned. */
   readonly endsConnection: () => boolean;
 }
 
@@ -46,7 +46,8 @@ export function http1Answer({ incoming, outgoing, endsConnection }: Http1Exchang
       outgoing.writeHead(head.status, { ...headersOf(head), ...closing });
       if (typeof head.body !== 'string') flushSoon(outgoing);
     },
-    // Node delays a text until the end of the answer, and writes both as a list of pieces, which makes a call 5 % dearer.
+    // Node delays a text until the end of the answer, and writes both as a list of pieces, which makes a call 5 %
+    // slower.
     flush: () => outgoing.socket?.uncork(),
     cut: () => outgoing.destroy(),
     endRequest: async () => {
@@ -56,8 +57,7 @@ export function http1Answer({ incoming, outgoing, endsConnection }: Http1Exchang
 }
 
 /**
- * Sends a stream's headers without waiting for a chunk, which may take long; a chunk that is there already leaves with
- * them.
+ * Sends a stream's headers without waiting for a chunk, which may take long; a chunk that is ready is sent with them.
  */
 function flushSoon(outgoing: ServerResponse): void {
   const { socket } = outgoing;
@@ -84,12 +84,12 @@ export function http2Answer(stream: ServerHttp2Stream): AnswerPort {
     },
     flush() {},
     cut() {
-      // Without an error the answer would look whole.
+      // Without an error the answer would look complete.
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       stream.destroy();
     },
     endRequest: async () => {
-      // Node itself does so for one of which nothing was read.
+      // Node itself does so for a request of which nothing was read.
       if (stream.readableEnded || stream.readableFlowing === null) return;
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
     },

@@ -1,11 +1,11 @@
-// The phases of a request on an HTTP/1.1 connection, as a table. Three invariants hold in every row: a head is
-// parsed and a request is served only when no answer is due, an answer is due until it has left, and no event leads out of
-// `over`. Sockets and bounds are not in the table: connections with several requests at once will share those.
+// The phases of a request on an HTTP/1.1 connection, as a table. Three invariants hold in every row: a head is parsed
+// and a request is served only when no answer is due; an answer is due until it has left; and no event leads out of
+// `over`. Sockets and bounds are not in the table, because connections with several requests at once share them.
 
 export type Phase =
-  /** No byte of the next request has come. */
+  /** No byte of the next request has arrived. */
   | 'idle'
-  /** The parser has the beginning of a head. */
+  /** The parser has received the beginning of a head. */
   | 'head'
   /** A request is being served, and its body has not ended. */
   | 'body'
@@ -13,9 +13,9 @@ export type Phase =
   | 'rest'
   /** The body has ended, and the answer has not left. */
   | 'answering'
-  /** As before; the connection ends behind this answer, because a request came too early. */
+  /** Like `answering`, but the connection ends after this answer, because a request came too early. */
   | 'last'
-  /** As before, because the body was malformed. */
+  /** Like `answering`, because the body was malformed. */
   | 'refused'
   /** Nothing is parsed or served any more. */
   | 'over';
@@ -25,9 +25,9 @@ export type PhaseEvent = 'headCame' | 'requestBegan' | 'bodyEnded' | 'answerLeft
 interface PhaseRules {
   /** Bytes that the parser may get. */
   readonly passes: 'head' | 'body' | 'nothing';
-  /** An answer is due. */
+  /** True while an answer is due. */
   readonly isAnswering: boolean;
-  /** The answer to a parse error: that of the request, one in the place of a request, or none. */
+  /** Reaction to a parse error: the request's own answer, an answer in the place of a request, or none. */
   readonly onFault: 'answerHead' | 'refuseBody' | 'close' | 'ignore';
   readonly next: Readonly<Record<PhaseEvent, Phase>>;
 }

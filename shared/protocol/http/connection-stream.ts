@@ -1,37 +1,37 @@
-// A socket between a client and a parser of Node's. The parser gets bytes by the rules of its protocol, a piece at a time;
-// what it may not have yet waits here, and while much waits nothing more is read from the client.
+// A stream between a client's socket and a parser of Node. The parser gets bytes by the rules of its protocol, a piece
+// at a time. Bytes that it may not have yet wait here, and while many wait nothing more is read from the client.
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { OpenConnections } from './open-connections.ts';
 
-/** Bytes that are read while others wait, so that a hang-up is noticed. */
+/** Bytes that are read while others wait, so that a closed connection is noticed. */
 const readAheadBytes = 4 * 1024;
-/** Bytes that may wait for a client to read them, and one piece more, for the sockets of a server. */
+/** Bytes that may wait for a client to read them, besides one piece, on a server's sockets. */
 export const writeAheadBytes = 16 * 1024;
 
 /** State that the connections of a server share. */
 export interface SharedByConnections {
   /**
-   * Runs `next` when earlier connections had their turn, in a turn of the event loop of its own. The queue waits until
-   * the request that it began is answered (the returned promise), or for a bounded time. Neither may fail.
+   * Runs `next` after the earlier connections, in a turn of the event loop of its own. The queue then waits until the
+   * request is answered (the returned promise), or for a bounded time. Neither may fail.
    */
   inTurn(next: () => Promise<void> | undefined): void;
   readonly open: OpenConnections;
-  /** Counts bytes that wait, or do so no longer. False: they are more than may wait. */
+  /** Adds to the count of waiting bytes, or subtracts. Returns false where more bytes wait than allowed. */
   countWaiting(addedBytes: number): boolean;
   /** Continues a connection whose client speaks HTTP/2, from its first byte on. */
   continueAsHttp2(socket: Socket, bytes: Buffer): void;
 }
 
 export abstract class ConnectionStream extends Duplex {
-  /** Used by Node's own time limits. */
+  /** Sets a time limit; Node calls it for its own limits. */
   readonly setTimeout: Socket['setTimeout'];
   protected readonly shared: SharedByConnections;
-  /** Read, and not parsed yet. */
+  /** Bytes that were read and not parsed yet. */
   protected waiting: Buffer = nothing;
-  /** The client has ended its side, or what it sends is not read any more. */
+  /** True once the client has ended its side, or its bytes are not read any more. */
   protected hasInputEnded = false;
-  /** The parser may have what waits when more has come. */
+  /** True while the parser may have the waiting bytes only when more have arrived. */
   protected needsMore = false;
   readonly #socket: Socket;
   readonly #listeners = {
@@ -47,7 +47,7 @@ export abstract class ConnectionStream extends Duplex {
   #isReleased = false;
 
   static {
-    // Node asks a connection that it writes to for both. They are those of the socket, to which it writes.
+    // Node reads both from a connection that it writes to. The socket's values apply, because it gets the writes.
     const ofSocket = (name: 'writableCorked' | 'writableLength') => ({
       get(this: ConnectionStream) {
         return this.#socket[name];
@@ -62,7 +62,7 @@ export abstract class ConnectionStream extends Duplex {
     this.#socket = socket;
     this.setTimeout = socket.setTimeout.bind(socket);
     this.shared = shared;
-    // Node takes its own listener away from a connection that it is done with.
+    // Node removes its own listener from a connection that it has finished.
     this.on('error', () => {});
     for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener);
   }
@@ -70,13 +70,13 @@ export abstract class ConnectionStream extends Duplex {
   /** Counts the bytes of `waiting` that the parser may get now. */
   protected abstract handableBytes(): number;
 
-  /** Called behind each piece that the parser got. */
+  /** Called after each piece that the parser got. */
   protected abstract handed(): void;
 
-  /** Called when the client ends its side, as one does that hangs up. */
+  /** Called when the client ends its side, for example by closing the connection. */
   protected abstract endInput(): void;
 
-  /** Called when more waits in all connections than may. */
+  /** Called when more bytes wait in all connections together than allowed. */
   protected abstract overflow(): void;
 
   /** Closes the connection after pending writes, like a socket. */
@@ -86,7 +86,7 @@ export abstract class ConnectionStream extends Duplex {
     else this.once('finish', () => this.destroy());
   }
 
-  /** To be called behind Node's parser for each piece that it got. */
+  /** Hands on the next piece. Called after Node's parser for each piece that it got. */
   handNext(): void {
     this.hand();
   }
@@ -123,7 +123,7 @@ export abstract class ConnectionStream extends Duplex {
     callback(error);
   }
 
-  /** Ends this stream and leaves its socket, with all that the client has sent, to another. */
+  /** Ends this stream and returns its socket, with all bytes from the client, for another one. */
   protected leaveSocket(): { readonly socket: Socket; readonly bytes: Buffer } {
     const bytes = this.waiting;
     this.#isReleased = true;
@@ -139,7 +139,7 @@ export abstract class ConnectionStream extends Duplex {
     this.#count();
   }
 
-  /** Passes what it may have to the parser: a piece once it has taken the last. */
+  /** Passes bytes to the parser as its rules allow: the next piece once it has taken the last. */
   protected hand(): void {
     if (this.#isHanding) return;
     this.#isHanding = true;
@@ -167,16 +167,16 @@ export abstract class ConnectionStream extends Duplex {
     this.hand();
   }
 
-  /** Takes from the bytes that wait. An empty view of them would keep the whole read in memory. */
+  /** Takes the next piece of the waiting bytes. An empty view of them would keep the whole read in memory. */
   #nextPiece(): Buffer | undefined {
     const length = this.handableBytes();
     const piece = this.waiting.subarray(0, length);
     this.waiting = length === this.waiting.length ? nothing : this.waiting.subarray(length);
-    // To count them may have ended this connection.
+    // The count may have ended this connection.
     return piece.length === 0 || this.destroyed ? undefined : piece;
   }
 
-  /** Counts bytes with the whole read that they are a part of, which they keep in memory. */
+  /** Counts bytes with the whole read that they are a part of, because they keep it in memory. */
   #count(): boolean {
     const bytes = this.waiting.length === 0 ? 0 : this.waiting.buffer.byteLength;
     const addedBytes = bytes - this.#countedBytes;

@@ -1,12 +1,12 @@
-// Session, span and trace headers. A malformed one is an error of the client, and the answer still needs
-// a trace id: so reading gives the ids to answer with and the fault.
+// Reads session, span and trace headers. A malformed one is the client's error, and the answer still needs a trace id:
+// so reading returns the ids to answer with, and the fault.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from './exchange.ts';
 
 export interface Correlation {
-  /** The client's id, else that of its traceparent, else a new one. */
+  /** The client's id, else the id in its traceparent, else a new one. */
   readonly traceId: string;
   readonly spanId: string | undefined;
   readonly parentSpanId: string | undefined;
@@ -17,16 +17,16 @@ export interface Correlation {
 
 interface ReadCorrelation {
   readonly correlation: Correlation;
-  /** invalid_correlation, thrown once the key is known. */
+  /** The error invalid_correlation, thrown once the key is known. */
   readonly fault: GatewayError | undefined;
 }
 
-/** Form of each header's value, also shown in the API description. */
+/** Pattern of each header's value, also shown in the API description. */
 const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
 const sessionShape = /^[\x21-\x7e]{1,256}$/;
 /**
- * W3C: version, trace id, parent id, flags. All-zero ids and version ff are not valid; versions after 00 may have more
- * behind the four known fields.
+ * Matches W3C's traceparent: version, trace id, parent id, flags. All-zero ids and version ff are invalid; versions
+ * after 00 may have further fields after the four known ones.
  */
 const traceparentShape =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:(?<!^00.{53})-[\x21-\x7e]{0,200})?$/;
@@ -34,9 +34,12 @@ const traceparentShape =
 export const correlationShapes = { id: idShape, session: sessionShape, traceparent: traceparentShape } as const;
 
 interface CorrelationOptions {
-  /** A malformed `traceparent` counts as absent. */
+  /** True where a malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
-  /** A header of other clients that names the session where none of ours does. A malformed one is none. */
+  /**
+   * Header of other clients that names the session where the gateway's header is absent. A malformed one counts as
+   * absent.
+   */
   readonly foreignSessionId?: string | undefined;
 }
 

@@ -7,21 +7,26 @@ import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.
 
 /** Time limit of `finish`: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
 const finishMaxMs = 20_000;
-/** Part of Lambda's remaining time that is kept for a last log line. */
+/** Part of Lambda's remaining time that is reserved for a last log line. */
 const lastLineMs = 200;
-/** How long a body that was given up may take to closeIterator its provider. */
+/** Longest time that an abandoned body may take to end its provider call. */
 const closeMaxMs = 2_000;
 /**
  * Length of the pieces in which a text is written: one chunk of Node's streams, far below the size at which a response
  * stream fails.
  */
 const pieceMaxCharacters = 16 * 1024;
-/** A reader that is fast enough would take all of a text in one turn. */
+/**
+ * Characters that are written in one turn of the event loop: a fast reader would otherwise take a whole text in one.
+ */
 const turnMaxCharacters = 2 * 1024 * 1024;
 
-/** All that is asked of a stream: the one of the Lambda runtime is a facade and no `Writable`. */
+/** The part of a stream that is used: the Lambda runtime's is a facade and no `Writable`. */
 export interface TextSink {
-  /** False: wait for `drain`. Strings only, the runtime turns any other object into JSON text. */
+  /**
+   * Returns false where the writer has to wait for `drain`. It takes strings only: the runtime turns any other object
+   * into JSON text.
+   */
   write(text: string): boolean;
   write(text: string, encoding: 'latin1'): boolean;
   once(event: 'drain', listener: () => void): unknown;
@@ -37,13 +42,13 @@ interface Delivery {
   readonly arrivedAtMs: number;
   /** Aborts when the client hangs up. */
   readonly clientGone: AbortSignal;
-  /** Breaks the answer off, so that its client sees it. Absent where no answer is of bytes. */
+  /** Breaks the answer off, so that its client notices. Absent where no answer consists of bytes. */
   readonly cut?: () => void;
 }
 
 /**
- * Writes all of the body, pausing while the reader is slow. Once the client is gone or the time is over nothing waits
- * any more: an iterable is released and its stream closed properly, the rest of a text is written at once.
+ * Writes the whole body, pausing while the reader is slow. Once the client has left or the time is over nothing waits
+ * any more: an iterable is closed and its stream ended properly, and the rest of a text is written at once.
  */
 export async function deliverBody(
   { response, sink, arrivedAtMs, clientGone, cut }: Delivery,
@@ -52,12 +57,12 @@ export async function deliverBody(
   const { clock, times } = waits;
   const { body } = response;
   const isPiece = typeof body === 'string' && body.length <= pieceMaxCharacters;
-  // Most answers are: where it is taken at once, there is nothing to wait for.
+  // Most answers are written at once: where the text is taken immediately, there is nothing to wait for.
   const encoding = encodingOf(response);
   if (isPiece && writeTo(sink, body, encoding)) return;
   const { text, stream, least } = times.deliveryMs;
   const sinceArrivalMs = clock.nowMs() - arrivedAtMs;
-  // A text may come late: some answers take longer than others.
+  // A text may start late: some answers take longer than others.
   const limitMs = typeof body === 'string' ? Math.max(text, sinceArrivalMs + least) : stream;
   const overtime = new AbortController();
   const cancelTimer = clock.after(limitMs - sinceArrivalMs, () => overtime.abort());
@@ -99,10 +104,10 @@ async function writeStream(
   }
   await closeIterator(iterator, waits);
   if (hasEnded || clientGone.aborted) return;
-  // Sound has no word for it.
+  // Audio has no way to express an error.
   if (isSound(response)) cut?.();
   if (isSound(response) || response.closeBroken === undefined) return;
-  // Clients take a stream that just stops for a success.
+  // Clients take a stream that just stops for a successful one.
   await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), writing);
 }
 
@@ -112,16 +117,19 @@ const writeTo = (sink: TextSink, text: string, encoding: 'latin1' | undefined): 
 const isSound = ({ headers }: Pick<GatewayResponse, 'headers'>): boolean =>
   headers['content-type']?.startsWith('audio/') === true;
 
-/** Set where the characters of a body are the bytes of something that is no text. */
+/** Returns 'latin1' where the characters of a body are the bytes of something other than text. */
 export const encodingOf = (response: Pick<GatewayResponse, 'headers'>): 'latin1' | undefined =>
   isSound(response) || response.headers['content-type'] === frameStreamType ? 'latin1' : undefined;
 
-/** Releases a body that is not going to be read, so that its provider call ends. */
+/** Closes a body that is not going to be read, so that its provider call ends. */
 export async function closeBody({ body }: GatewayResponse, waits: Waits): Promise<void> {
   if (typeof body !== 'string') await closeIterator(body[Symbol.asyncIterator](), waits);
 }
 
-/** Runs `finish`, at most `finishMaxMs` and not past `endsAtMs`. Its failure is ours alone: the client has its answer. */
+/**
+ * Runs `finish`, for at most `finishMaxMs` and not past `endsAtMs`. Its failure concerns only the gateway: the client
+ * has its answer.
+ */
 export async function runFinish(response: GatewayResponse, { clock, log }: Waits, endsAtMs?: number): Promise<void> {
   if (response.finish === undefined) return;
   const leftMs = endsAtMs === undefined ? finishMaxMs : endsAtMs - lastLineMs - clock.nowMs();
@@ -153,7 +161,7 @@ async function writeText(text: string, { sink, stop, encoding }: Writing): Promi
 }
 
 /**
- * Splits a text into pieces of bounded length on character borders: half of a surrogate pair, written on its own,
+ * Splits a text into pieces of bounded length at character borders: half of a surrogate pair, written by itself,
  * becomes U+FFFD. An empty text is one empty piece, because the first write sends status and headers.
  */
 export function* textPieces(text: string, maxCharacters: number): Generator<string> {

@@ -1,9 +1,9 @@
-// Error answers of an adapter where no endpoint can give one.
+// Error answers of an adapter, for failures that no endpoint answers.
 import { fail, type GatewayError, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
-/** The answer to a failure that nothing else answered: 500, its cause in the log under the same id. */
+/** Returns the answer to an unexpected failure: 500, with its cause in the log under the same id. */
 export function internalErrorAnswer(
   cause: unknown,
   { randomness, log }: Pick<AdapterDependencies, 'randomness' | 'log'>,
@@ -13,13 +13,13 @@ export function internalErrorAnswer(
   return answerOf(fail('internal_error', { cause }), correlationId);
 }
 
-/** The answer to a request whose head is not known. */
+/** Returns the answer to a request whose head is unknown. */
 export const refusalAnswer = (refusal: GatewayError, { randomness }: Pick<AdapterDependencies, 'randomness'>) =>
   answerOf(refusal, randomness.uuid());
 
 function answerOf(error: GatewayError, correlationId: string): GatewayResponse {
   const { status, headers, body } = toEnvelope(error, correlationId);
-  // The trace id too: the request's own may not have been read.
+  // The trace id is the same id: the request's own may not have been read.
   const ids = { [headerNames.requestId]: correlationId, [headerNames.traceId]: correlationId };
   return { status, headers: { ...headers, ...ids }, body };
 }

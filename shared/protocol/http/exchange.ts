@@ -16,13 +16,13 @@ export interface GatewayRequest {
   /** The query string as sent, without the question mark; empty where there is none. */
   readonly query: string;
   readonly headers: HeaderValues;
-  /** How the client reached a listener of ours. Absent on functions, whose clients always use TLS. */
+  /** Scheme of the client's connection to the gateway. Absent on functions, whose clients always use TLS. */
   readonly scheme?: 'http' | 'https' | undefined;
-  /** Size of the body as its headers declare it, before it is read; 0 where the client did not say. */
+  /** Size of the body as its headers declare it, before it is read; 0 where they do not. */
   readonly declaredBodyBytes: number;
   /**
-   * Reads the bytes of the body, once, for a call whose key exists. Rejects with a GatewayError where it is over the hard size or was
-   * cut off, and with what `came` or `signal` refuse it with.
+   * Reads the bytes of the body, once, for a call whose key exists. Rejects with a GatewayError where the body is too
+   * large or was cut off, and with the errors of `came` and `signal`.
    */
   readonly readBody: (reading?: BodyReading) => Promise<Buffer>;
   /** Epoch milliseconds at which the request arrived, from which the budget runs. */
@@ -30,55 +30,57 @@ export interface GatewayRequest {
 }
 
 export interface BodyReading {
-  /** Absent: the bound of a plain body; the event of a function has no more. */
+  /** Bound of the body. Absent: the bound of a plain body, because a function's event has no more. */
   readonly maxBytes?: number;
-  /** Called with all bytes so far. The next ones are read once it has resolved. */
+  /** Called with the number of bytes so far. The next bytes are read once it has resolved. */
   readonly came?: (bytes: number) => Promise<void> | undefined;
   /** Ends the reading with its reason, and then the connection. */
   readonly signal?: AbortSignal;
 }
 
 export interface RequestContext {
-  /** Answer of a request that the adapter refuses to admit. */
+  /** The answer to a request that the adapter refuses. */
   readonly refusal?: GatewayError | undefined;
-  /** To be called once the key of the request exists: connections without one are bounded closer. */
+  /** Called once the key of the request exists: connections without one have tighter bounds. */
   readonly keyFound?: () => void;
-  /** Aborts when the client hangs up, where the server can know that (Lambda cannot). */
+  /** Aborts when the client closes its connection, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
-  /** Time at which the runtime ends this request, whatever still runs; absent where nothing does. */
+  /** Time at which the runtime ends this request, whatever still runs; absent where the runtime never does. */
   readonly endsAtMs?: number | undefined;
-  /** Aborts when the closing server waits no longer: a running call is cut off and settled with the usage it has. */
+  /**
+   * Aborts when a closing server waits no longer: a running call is cut off and settled with the usage known so far.
+   */
   readonly cut?: AbortSignal | undefined;
-  /** The client has its answer after `finish` only: nothing may wait there that can wait longer. */
+  /** True where the client gets its answer only after `finish`: nothing that can be deferred may wait there. */
   readonly answersLast?: boolean;
 }
 
 /** Part of a streamed body. It is written whole, so that the next part begins a line. */
 export interface BodyPart {
   readonly text: string;
-  /** The end of the stream, as its client knows it: nothing may follow, SDKs would not see it. */
+  /** True for the end of the stream as its client recognizes it: nothing may follow, because SDKs would not read it. */
   readonly isEnd: boolean;
-  /** The connection is to be cut in its place: the answer broke, and has no words for that. */
+  /** Set where the connection is cut in place of this part: the answer broke, and its format cannot express that. */
   readonly isCut?: true;
 }
 
 /**
  * An answer. `body` never throws: a failure after the first byte is an error line inside it. The server calls `finish`
  * exactly once, after the last byte or after the client left, and awaits it before the process may be frozen:
- * settlement and records run there, off the client's path.
+ * settlement and records run there, so that the client does not wait for them.
  */
 export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<BodyPart>;
-  /** Text that ends a streamed body which broke off early, if it needs one. */
+  /** Returns the text that ends a streamed body which broke off early, if it needs one. */
   readonly closeBroken?: (why: 'failed' | 'over_time') => string;
   readonly finish?: () => Promise<void>;
-  /** Memory of the request, which counts the part of the answer that its client does not read. */
+  /** Memory of the request, which counts the part of the answer that its client has not read. */
   readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn'>;
 }
 
-/** The core: one request in, one answer out. Never rejects. */
+/** The core: turns one request into one answer. Never rejects. */
 export type Gateway = (request: GatewayRequest, context: RequestContext) => Promise<GatewayResponse>;
 
 /** Dependencies of every adapter. */
@@ -89,17 +91,17 @@ export interface AdapterDependencies {
   readonly log: Log;
 }
 
-/** The query string of a request target. */
+/** Returns the query string of a request target. */
 export const queryOf = (target: string): string => /\?([^#]*)/.exec(target)?.[1] ?? '';
 
-/** The path of a request target, without its query string. Repeated and trailing slashes name the same path. */
+/** Returns the path of a request target, without its query string. Repeated and trailing slashes are removed. */
 export const canonicalPath = (target: string): string =>
   target
     .replace(/[?#].*$/s, '')
     .replaceAll(/\/{2,}/g, '/')
     .replace(/(?<=.)\/$/, '') || '/';
 
-/** Of the client's own connection, which a proxy in front of the gateway may end. */
+/** Returns the scheme of the client's own connection, which a proxy in front of the gateway may end. */
 export const schemeOf = ({
   headers,
   scheme = 'https',

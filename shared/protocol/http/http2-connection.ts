@@ -1,6 +1,6 @@
-// One HTTP/2 connection of the server: several requests at once, each with the bounds of a connection. Node's parser makes a
-// stream of each of the 2,000 heads that fit into a read, and keeps what a head or a body has sent. So it gets whole heads
-// alone, few of all connections in a turn of the event loop, and bytes of unread bodies are counted.
+// One HTTP/2 connection of the server: several requests at once, each with the bounds of a connection. Node's parser
+// makes a stream of each of the 2,000 heads that fit into a read, and buffers the contents of heads and bodies. So it
+// gets only complete heads, few of all connections in a turn of the event loop, and bytes of unread bodies are counted.
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -8,41 +8,44 @@ import { ConnectionStream, type SharedByConnections } from './connection-stream.
 import { frameAt, type Http2Frame, prefaceBytes } from './http2-frames.ts';
 import { malformed } from './node-refusals.ts';
 
-/** Requests of a connection at once. */
+/** Maximum number of a connection's requests at once. */
 const streamsMax = 100;
-/** Of one stream, sent and not asked for: what HTTP/2 allows where nothing else is said. */
+/** Bytes that the client of one stream may send before the gateway reads them: the default of HTTP/2. */
 const windowBytes = 64 * 1024 - 1;
-/** Bytes of a head as it is sent. Node refuses the stream of one that is longer unpacked; from 16 KiB on the gateway does. */
+/**
+ * Maximum bytes of a compressed head. Node refuses the stream of a head that is longer when decompressed; from 16 KiB
+ * on the gateway refuses it.
+ */
 const packedHeadMaxBytes = 64 * 1024;
-/** Fields of a head: as many as of HTTP/1.1. */
+/** Maximum fields of a head: as in HTTP/1.1. */
 const fieldsMax = 2_000;
-/** Streams that end before their answer: clients that leave, or break the rules. */
+/** Bound of streams that end before their answer, because their clients leave or break the rules. */
 const leavingRate = { burst: 500, perSecond: 33 };
-/** Frames that carry no request and no body, and widen no window: pings, settings, resets, priorities. */
+/** Bound of frames that carry no request and no body, and widen no window: pings, settings, resets, priorities. */
 const controlRate = { burst: 1_000, perSecond: 100 };
-/** Faults in a connection's frames that Node forgives. */
+/** Maximum faults in a connection's frames that Node tolerates. */
 const faultsMax = 100;
-/** Memory of Node's for a connection that waits for a request, beside that of its socket. */
+/** Memory that Node uses for a connection which waits for a request, besides its socket's. */
 const restingBytes = 20 * 1024;
-/** How long a client may take to receive the last frames of a connection that ends. */
+/** Longest time that a client may take to receive the last frames of a connection that ends. */
 const lastFramesMaxMs = 1_000;
 
-/** A bound of a connection, by whose name the log tells that one was closed. */
+/** Name of a connection's bound, with which the log says why the connection was closed. */
 type Http2Bound = 'streams_left' | 'control_frames' | 'head_bytes' | 'head_time' | 'unread_bytes' | 'frame_bytes';
 
 interface Http2Times {
-  /** For a head to arrive. */
+  /** Time limit for a head. */
   readonly headMs: number;
-  /** For a whole request to arrive. */
+  /** Time limit for a whole request. */
   readonly requestMs: number;
-  /** Without a request. */
+  /** Time limit of a connection without a request. */
   readonly idleMs: number;
 }
 
 export interface SharedByHttp2 extends SharedByConnections {
   readonly clock: Clock;
   readonly times: Http2Times;
-  /** Runs work in this turn of the event loop or, behind that of others, in a later one. It must not fail. */
+  /** Runs work in this turn of the event loop or, after other work, in a later turn. It must not fail. */
   spreadHeads(work: () => void): void;
   serve(request: Http2Request): void;
   boundReached(bound: Http2Bound): void;
@@ -50,14 +53,14 @@ export interface SharedByHttp2 extends SharedByConnections {
 
 export interface Http2Request {
   readonly stream: ServerHttp2Stream;
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternating, as they were sent. */
   readonly rawHeaders: readonly string[];
-  /** The body is read from here on. */
+  /** Called when reading of the body begins. */
   bodyAsked(): void;
   keyFound(): void;
 }
 
-/** A stream whose client or whose answer has not ended. */
+/** A stream whose request or answer has not ended. */
 interface OpenStream {
   readonly destroy: () => void;
   isRead: boolean;
@@ -71,11 +74,11 @@ export class Http2Connection extends ConnectionStream {
   readonly #leavings: RateBound;
   readonly #controls: RateBound;
   #hasKey = false;
-  /** Bytes at the beginning that are no frame. */
+  /** Bytes of the preface that have not been read: they are no frames. */
   #prefaceLeftBytes = prefaceBytes;
-  /** Of the frame of a body, whose beginning the parser has. */
+  /** Body's frame whose beginning the parser has received. */
   #dataLeft = { streamId: 0, bytes: 0 };
-  /** Of a head that has not ended. */
+  /** Bytes of a head that has not ended. */
   #headBytes = 0;
   #isHeadHanded = false;
   #turn: 'none' | 'awaited' | 'here' = 'none';
@@ -93,23 +96,23 @@ export class Http2Connection extends ConnectionStream {
     this.#session
       .on('stream', (stream, _headers, flags, rawHeaders) => this.#begin(stream, flags, rawHeaders))
       .on('error', () => {});
-    // Behind Node's own.
+    // This listener runs after Node's own.
     this.on('data', () => this.handNext());
     this.once('finish', () => this.#endSoon());
     this.#rest();
   }
 
-  /** Takes what the client has sent. */
+  /** Takes the bytes that the client has sent. */
   continueWith(bytes: Buffer): void {
     this.receive(bytes);
   }
 
-  /** Takes no further request, and ends behind the last answer. */
+  /** Accepts no further request, and ends after the last answer. */
   close(): void {
     this.#session.close();
   }
 
-  /** Ends behind what was written, or without it where its client does not read. */
+  /** Ends after the written bytes, or without them where the client does not read. */
   override destroySoon(): void {
     super.destroySoon();
     this.#endSoon();
@@ -120,7 +123,7 @@ export class Http2Connection extends ConnectionStream {
     super._destroy(error, callback);
   }
 
-  /** The end of a connection, unlike that of a request, is a client's leaving. */
+  /** Unlike the end of a request, the end of the connection means that the client left. */
   protected override endInput(): void {
     this.destroy();
   }
@@ -147,7 +150,7 @@ export class Http2Connection extends ConnectionStream {
     this.#prefaceLeftBytes -= length;
     while (length < this.waiting.length && !this.hasInputEnded) {
       const frame = this.#dataLeft.bytes === 0 ? frameAt(this.waiting, length) : undefined;
-      // A piece of its own: what is in front of it goes first.
+      // A head is a piece of its own: frames before it go first.
       if (frame?.kind === 'head') return length === 0 && this.#takesHead(frame) ? frame.bytes : length;
       const bytes = this.#dataLeft.bytes > 0 ? this.#dataBytes(length) : this.#frameBytes(frame, length);
       if (bytes === 0) break;
@@ -167,7 +170,7 @@ export class Http2Connection extends ConnectionStream {
     return length;
   }
 
-  /** Zero where the parser may not have the frame yet. */
+  /** Returns the length of the frame; zero where the parser may not have it yet. */
   #frameBytes(frame: Http2Frame | undefined, offset: number): number {
     this.needsMore = frame?.isWhole !== true;
     if (frame === undefined) return 0;
@@ -240,7 +243,7 @@ export class Http2Connection extends ConnectionStream {
       open.keyFound(this);
       open.keyFound(opened);
     };
-    // Behind all that came with it: a client that leaves at once is not served.
+    // The request is served after all frames that came with it: a client that leaves at once is not served.
     queueMicrotask(() => {
       if (!stream.closed) serve({ stream, rawHeaders, keyFound, bodyAsked: () => this.#bodyAsked(opened) });
     });
@@ -260,7 +263,7 @@ export class Http2Connection extends ConnectionStream {
     if (this.#streams.size === 0) this.#rest();
   }
 
-  /** Waits for a request. */
+  /** Starts to wait for a request. */
   #rest(): void {
     const { open, clock, times } = this.#shared;
     open.headEnded(this);
@@ -273,7 +276,7 @@ export class Http2Connection extends ConnectionStream {
     });
   }
 
-  /** Tells the client so, reads nothing more of it, and leaves it a moment to receive that. */
+  /** Ends the connection over a bound: tells the client, reads nothing more, and leaves it a moment to receive that. */
   #exceed(bound: Http2Bound): void {
     if (this.hasInputEnded) return;
     this.dropInput();
@@ -298,12 +301,12 @@ const sessionOptions = {
   maxSessionRejectedStreams: faultsMax,
 };
 
-/** A request that takes too long. Its answer, where there is none yet, says so. */
+/** Refuses the rest of a request that takes too long. If its answer has not begun, it says so. */
 function refuseRest(stream: ServerHttp2Stream): void {
   if (!stream.readableEnded && !stream.destroyed) stream.emit('error', malformed());
 }
 
-// How often something may happen: so many times at once, and so many a second from then on.
+// Limits how often something may happen: `burst` times at once, and `perSecond` times a second from then on.
 
 interface Rate {
   readonly burst: number;
@@ -311,7 +314,7 @@ interface Rate {
 }
 
 interface RateBound {
-  /** False: once too often. */
+  /** Returns false where the limit is exceeded. */
   take(): boolean;
 }
 

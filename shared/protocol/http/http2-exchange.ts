@@ -25,7 +25,7 @@ export function http2Exchange(
   return { head, body, answer: http2Answer(stream), keyFound, cut };
 }
 
-/** Bytes beside those of a field's name and value, as HTTP/1.1 sends it. */
+/** Bytes of a field besides its name and value, as HTTP/1.1 sends it. */
 const fieldBytes = ': \r\n'.length;
 
 function readHead(rawHeaders: readonly string[]) {
@@ -39,7 +39,7 @@ function readHead(rawHeaders: readonly string[]) {
     else if (Object.hasOwn(headers, name)) headers[name]?.push(value);
     else headers[name] = [value];
   }
-  // Where both name a host, both are looked at.
+  // Where both fields name a host, both are checked.
   const { ':authority': authority, ':method': method = '', ':path': target = '/' } = pseudoHeaders;
   if (authority !== undefined && !headers.host?.includes(authority))
     headers.host = [authority, ...(headers.host ?? [])];

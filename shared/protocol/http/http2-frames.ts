@@ -1,9 +1,9 @@
-// What of an HTTP/2 connection's bytes belongs together: the frames' own heads of nine bytes say so (RFC 9113, 4.1). What
-// is in a frame only Node's parser reads.
+// Divides an HTTP/2 connection's bytes into frames by the frames' own heads of nine bytes (RFC 9113, 4.1). Only Node's
+// parser reads the contents of frames.
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** Whether a connection's first bytes, one at least, are the preface of HTTP/2 or the beginning of it. */
+/** Compares a connection's first bytes, at least one, with the preface of HTTP/2. */
 export function comparePreface(bytes: Buffer): 'whole' | 'part' | 'none' {
   const length = Math.min(bytes.length, preface.length);
   if (bytes.compare(preface, 0, length, 0, length) !== 0) return 'none';
@@ -13,23 +13,23 @@ export function comparePreface(bytes: Buffer): 'whole' | 'part' | 'none' {
 export const prefaceBytes = preface.length;
 
 const frameHeadBytes = 9;
-/** Of a frame's content: we allow what HTTP/2 allows where nothing else is said. */
+/** Maximum length of a frame's content: the default of HTTP/2. */
 const contentMaxBytes = 16 * 1024;
 
 const [data, headers, windowUpdate, continuation] = [0x0, 0x1, 0x8, 0x9];
 const [endStream, endHeaders] = [0x1, 0x4];
 
 export interface Http2Frame {
-  /** `control`: one that carries neither a request nor its body, and widens no window. */
+  /** Kind of the frame; `control`: carries neither a request nor its body, and widens no window. */
   readonly kind: 'head' | 'data' | 'window' | 'control' | 'oversized';
   readonly streamId: number;
-  /** With its head; of a request's head with the frames that continue it. */
+  /** Length with the frame's head; for a request's head with the frames that continue it. */
   readonly bytes: number;
-  /** All of it is there. */
+  /** True where all bytes are there. */
   readonly isWhole: boolean;
 }
 
-/** The frame that begins at an offset; undefined while its head is not there. */
+/** Returns the frame that begins at an offset; undefined while its head is incomplete. */
 export function frameAt(bytes: Buffer, offset: number): Http2Frame | undefined {
   if (bytes.length < offset + frameHeadBytes) return undefined;
   const contentBytes = bytes.readUIntBE(offset, 3);
@@ -39,12 +39,15 @@ export function frameAt(bytes: Buffer, offset: number): Http2Frame | undefined {
   const isWhole = bytes.length >= offset + frame.bytes;
   if (contentBytes > contentMaxBytes) return { kind: 'oversized', ...frame, isWhole };
   if (type === headers) return { kind: 'head', streamId, ...wholeHead(bytes, offset, flags) };
-  // An empty one is a frame like any other, unless it ends a body.
+  // An empty data frame counts as `control`, unless it ends a body.
   if (type === data && (contentBytes > 0 || (flags & endStream) !== 0)) return { kind: 'data', ...frame, isWhole };
   return { kind: type === windowUpdate ? 'window' : 'control', ...frame, isWhole };
 }
 
-/** Where another frame than its continuation follows, the head is whole for the parser, which finds the fault. */
+/**
+ * Measures a head with its continuation frames. Where another frame follows, the head counts as complete, and the
+ * parser finds the fault.
+ */
 function wholeHead(bytes: Buffer, offset: number, firstFlags: number): Pick<Http2Frame, 'bytes' | 'isWhole'> {
   let end = offset + frameHeadBytes + bytes.readUIntBE(offset, 3);
   let flags = firstFlags;

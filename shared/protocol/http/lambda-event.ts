@@ -24,7 +24,7 @@ export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
   };
 }
 
-/** Reads one value each: Lambda has joined repeated headers with a comma, which cannot be undone. */
+/** Reads one value per header: Lambda has joined repeated headers with a comma, which cannot be undone. */
 function readHeaders(headers: object | undefined): HeaderValues {
   const values: Record<string, string[]> = Object.create(null);
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -35,19 +35,19 @@ function readHeaders(headers: object | undefined): HeaderValues {
   return values;
 }
 
-/** Of a form too, which may be longer elsewhere. */
+/** Message that also applies to a form, which may be longer elsewhere. */
 const tooLarge = `The request body is too large: at most ${plainBodyMaxBytes / 1024 / 1024} MiB on Lambda.`;
 
 function decodeBody(text: string, encoding: 'base64' | 'utf8'): Buffer {
-  // Bounded although it decodes before it counts: an event is at most 6 MB.
+  // The memory is bounded although the text is decoded before it is counted: an event has 6 MB at most.
   const bytes = Buffer.from(text, encoding);
   if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large', { message: tooLarge });
   return bytes;
 }
 
 /**
- * The time the request reached AWS, unless it cannot be, as in an event kept in a file: by
- * then every client has gone.
+ * Returns the time at which the request reached AWS, unless that is impossible, as in an event that was saved to a
+ * file: by then every client has left.
  */
 function readArrival(timeEpoch: unknown, clock: Clock): number {
   const nowMs = clock.nowMs();

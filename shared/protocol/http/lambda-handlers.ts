@@ -1,6 +1,6 @@
 // Handlers of function URLs. middy is used at the border in two roles: `before` turns the event into a request, and
 // `onError` turns an escaped error into the envelope. Nothing else may depend on it: `after` runs before a streamed
-// body is produced, and `onError` sees no failure inside one.
+// body is produced, and `onError` sees no failure inside a body.
 import middy from '@middy/core';
 import { answerBroken } from '../../foundation/constants/index.ts';
 import { deliverBody, runFinish, type TextSink } from './delivery.ts';
@@ -11,7 +11,7 @@ import { toGatewayRequest } from './lambda-event.ts';
 interface HandledRequest {
   readonly response: GatewayResponse;
   readonly arrivedAtMs: number;
-  /** When Lambda ends the invocation. */
+  /** Time at which Lambda ends the invocation. */
   readonly endsAtMs: number | undefined;
 }
 
@@ -21,10 +21,10 @@ interface BufferedAnswer {
   readonly body: string;
 }
 
-/** Two parameters: Node 24 refuses a handler with three as one that wants a callback. */
+/** A handler with two parameters: Node 24 refuses a handler with three, because it seems to expect a callback. */
 type BufferedHandler = (event: unknown, context: LambdaContext) => Promise<BufferedAnswer>;
 
-/** A handler for BUFFERED: the answer is returned whole, so `finish` is awaited before it. */
+/** Creates a handler for BUFFERED: the answer is returned whole, so `finish` is awaited before it. */
 export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDependencies): BufferedHandler {
   const run = wrapInMiddy((request, context) => gateway(request, { ...context, answersLast: true }), dependencies);
   return async (event, context) => {
@@ -39,9 +39,9 @@ export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDep
 }
 
 /**
- * A handler for RESPONSE_STREAM with its own execution mode: middy's uses `pipeline`, which kills the process when a
- * body fails, and cannot run work after the last byte. Throws where there is no Lambda runtime, so build it in the
- * handler file only.
+ * Creates a handler for RESPONSE_STREAM with its own execution mode: middy's uses `pipeline`, which kills the process
+ * when a body fails, and cannot run work after the last byte. Throws where there is no Lambda runtime, so call it in
+ * the handler file only.
  */
 export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDependencies): StreamingHandler {
   const runtime = lambdaRuntime();
@@ -50,21 +50,21 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
       doNotWaitForIdleSockets(context);
       const answered = await runRequest(middyRequest(event, context), ...stages);
       const isCut = await sendThrough(runtime, stream, answered, dependencies);
-      // Inside the invocation, because a frozen process settles nothing; after the last byte, because the client need
-      // not wait.
+      // The work runs inside the invocation, because a frozen process settles nothing, and after the last byte, because
+      // the client need not wait.
       await runFinish(answered.response, dependencies, answered.endsAtMs);
       if (!isCut) return;
-      // Lambda counts it as an error of the function, which it is not: alarms subtract these lines.
+      // Lambda counts the cut as an error of the function, which it is not: alarms subtract these lines.
       dependencies.log.info({ event: answerBroken });
-      // Else the runtime waits for the end of the answer.
+      // Without an error the runtime would wait for the end of the answer.
       throw new Error('the answer broke, and is cut off');
     });
   return wrapInMiddy(gateway, dependencies, executionMode) as never;
 }
 
 /**
- * Three rules of the runtime shape this: only a `write` sends status and headers, only `end` or an error ends the
- * invocation, and nothing may be written after it. Returns whether the answer was cut.
+ * Sends the answer, and returns whether it was cut. Three rules of the runtime shape this: only a `write` sends status
+ * and headers, only `end` or an error ends the invocation, and nothing may be written after it.
  */
 async function sendThrough(
   runtime: LambdaRuntime,
@@ -82,7 +82,7 @@ async function sendThrough(
     breakOff(sink);
   };
   try {
-    // The headers of a stream leave at once, and they leave even if it never yields.
+    // The headers of a stream are sent at once, even if it never yields.
     if (typeof body !== 'string') sink.write('');
     await deliverBody({ response, sink, arrivedAtMs, clientGone: gone.signal, cut }, dependencies);
   } finally {
@@ -92,8 +92,9 @@ async function sendThrough(
 }
 
 /**
- * By a request to the runtime that ends too early Lambda knows that the answer is not whole; an error that is thrown is
- * a trailer behind a good end. The runtime's own listeners would leave unhandled rejections.
+ * Breaks the answer off. Lambda learns that the answer is incomplete from a request to the runtime that ends too early;
+ * a thrown error would only add a trailer after a successful end. The runtime's own listeners would leave unhandled
+ * rejections.
  */
 function breakOff(stream: LambdaResponseStream): void {
   stream.removeAllListeners('error');
@@ -103,13 +104,15 @@ function breakOff(stream: LambdaResponseStream): void {
 
 type Plugin = NonNullable<Parameters<typeof middy>[1]>;
 
-/** middy's arguments to an execution mode, as far as this one uses them. The published type says `() => void`. */
+/**
+ * The arguments that middy passes to an execution mode, as far as they are used. The published type says `() => void`.
+ */
 interface MiddyCore {
   middyRequest(event: unknown, context: unknown): object;
   runRequest(invocation: object, ...stages: readonly unknown[]): Promise<HandledRequest>;
 }
 
-/** A middy handler; without `executionMode` it returns the answer. */
+/** Wraps a handler in middy; without `executionMode` it returns the answer. */
 function wrapInMiddy(
   gateway: Gateway,
   dependencies: AdapterDependencies,
@@ -127,7 +130,8 @@ function wrapInMiddy(
     const response = request.method === 'HEAD' ? { ...answered, body: '' } : answered;
     return { response, arrivedAtMs: request.arrivedAtMs, endsAtMs };
   };
-  // middy's own early timeout would answer in the gateway's place and does not cover the body: the budget has its deadlines.
+  // middy's own early timeout would answer in the gateway's place and does not cover the body: the call's budget has
+  // its own deadlines.
   const plugin = { timeoutEarlyInMillis: 0, ...(executionMode ? { executionMode } : {}) } as Plugin;
   return middy(handle as never, plugin)
     .before((invocation) => {
@@ -143,15 +147,15 @@ function wrapInMiddy(
 }
 
 /**
- * Lambda never reports that a client left. Each request gets its own signal, because a shared one would collect
- * listeners.
+ * Returns a signal that never aborts: Lambda does not report that a client left. Each request gets its own, because a
+ * shared signal would collect listeners.
  */
 const neverAborts = (): AbortSignal => new AbortController().signal;
 
-// Types of the used part of the `awslambda` global, which only the Lambda runtime defines. It is looked up when a
-// handler is built, never on import, so that everything else can be loaded without it.
+// Types of the used part of the `awslambda` global, which only the Lambda runtime defines. The global is read when a
+// handler is created, never on import, so that everything else can be loaded without it.
 
-/** Reliable part of the response stream of one invocation. */
+/** The reliable part of the response stream of one invocation. */
 interface LambdaResponseStream {
   write(text: string): boolean;
   write(text: string, encoding: 'latin1'): boolean;
@@ -169,13 +173,13 @@ interface LambdaContext {
   getRemainingTimeInMillis?(): number;
 }
 
-/** Node runtimes take three parameters for a streaming handler only. */
+/** A streaming handler, the only kind for which Node runtimes accept three parameters. */
 type StreamingHandler = (event: unknown, stream: LambdaResponseStream, context: LambdaContext) => Promise<void>;
 
 interface LambdaRuntime {
   streamifyResponse(handler: StreamingHandler): StreamingHandler;
   HttpResponseStream: {
-    /** Arms the prelude (status and headers). It is sent by the first `write`, and by nothing else. */
+    /** Sets the prelude (status and headers). The first `write` sends it, and nothing else does. */
     from(
       stream: LambdaResponseStream,
       prelude: { statusCode: number; headers: Record<string, string> },
@@ -184,13 +188,16 @@ interface LambdaRuntime {
 }
 
 function lambdaRuntime(): LambdaRuntime {
-  // Accessed as a property: a bundler may rename variables, never this.
+  // The global is read as a property: a bundler may rename variables, but never this.
   const runtime = (globalThis as unknown as { awslambda?: LambdaRuntime }).awslambda;
   if (runtime === undefined) throw new Error('a streaming handler can only be built inside the Lambda runtime');
   return runtime;
 }
 
-/** Up to Node 22 a runtime waits for idle sockets before it takes the next event, and bills for it. */
+/**
+ * Makes the runtime ignore idle sockets: up to Node 22 it waits for them before it takes the next event, and bills that
+ * time.
+ */
 function doNotWaitForIdleSockets(context: LambdaContext | undefined): void {
   if (context && 'callbackWaitsForEmptyEventLoop' in context) context.callbackWaitsForEmptyEventLoop = false;
 }

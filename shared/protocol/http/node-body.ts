@@ -1,4 +1,4 @@
-// The body of a request: read on demand, bounded by the hard size, no faster than its reader takes it.
+// The body of a request: read on demand, bounded in size, no faster than its reader takes it.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
@@ -7,26 +7,27 @@ import { gatherBytes } from '../../foundation/heap/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { BodyReading } from './exchange.ts';
 
-/** Bytes that are read and dropped after a refused body, and for how long: the client of the longest form still receives its answer. */
+/**
+ * Bounds of reading after a refused body, in bytes and milliseconds; the bytes are dropped. They allow the client of
+ * the longest form to receive its answer.
+ */
 const discardMaxBytes = formBodyMaxBytes + 1024 * 1024;
 const discardMaxMs = 10_000;
 
 export interface IncomingBody {
-  /** The parser's refusal of the body so far. */
+  /** Returns the parser's refusal of the body so far. */
   fault(): GatewayError | undefined;
-  /**
-   * Reads the whole body, which is not kept here: it can be read once. Rejects with the GatewayError that refuses it.
-   */
+  /** Reads the whole body, once: it is not stored here. Rejects with the GatewayError that refuses it. */
   read(reading?: BodyReading): Promise<Buffer>;
-  /** Returns true where its reader gave it up: its connection ends with the answer, however short the rest is. */
+  /** Returns true where its reader abandoned it: its connection ends with the answer, however short the rest is. */
   isGivenUp(): boolean;
 }
 
-/** `beforeReading` runs once, before the first byte is asked for. */
+/** Returns a reader of the body. `beforeReading` runs once, before the first byte is read. */
 export function incomingBody(request: Readable, declaredBytes: number, beforeReading: () => void): IncomingBody {
   let fault: GatewayError | undefined;
   let refuseReading = (_error: GatewayError) => {};
-  // A request that breaks off later shows by `close`; without a listener its error would end the process.
+  // A request that breaks off later emits `close`; without a listener its error would end the process.
   request.on('error', (error) => {
     if (!(error instanceof GatewayError)) return;
     fault = error;
@@ -70,7 +71,7 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
       refuseReading = refuse;
       beforeReading();
       signal?.addEventListener('abort', giveUp, { once: true });
-      // A stream of HTTP/2 that is reset has an end all the same, behind `aborted`.
+      // An HTTP/2 stream that is reset emits `end` all the same, after `aborted`.
       request.on('data', onData).on('end', onEnd).on('aborted', onClose).on('close', onClose);
     });
 
@@ -87,20 +88,20 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
 
 const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
 
-/** Length declared in the headers; 0 where there is none. */
+/** Returns the length declared in the headers; 0 where there is none. */
 export const declaredBytes = (headers: { readonly 'content-length'?: string | undefined }): number =>
   Number(headers['content-length'] ?? 0);
 
-/** Bound up to which the rest of a body is left to Node, which reads it and keeps the connection. */
+/** Bound up to which Node reads the rest of a body itself, and keeps the connection. */
 const shortRestMaxBytes = 64 * 1024;
 
-/** Whether the rest of the body may be so long that its connection must end with the answer. */
+/** True where the rest of the body may be so long that its connection must end with the answer. */
 export const hasLongRest = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || declaredBytes(headers) > shortRestMaxBytes);
 
 /**
  * Reads and drops the rest of an unread body. Closing a connection with unread bytes resets it, and the reset destroys
- * the answer on its way.
+ * the answer before it arrives.
  */
 export function discardRest(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

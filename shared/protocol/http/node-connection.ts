@@ -1,6 +1,6 @@
 // One HTTP/1.1 connection of the server. Node's parser makes a request of each of the 3,000 that fit into the 64 KiB of
-// a read, and nothing stops it on the way. So it gets the bytes of one request at a time: the next one waits here until
-// the answer to the last has left, and while one waits nothing more is read from the client.
+// a read, and nothing can stop it before their end. So it gets the bytes of one request at a time: the next one waits
+// here until the answer to the last has left, and while one waits nothing more is read from the client.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { GatewayError } from '../../errors/index.ts';
@@ -9,7 +9,7 @@ import { ConnectionStream, type SharedByConnections } from './connection-stream.
 import { comparePreface } from './http2-frames.ts';
 import { endBody } from './node-refusals.ts';
 
-/** Bytes of a head that are kept for its refusal: the whole of most heads. */
+/** Bytes of a head that are stored for its refusal: most heads are not longer. */
 const refusalHeadBytes = 2 * 1024;
 const endOfChunks = '0\r\n\r\n';
 
@@ -22,13 +22,13 @@ interface Current {
 
 export class NodeConnection extends ConnectionStream {
   #phase: Phase = 'idle';
-  /** Whether the client may still turn out to speak HTTP/2, which its first bytes tell. */
+  /** True while the client may still turn out to speak HTTP/2, which its first bytes show. */
   #isUnknown = true;
   /** The request that was served last. */
   #current: Current | undefined;
   /** First bytes of the head that the parser has received, until it reports a request. */
   #head = '';
-  /** Whether this connection has the turn. */
+  /** True while it is this connection's turn. */
   #isInTurn = false;
 
   constructor(socket: Socket, shared: SharedByConnections) {
@@ -38,8 +38,8 @@ export class NodeConnection extends ConnectionStream {
 
   /**
    * Serves a parsed request: at once, or in a turn of its own where the client has sent more already. A request after a
-   * body without a length comes too early and is not served: the connection ends before it. A body without a length may
-   * be malformed, which the parser finds in this same turn, so such a request is served after it.
+   * body without a declared length comes too early and is not served: the connection ends before it. Such a body may be
+   * malformed, which the parser finds in this same turn, so its own request is served after that.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     this.#seeBodyEnd();
@@ -62,14 +62,14 @@ export class NodeConnection extends ConnectionStream {
     else queueMicrotask(serveUnlessGone);
   }
 
-  /** The key of a request of this connection exists. */
+  /** Records that the key of a request of this connection exists. */
   keyFound(): void {
     this.shared.open.keyFound(this);
   }
 
   /**
    * Called on a parse error; the parser gets nothing more. Returns the first bytes of a bad head, to be answered. In a
-   * body that is being read, its reader gets the error; where an answer was already begun, the connection ends in it.
+   * body that is being read, its reader gets the error; where an answer has already begun, the connection ends in it.
    */
   refuse(fault: GatewayError): string | undefined {
     this.#seeBodyEnd();
@@ -94,7 +94,7 @@ export class NodeConnection extends ConnectionStream {
     super.dropInput();
   }
 
-  /** Requests that wait are not served any more. */
+  /** Ends the input: waiting requests are not served any more. */
   protected override endInput(): void {
     this.dropInput();
     this.push(null);
@@ -104,7 +104,10 @@ export class NodeConnection extends ConnectionStream {
     this.#seeBodyEnd();
   }
 
-  /** Bodies that wait to be read are bounded by the number of running calls. */
+  /**
+   * Called over the bound of waiting bytes. Bodies that wait to be read are bounded by the number of running calls
+   * instead.
+   */
   protected override overflow(): void {
     const { passes, isAnswering } = phaseRules[this.#phase];
     if (isAnswering && passes === 'nothing') this.destroy();
@@ -121,7 +124,7 @@ export class NodeConnection extends ConnectionStream {
     this.#phase = phaseRules[this.#phase].next[event];
   }
 
-  /** The parser marks the end of a body in the request, whose event comes only after it was read. */
+  /** Notices the end of a body, which the parser marks in the request: the event comes only after the body was read. */
   #seeBodyEnd(): void {
     if (this.#current?.incoming.complete === true) this.#move('bodyEnded');
   }
@@ -136,14 +139,14 @@ export class NodeConnection extends ConnectionStream {
     } else if (this.waiting.length > 0) this.#inTurn(() => this.#handNow());
   }
 
-  /** Behind the body of the current request. */
+  /** Returns true where bytes after the current request's body have arrived. */
   #hasMoreThan(bodyBytes: number | undefined): boolean {
     if (bodyBytes !== undefined) return this.waiting.length > bodyBytes;
     const end = this.waiting.indexOf(endOfChunks, 0, 'latin1');
     return end !== -1 && this.waiting.length > end + endOfChunks.length;
   }
 
-  /** Limits a fault of the gateway to this connection: the queue, which others wait in, goes on. */
+  /** Limits a fault of the gateway to this connection: the shared queue goes on. */
   #inTurn(work: () => void): void {
     this.shared.inTurn(() => {
       try {
@@ -168,7 +171,9 @@ export class NodeConnection extends ConnectionStream {
     return new Promise((resolve) => current.outgoing.once('close', resolve));
   }
 
-  /** The beginning of HTTP/2's preface waits for the rest of it, with which another connection continues. */
+  /**
+   * True while the received beginning of HTTP/2's preface waits for its rest, with which another connection continues.
+   */
   #waitsForPreface(): boolean {
     const found = comparePreface(this.waiting);
     if (found === 'part') this.shared.open.headCame(this, this.waiting.length);
@@ -203,12 +208,12 @@ export class NodeConnection extends ConnectionStream {
   }
 }
 
-// Finds how many of a connection's bytes belong to the head of one request: the bytes after it may be another one.
+// Finds how many of a connection's bytes belong to the head of one request: the bytes after it may belong to another.
 
-/** Size of pieces where the end is unknown: a part of a head, or a body without a declared length. */
+/** Size of pieces where the end is unknown: in a head, or in a body without a declared length. */
 const pieceOfUnknownBytes = 1_024;
 const endOfHead = '\r\n\r\n';
-/** Includes empty lines that HTTP does not allow. */
+/** Ends of a head, including empty lines that HTTP does not allow. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'];
 
 /** Counts empty lines before a request, which HTTP ignores. */
@@ -222,19 +227,19 @@ function emptyLinesBytes(bytes: Buffer): number {
 function headPiece(bytes: Buffer): { readonly length: number; readonly isWhole: boolean } {
   const end = bytes.indexOf(endOfHead, 0, 'latin1');
   if (end !== -1) return { length: end + endOfHead.length, isWhole: true };
-  // A line end may be the first half of the head's end: it is handed on with the other half.
+  // A line end may be the first half of the head's end: both halves are handed on together.
   let length = bytes.length;
   while (isLineEnd(bytes[length - 1])) length -= 1;
-  // Of many pieces Node's parser makes one longer copy after another. Without an empty line of any kind no head can end.
+  // Node's parser makes a longer copy for every further piece. Without an empty line of any kind no head can end.
   const canEnd = emptyLines.some((line) => bytes.indexOf(line, 0, 'latin1') !== -1);
   return { length: canEnd ? Math.min(length, pieceOfUnknownBytes) : length, isWhole: false };
 }
 
-/** Bytes that Node's parser keeps for a line of an unfinished head beside its text: two strings and their places. */
+/** Bytes that Node's parser uses for a line of an unfinished head besides its text: two strings and their places. */
 const lineOverheadBytes = 112;
 const lineFeed = 0x0a;
 
-/** Bytes of memory that a piece of an unfinished head takes. */
+/** Returns the bytes of memory that a piece of an unfinished head takes. */
 function bytesInUse(piece: Buffer): number {
   let bytes = piece.length;
   for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) bytes += lineOverheadBytes;

@@ -1,6 +1,6 @@
-// The connections of a server. Of HTTP/1.1 each has one request at a time: data that a client sends before it has read
-// the last answer waits in its connection, then in the network. One whose first bytes say so continues as HTTP/2. No
-// connection, and no number of them, keeps the requests of others waiting.
+// The connections of a server. An HTTP/1.1 connection has one request at a time: data that a client sends before it has
+// read the last answer waits in its connection, then in the network. A connection whose first bytes ask for HTTP/2
+// continues as such. No connection, and no number of them, delays the requests of others for long.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -13,30 +13,36 @@ import { Http2Connection, type SharedByHttp2 } from './http2-connection.ts';
 import { NodeConnection } from './node-connection.ts';
 import { type ConnectionBounds, createOpenConnections, type OpenConnections } from './open-connections.ts';
 
-/** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
+/** Bytes of all waiting requests: 384 reads of Node's size. A connection that would exceed it is closed. */
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
-/** How long a slow request may keep the queue waiting: many times the duration of one that only reads. */
+/** Longest time that a slow request may block the queue: many times the duration of a request that only reads. */
 const lineStandsMaxMs = 100;
-/** Thousands of heads may exceed their time at once; each is answered by the gateway and has a line in the log. */
+/**
+ * Refusals per turn of the event loop: thousands of heads may exceed their time at once, and each is answered by the
+ * gateway and logged.
+ */
 const refusalsPerTurnMax = 100;
-/** Connections that have not shown a key that exists: TLS takes 60 KiB for each. */
+/** Maximum number of TLS connections that have not yet sent a valid key: TLS takes 60 KiB for each. */
 const strangersInTlsMax = 1_000;
-/** Requests of HTTP/2 connections, which bring a hundred each. */
+/** Requests of HTTP/2 connections per turn of the event loop: a connection may bring a hundred. */
 const streamsPerTurnMax = 20;
 
 export interface NodeConnections {
-  /** One more request of its connection: `serve` is called now, in its turn, or where the connection ends before it, never. */
+  /**
+   * Starts one more request of its connection: `serve` is called now, in its turn, or never if the connection ends
+   * before.
+   */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
-  /** The key of a request exists. */
+  /** Records that the key of a request exists. */
   keyFound(incoming: IncomingMessage): void;
   /**
-   * Calls `answer` with the beginning of a bad head, at once or, behind many in one turn of the event loop, in a later
-   * one. Otherwise as `refuse` of one connection.
+   * Refuses a head. Calls `answer` with its beginning, at once or, when there are many in one turn of the event loop,
+   * in a later turn. Otherwise it does what `refuse` of one connection does.
    */
   refuse(connection: Duplex, fault: GatewayError, answer: (head: string) => void): void;
-  /** Takes no further requests of HTTP/2 connections; running ones end. */
+  /** Accepts no further requests on HTTP/2 connections; running ones end. */
   closeHttp2(): void;
-  /** Ends those connections. */
+  /** Ends the HTTP/2 connections. */
   endHttp2(): void;
 }
 
@@ -46,9 +52,7 @@ interface NodeConnectionBounds extends ConnectionBounds {
   readonly plainHttpCame?: ((connection: Duplex) => void) | undefined;
 }
 
-/**
- * From here on the connections of this server are of this kind: Node's own listener takes any Duplex.
- */
+/** Makes all further connections of this server connections of this kind: Node's own listener accepts any Duplex. */
 export function createNodeConnections(
   server: Server | TlsServer,
   http2: Pick<SharedByHttp2, 'clock' | 'times' | 'serve' | 'boundReached'>,
@@ -95,11 +99,11 @@ export function createNodeConnections(
   };
 }
 
-/** Node's code for a client whose first bytes are a request in clear. */
+/** Node's code for a client whose first bytes are an unencrypted request. */
 const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
 
 /**
- * Counts connections from their first byte: before the handshake has ended they keep as much memory as behind it. The
+ * Counts connections from their first byte: before the TLS handshake has ended they use as much memory as after it. The
  * returned function is called at its end.
  */
 function countHandshakes(
@@ -107,10 +111,10 @@ function countHandshakes(
   open: OpenConnections,
   plainHttpCame: (connection: Duplex) => void,
 ): (socket: Socket) => void {
-  /** By the client's address: nothing else tells which connection a handshake was of. */
+  /** Handshakes by the client's address: nothing else shows to which connection a handshake belonged. */
   const handshakes = new Map<string, Socket>();
   const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
-  // Node would take a broken handshake for a broken request.
+  // Node would treat a broken handshake like a broken request.
   server
     .removeAllListeners('tlsClientError')
     .on('tlsClientError', (cause: NodeJS.ErrnoException, socket: TLSSocket) => {
@@ -140,10 +144,12 @@ function connectionOf(connection: Duplex): NodeConnection {
   throw new Error('a connection that this server did not accept');
 }
 
-/** Runs work at once, up to so many in one turn of the event loop, and the rest in later turns in its order. */
+/**
+ * Runs work at once, up to `perTurnMax` pieces in one turn of the event loop, and the rest in later turns in its order.
+ */
 function spreadOverTurns(perTurnMax: number): (work: () => void) => void {
   const waiting: (() => void)[] = [];
-  /** In this turn. */
+  /** Number of pieces begun in this turn. */
   let begun = 0;
   let isRunning = false;
   const runRest = async () => {
@@ -171,14 +177,15 @@ function sharedByConnections(
   clock: Clock,
   waitingMaxBytes: number,
 ): Pick<SharedByConnections, 'inTurn' | 'countWaiting'> {
-  /** The first one is being served. */
+  /** Waiting work; the first piece is being served. */
   const inLine: Parameters<SharedByConnections['inTurn']>[0][] = [];
   let waitingBytes = 0;
   const serveLine = async () => {
     for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
       await nextTurn();
       const answered = next();
-      // One at a time: were all begun, a request of others would wait for the store behind each of them.
+      // One piece runs at a time: if all were begun, a request of another client would wait for the store behind each
+      // of them.
       if (answered !== undefined) await waitAtMost(clock, lineStandsMaxMs, answered, () => {});
       inLine.shift();
     }

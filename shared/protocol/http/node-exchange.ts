@@ -1,4 +1,4 @@
-// One request of a server: handed to the gateway, answered, finished. Never rejects.
+// Handles one request of a server: passes it to the gateway, sends the answer, and finishes it. Never rejects.
 import { waitAtMost } from '../../foundation/time/index.ts';
 import type { CallMemory } from '../memory-budget/index.ts';
 import type { AnswerPort } from './answer-port.ts';
@@ -7,7 +7,10 @@ import { internalErrorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
 import type { IncomingBody } from './node-body.ts';
 
-/** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */
+/**
+ * Longest time that the last bytes may stay in the server's buffers before the connection of a reader that stopped is
+ * destroyed.
+ */
 const flushMaxMs = 10_000;
 
 export interface NodeExchange {
@@ -15,7 +18,7 @@ export interface NodeExchange {
   readonly body: IncomingBody;
   readonly answer: AnswerPort;
   readonly keyFound: () => void;
-  /** Aborts when calls that still run are cut. */
+  /** Aborts when running calls are cut off. */
   readonly cut: AbortSignal;
 }
 
@@ -40,7 +43,7 @@ export async function runExchange(
     log.error({ event: 'answer_failed' }, cause);
     answer.cut();
   }
-  // A reader that leaves the last bytes in our buffers does not keep its call from settling.
+  // A reader that leaves the last bytes in the server's buffers does not prevent its call from settling.
   await Promise.all([flushed, runFinish(response, dependencies)]);
 }
 
@@ -62,7 +65,7 @@ async function send(
   await answer.endRequest();
 }
 
-/** Headers that cannot be written (a line feed in a value) become the 500 instead. */
+/** Begins the answer. Headers that cannot be written (a line feed in a value) make it a 500 instead. */
 function beginAnswer(
   response: GatewayResponse,
   answer: AnswerPort,
@@ -78,7 +81,7 @@ function beginAnswer(
   }
 }
 
-/** Ends the answer and waits until its last byte has left us, or the connection is gone. */
+/** Ends the answer and waits until its last byte has been sent, or the connection is closed. */
 async function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies['clock']): Promise<void> {
   const flushed = new Promise<void>((resolve) => {
     if (stream.destroyed) return resolve();
@@ -89,12 +92,12 @@ async function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies
   await waitAtMost(clock, flushMaxMs, flushed, cut);
 }
 
-// The sink of an answer that its client may not read: while no byte moves, the memory of its request counts the rest of
-// it.
+// Counts the unread part of an answer that its client may not read: while no byte moves, the memory of its request
+// includes it.
 
 type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
 
-/** `text`: the whole answer; empty for a stream, which is produced no faster than it is read. */
+/** Returns the sink. `text`: the whole answer; empty for a stream, which is produced no faster than it is read. */
 export function unreadSink(
   { stream: outgoing, cut }: Pick<AnswerPort, 'stream' | 'cut'>,
   memory: Counted,

@@ -1,5 +1,5 @@
-// Requests that the server refuses before any endpoint runs. The gateway still answers them in the form of their base
-// URL, with ids and a log line.
+// Requests that the server refuses before any endpoint runs. The gateway still answers them with the errors of their
+// base URL, with ids and a log line.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail, type GatewayError } from '../../errors/index.ts';
@@ -15,7 +15,9 @@ import {
   queryOf,
 } from './exchange.ts';
 
-/** The HTTP parser's refusals: a broken request line, too many header bytes, a request that takes too long. */
+/**
+ * Errors for the HTTP parser's refusals: a broken request line, too many header bytes, a request that takes too long.
+ */
 export const malformed = () =>
   fail('invalid_request', { message: 'The HTTP request is malformed, too large or too slow.' });
 
@@ -31,7 +33,7 @@ export function endBody(
   outgoing.shouldKeepAlive = false;
 }
 
-/** Answers a head that the parser could not read, after all other answers of its connection, which ends with it. */
+/** Answers a head that the parser could not read, after all other answers of its connection, which then ends. */
 export async function refuseHead(
   gateway: Gateway,
   { head, connection }: { readonly head: string; readonly connection: Duplex },
@@ -50,8 +52,8 @@ export async function refuseHead(
 const neverRead = () => Promise.reject(new Error('a body of a request that was refused'));
 
 /**
- * Tells a client of a TLS port that speaks HTTP in clear. Its head is lost to the handshake, and the connection is closed behind this
- * turn, so that no endpoint can answer.
+ * Answers a client that speaks plain HTTP to a TLS port. Its head is lost to the handshake, and the connection is
+ * closed after this turn, so no endpoint can answer.
  */
 export function refusePlainHttp(connection: Duplex, dependencies: AdapterDependencies): void {
   const message = 'This port speaks TLS: its URL begins with https://, not with http://.';
@@ -69,15 +71,15 @@ function writeRawAnswer(connection: Duplex, { status, headers, body }: GatewayRe
 }
 
 /**
- * A listener on a loopback address refuses a `Host` that is not loopback: a web page whose name resolves to 127.0.0.1
- * must not reach it (DNS rebinding).
+ * Refuses a `Host` that is not loopback on a loopback address: a web page whose name resolves to 127.0.0.1 must not
+ * reach it (DNS rebinding).
  */
 export const onlyForLoopback =
   (gateway: Gateway): Gateway =>
   (request, context) =>
     gateway(request, namesLoopback(request) ? context : { ...context, refusal: otherHost() });
 
-/** A client that names no host is no browser. */
+/** True where the host is loopback, or absent: a client that names no host is no browser. */
 const namesLoopback = ({ headers }: GatewayRequest): boolean =>
   (headers.host ?? []).every((host) => isLoopback(host.replace(/:\d+$/, '')));
 
@@ -86,8 +88,8 @@ const otherHost = () =>
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
-// The head of a request that Node's parser refuses, as far as it can be read: its refusal has a line under the path and the
-// trace of its client all the same.
+// Reads as much as possible of a request head that Node's parser refuses, so that its refusal is logged with the path
+// and the trace of its client.
 
 const requestLine = /^([A-Z]{1,20}) (\S+)/;
 const headerLine = /^([\w-]{1,100}):[ \t]*(.*?)[ \t]*$/;
@@ -98,7 +100,7 @@ function readBrokenHead(head: string): ReadHead {
   const [first = '', ...lines] = head.split('\r\n');
   const [, method = '', target = '/'] = requestLine.exec(first) ?? [];
   const headers: Record<string, string[]> = {};
-  // Behind the last line end the line may have been cut.
+  // The line after the last line end may be incomplete.
   for (const line of lines.slice(0, -1)) {
     const [, name, value = ''] = headerLine.exec(line) ?? [];
     if (name === undefined) continue;
@@ -108,5 +110,7 @@ function readBrokenHead(head: string): ReadHead {
   return { method, path: pathOf(target), query: queryOf(target), headers: headers satisfies HeaderValues };
 }
 
-/** The path of a request line, which may also be a whole URL (from a client that uses the gateway as its proxy). */
+/**
+ * Returns the path of a request line, which may contain a whole URL (from a client that uses the gateway as its proxy).
+ */
 export const pathOf = (target: string): string => canonicalPath(target.replace(/^https?:\/\/[^/?#]*/i, ''));

@@ -14,21 +14,27 @@ import { createNodeConnections, type NodeConnections } from './node-connections.
 import { type NodeExchange, runExchange } from './node-exchange.ts';
 import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead, refusePlainHttp } from './node-refusals.ts';
 
-/** A whole request: 4 MB in this time is 1.1 Mbit/s. */
+/** Time limit for a whole request: 4 MB in this time are 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 10_000;
-/** How often Node looks for requests over these times. */
+/** Interval at which Node checks for requests over these limits. */
 const timeoutCheckMs = 2_000;
-/** Longer than load balancers and SDKs commonly keep an idle connection (60 s), so that they close first. */
+/**
+ * Time for which an idle connection stays open: longer than load balancers and SDKs commonly keep one (60 s), so that
+ * they close first.
+ */
 const keepAliveDefaultMs = 65_000;
-/** Connections that wait until the process accepts them: 1,000 may arrive at once. */
+/** Maximum number of connections that wait until the process accepts them: 1,000 may arrive at once. */
 const listenBacklogMax = 4_096;
-/** Turns of the event loop: a waiting connection is accepted in the second, and its request read in the third. */
+/**
+ * Turns of the event loop before closing: a waiting connection is accepted in the second, and its request read in the
+ * third.
+ */
 const turnsBeforeClosing = 3;
 
 /**
- * Time that running requests get when the server closes: to end by themselves, then, once cut off, to answer, at last
- * to settle.
+ * Times for running requests when the server closes: first to end by themselves, then, once cut off, to answer, and
+ * finally to settle.
  */
 interface ClosingTimes {
   readonly endMaxMs: number;
@@ -36,29 +42,35 @@ interface ClosingTimes {
   readonly settleMaxMs: number;
 }
 
-/** Together with the other steps of a stop less than the ten seconds after which containers are usually killed. */
+/**
+ * Default times: together with the other steps of a stop less than the ten seconds after which containers are usually
+ * killed.
+ */
 const closingDefault: ClosingTimes = { endMaxMs: 5_000, answerMaxMs: 1_000, settleMaxMs: 1_000 };
 
 export interface NodeServer {
-  /** Resolves with the port once requests are taken. Rejects where the port cannot be had (`code: EADDRINUSE`). */
+  /** Resolves with the port once the server listens. Rejects where the port is not available (`code: EADDRINUSE`). */
   listen(port: number, host: string): Promise<number>;
   /**
-   * Accepts nothing new, lets running requests end for their time, then cuts them off: they answer, settle, and are
+   * Accepts nothing new, gives running requests their time to end, and then cuts them off: they answer, settle, and are
    * abandoned.
    */
   close(): Promise<void>;
-  /** Number of requests whose answer, or the work after it, is not over. */
+  /** Returns the number of requests whose answer, or the work after it, has not ended. */
   inFlight(): number;
 }
 
 interface NodeServerOptions {
-  /** True behind a proxy that passes the public name on: otherwise a listener on a loopback address is for loopback names alone. */
+  /**
+   * True behind a proxy that passes the public name on: otherwise a listener on a loopback address accepts loopback
+   * names only.
+   */
   readonly anyHost?: boolean;
-  /** A certificate and its key, in PEM form: the server speaks TLS. */
+  /** A certificate and its key, in PEM format: the server then speaks TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** Seven seconds in all by default. */
+  /** Times for closing; seven seconds in all by default. */
   readonly closing?: ClosingTimes;
-  /** How long an idle connection is kept. */
+  /** Time for which an idle connection stays open. */
   readonly keepAliveTimeoutMs?: number;
 }
 
@@ -81,7 +93,7 @@ export function createNodeServer(
   };
   const exchange = (one: NodeExchange) => run(runExchange(served, one, dependencies));
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Both can fail while they wait for their turn: without a listener that would end the process.
+    // Both streams can fail while they wait for their turn: without a listener that would end the process.
     outgoing.on('error', () => {});
     const head = { ...headOf(incoming), scheme } as const;
     const beforeReading = () => expectsContinue && outgoing.writeContinue();
@@ -106,7 +118,7 @@ export function createNodeServer(
     },
     { plainHttpCame: tls && ((connection) => refusePlainHttp(connection, dependencies)) },
   );
-  // Node would answer these three by itself, in another shape or too early.
+  // Node would answer these three events by itself, in another format or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
   server.on('clientError', (_cause, connection) => {
@@ -118,7 +130,7 @@ export function createNodeServer(
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
       const taken = await listen(server, port, host);
-      // Errors from here on are failed accepts (too many open files, say), and the server goes on.
+      // Errors from here on are failed accepts (too many open files, say), after which the server goes on.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
       return taken;
     },
@@ -134,17 +146,17 @@ interface OpenServer {
   readonly server: Server | TlsServer;
   readonly connections: NodeConnections;
   readonly running: ReadonlySet<Promise<void>>;
-  /** Cuts what still runs. */
+  /** Aborts to cut off running requests. */
   readonly cutting: AbortController;
 }
 
 async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock): Promise<void> {
   const { server, connections, running, cutting } = open;
-  // Serves everything that clients have sent by now: a busy process may not have read it yet.
+  // Everything that clients have sent by now is served: a busy process may not have read it yet.
   for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.closeHttp2();
-  // In which Node tells their clients.
+  // In this turn Node tells the clients.
   await nextTurn();
   const closeAllConnections = () => {
     server.closeAllConnections();
@@ -160,7 +172,7 @@ async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock
   if (!(await isIdleIn(closing.endMaxMs))) {
     cutting.abort();
     await isIdleIn(closing.answerMaxMs);
-    // Connections that read slowly or still send.
+    // Connections remain that read slowly or still send.
     closeAllConnections();
     await isIdleIn(closing.settleMaxMs);
   }
@@ -184,7 +196,7 @@ const serverOptions = {
   highWaterMark: writeAheadBytes,
 };
 
-/** A handshake has as long as a head. */
+/** TLS options; a handshake has the time limit of a head. */
 const tlsOptions = { ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs };
 
 const listen = (server: Server | TlsServer, port: number, host: string): Promise<number> =>

@@ -1,12 +1,12 @@
 // Bounds connections before they have a request: their number, and the memory of unfinished heads. Beyond a bound the
 // connection that has waited longest for its head is closed.
 
-/** Far above the calls that one process serves at once. */
+/** Maximum number of connections: far above the number of calls that one process serves at once. */
 const connectionsDefaultMax = 10_000;
-/** Of those that have not shown a key that exists: together with the heads less than 96 MiB. */
+/** Maximum number of connections that have not sent a valid key: together with the heads less than 96 MiB. */
 const strangersDefaultMax = 4_000;
 const headsDefaultMaxBytes = 32 * 1024 * 1024;
-/** Memory of the parser for an unfinished head, beside its text and lines. */
+/** Memory that the parser uses for an unfinished head, besides its text and lines. */
 const headBaseBytes = 4 * 1024;
 
 interface Closable {
@@ -14,13 +14,13 @@ interface Closable {
 }
 
 export interface OpenConnections {
-  /** `hasKey`: a key that exists was shown on this connection, of which this is another request. */
+  /** Counts a new request on the connection. `hasKey`: an earlier request of the connection had a valid key. */
   opened(connection: Closable, hasKey?: boolean): void;
   /** Counts the memory of further bytes of an unfinished head. */
   headCame(connection: Closable, bytes: number): void;
-  /** A request is served now; or the connection has ended, with `closed`. */
+  /** Called when a request is served; also when the connection has ended, with `closed`. */
   headEnded(connection: Closable): void;
-  /** Called while a request of the connection is served. */
+  /** Called when a request's key was found while the request is served. */
   keyFound(connection: Closable): void;
   /** Called when the answer has left. */
   answered(connection: Closable): void;
@@ -52,7 +52,7 @@ export function createOpenConnections({
   headsMaxBytes = headsDefaultMaxBytes,
 }: ConnectionBounds = {}): OpenConnections {
   const all = new Set<Closable>();
-  /** Connections that have not shown a known key. */
+  /** Connections that have not sent a valid key. */
   const strangers = new Set<Closable>();
   const [ofStrangers, ofOthers] = [new Waiting(), new Waiting()];
   let headBytes = 0;
@@ -69,7 +69,7 @@ export function createOpenConnections({
     all.delete(connection);
     strangers.delete(connection);
   }
-  /** Closed connections say so themselves, but later. */
+  /** Closes a connection; its own event comes later. */
   function close(connection: Closable): void {
     closed(connection);
     connection.destroy();

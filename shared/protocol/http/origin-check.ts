@@ -1,6 +1,6 @@
-// Checks that a request came through the edge: the distribution adds a secret header. The accepted secrets are read while
-// the process runs, so that a version of the code serves on when they change. This keeps callers from bypassing the edge;
-// authentication is by API key.
+// Checks that a request came through the edge: the distribution adds a secret header. The accepted secrets are read
+// while the process runs, so that a version of the code keeps serving when they change. This keeps callers from
+// bypassing the edge; authentication is by API key.
 import { directOrigin, headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime, sha256Hex } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
@@ -11,19 +11,22 @@ import type { HeaderValues } from './exchange.ts';
 export interface OriginCheck {
   /** Rejects with StoreUnavailable where nothing accepts the request and the secrets cannot be read. */
   accepts(headers: HeaderValues): Promise<boolean>;
-  /** Reads the secrets while the process starts. A failure is forgotten. Never rejects. */
+  /** Reads the secrets while the process starts. A failure is dropped. Never rejects. */
   warm(): Promise<void>;
 }
 
-/** Of a stage without an edge. */
+/** The check of a stage without an edge, which accepts every request. */
 export const anyOrigin: OriginCheck = { accepts: async () => true, warm: async () => {} };
 
-/** Age at which the secrets are read again: how long one that was removed is still accepted. */
+/** Age at which the secrets are read again, and so the time for which a removed secret is still accepted. */
 const freshMs = 300_000;
-/** How long a request waits for that; afterwards the former secrets decide. */
+/** Time for which a request waits for that read; afterwards the former secrets decide. */
 const refreshWaitMs = 500;
 const retryAfterFailureMs = 1_000;
-/** An unknown secret may be new, so it is looked up. Callers who make secrets up cause one read in this time. */
+/**
+ * Shortest time between two reads for unknown secrets: an unknown secret may be new, so it is looked up, and callers
+ * who invent secrets must not cause a read each.
+ */
 const lookUpIntervalMs = 5_000;
 
 interface OriginCheckOptions {
@@ -100,25 +103,25 @@ export function createOriginCheck({ readSecrets, clock, log }: OriginCheckOption
     },
     async warm() {
       await readOnce();
-      // The first call does not wait for the time after a failure.
+      // After a failure the first call does not wait for this time.
       if (accepted === undefined) dueAtMs = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-/** Undefined after a success. */
+/** The failure of a read; undefined after a success. */
 type Failure = { readonly cause: unknown } | undefined;
 
 interface AcceptedOrigins {
   readonly isOpen: boolean;
-  /** SHA-256 in hex: the secrets themselves are not kept. */
+  /** SHA-256 in hex: the secrets themselves are not stored. */
   readonly hashes: readonly string[];
 }
 
-/** Letters and digits, as Secrets Manager makes them. */
+/** Matches letters and digits, as Secrets Manager generates them. */
 const secretShape = /^[0-9A-Za-z]{32,128}$/;
 
-/** Throws for a text that would accept nothing, or a value that can be guessed. */
+/** Parses the secrets. Throws for a text that would accept nothing, or a value that can be guessed. */
 function parse(text: string): AcceptedOrigins {
   const parts = text.split(',');
   const secrets = parts.filter((part) => part !== directOrigin);
@@ -132,6 +135,6 @@ function isAccepted({ isOpen, hashes }: AcceptedOrigins, values: readonly string
   const [secret, ...others] = values;
   if (secret === undefined || others.length > 0) return false;
   const hash = sha256Hex(secret);
-  // Compares every hash, so that the time does not reveal which one fits.
+  // Every hash is compared, so that the time does not reveal which one matches.
   return hashes.map((known) => equalInConstantTime(known, hash)).includes(true);
 }

@@ -1,5 +1,6 @@
-// The decompressed body of a request, which takes its memory before it is read: by the length that it declares, else as it grows, and
-// beyond the bound of small bodies as much as it may become. Bounds apply to the plain body and are checked while it is decompressed.
+// The decompressed body of a request. Its memory is reserved before it is read: by its declared length, else as it
+// grows, and beyond the bound of small bodies the most that it may become. Bounds apply to the decompressed body and
+// are checked while it is decompressed.
 import { pipeline, type Transform } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -12,13 +13,13 @@ const header = 'content-encoding';
 
 interface BodyTaking extends Pick<RequestTake, 'workspace' | 'gone'> {
   readonly allocation: RequestAllocation;
-  /** Bytes that are kept for each byte of the body. */
+  /** Bytes of memory for each byte of the body. */
   readonly weight: number;
 }
 
 /**
- * Gives back what the body does not need. Rejects with a GatewayError as `readBody` and the memory do, and where the body does not match
- * its encoding.
+ * Reads the body, and releases the memory that it does not need. Rejects with a GatewayError as `readBody` and the
+ * memory do, and where the body does not match its encoding.
  */
 export async function readPlainBody(
   request: GatewayRequest,
@@ -51,7 +52,7 @@ export async function readPlainBody(
   return plain;
 }
 
-/** The memory of one body, as far as its length is known. */
+/** Opens the memory of one body, as far as its length is known. */
 function openGrowing(
   { declaredBodyBytes }: GatewayRequest,
   { allocation, weight, ...taking }: BodyTaking,
@@ -91,7 +92,7 @@ interface Unpacking {
 
 async function unpack(decoder: Transform, { packed, grow, maxBytes }: Unpacking): Promise<Buffer> {
   const gathered = gatherBytes(0);
-  // Ignored here: the loop below gets the errors.
+  // The error is ignored here: the loop below gets it.
   pipeline([packed], decoder, () => {});
   try {
     for await (const piece of decoder as AsyncIterable<Buffer>) {

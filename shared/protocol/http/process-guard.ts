@@ -1,5 +1,5 @@
-// The last resort against unhandled rejections, never a way of handling errors: one would end a process and
-// with it the answers it is writing. It is logged instead, and the process goes on.
+// The last resort against unhandled rejections, never a way of handling errors: one would end a process and with it the
+// answers that it is writing. It is logged instead, and the process goes on.
 import type { Log } from '../../foundation/log/index.ts';
 
 /** The part of `process` that the guard needs. */
@@ -9,7 +9,7 @@ interface RejectionSource {
 
 const guarded = new WeakSet<RejectionSource>();
 
-/** Called by an entry point. A second call for the same process changes nothing. */
+/** Installs the guard; called by an entry point. A second call for the same process changes nothing. */
 export function guardProcess(log: Log, source: RejectionSource = process): void {
   if (guarded.has(source)) return;
   guarded.add(source);

@@ -1,4 +1,4 @@
-// A mark up to which a provider caches a prompt, in the words of clients and of packages.
+// A mark up to which a provider caches a prompt, in the fields of clients and of packages.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../wire/index.ts';
 import type { OptionalMember } from './hub-call.ts';
@@ -8,8 +8,8 @@ export interface Marked {
 }
 
 /**
- * `cache_control` (Anthropic's) or `prompt_cache_breakpoint` (OpenAI's) of a part, of a tool, or of a message, in the words of the
- * packages that have some.
+ * Reads `cache_control` (Anthropic's) or `prompt_cache_breakpoint` (OpenAI's) of a part, of a tool, or of a message,
+ * and returns the fields of the packages.
  */
 export function cacheMark(marked: JsonObject): Marked {
   const { cache_control: control, prompt_cache_breakpoint: breakpoint } = marked;
@@ -20,7 +20,7 @@ export function cacheMark(marked: JsonObject): Marked {
 export const isControl = (control: unknown): control is JsonObject =>
   isJsonObject(control) && control.type === 'ephemeral';
 
-/** Either maker has two lifetimes, a usual and a long one. */
+/** The long one of the two lifetimes that each maker has. */
 export const longTtl = '1h';
 const longTtlOfOpenAi = '12h';
 export const ttlOfAnthropic = (ttl: unknown): string | undefined => (ttl === longTtlOfOpenAi ? longTtl : undefined);
@@ -42,14 +42,14 @@ export function hasTtl({ providerOptions }: Marked): boolean {
   return isJsonObject(control) && control.ttl !== undefined;
 }
 
-/** Keeps the other options of the part. */
+/** Adds the mark to the part, which keeps its other options. */
 export function withMark<Part extends Marked>(part: Part, mark: SharedV4ProviderOptions): Part {
   const before = part.providerOptions ?? {};
   const merged = Object.entries(mark).map(([name, options]) => [name, { ...before[name], ...options }] as const);
   return { ...part, providerOptions: { ...before, ...Object.fromEntries(merged) } };
 }
 
-/** The part with the mark of its source. */
+/** Returns the part with the mark of its source. */
 export function markedAs<Part extends Marked>(part: Part, source: JsonObject): Part {
   const { providerOptions: mark } = cacheMark(source);
   return mark === undefined ? part : withMark(part, mark);
@@ -61,7 +61,10 @@ export function withoutMark<Part extends Marked>(part: Part): Part {
   return { ...part, providerOptions: { ...others, ...(Object.keys(signed).length === 0 ? {} : { openai: signed }) } };
 }
 
-/** The first mark in lists of messages or items, of a call without a text beside it, and of a tool, as fields that a target may drop. */
+/**
+ * Returns the first mark in lists of messages or items, of a call without a text beside it, and of a tool, as fields
+ * that a target may drop.
+ */
 export function markedMembers(lists: Readonly<Record<string, unknown>>, tools: unknown): OptionalMember[] {
   const [first] = Object.entries(lists).flatMap(([path, list]) => firstMark(path, list));
   const [call] = Object.entries(lists).flatMap(([path, list]) => firstOfCall(path, list));
@@ -87,7 +90,10 @@ function firstMark(path: string, list: unknown): string[] {
 const pathOfMark = (place: string, one: JsonObject): string =>
   `${place}.${isJsonObject(one.cache_control) ? 'cache_control' : 'prompt_cache_breakpoint'}`;
 
-/** A chat message has the mark itself, a message of Messages its blocks. With a text, that carries it. */
+/**
+ * Returns the path of a call's mark. A chat message has the mark itself, a message of Messages its blocks. Where there
+ * is a text, it carries the mark.
+ */
 function firstOfCall(path: string, list: unknown): string[] {
   for (const [at, message] of (Array.isArray(list) ? list : []).entries()) {
     if (!isJsonObject(message) || message.role !== 'assistant' || hasText(message.content)) continue;

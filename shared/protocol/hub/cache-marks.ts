@@ -17,7 +17,7 @@ import type { HubCall } from './hub-call.ts';
 type Prompt = HubCall['prompt'];
 
 /**
- * Adds the marks that top-level fields ask for: `cache_control` marks the last part, and so does
+ * Adds the marks that top-level fields request: `cache_control` marks the last part, and so does
  * `prompt_cache_options`, unless only marked parts count; its lifetime applies to marks without one.
  */
 export function withTopMarks(
@@ -49,7 +49,7 @@ export function withMarksOfOurs(call: HubCall): HubCall {
   };
 }
 
-/** At the last part of the message: not every package looks for the mark of a message. */
+/** Marks the last part of the message: not every package reads the mark of a message. */
 const withMarksAt = (prompt: Prompt, places: readonly number[], mark: SharedV4ProviderOptions): Prompt =>
   prompt.map((message, at) => {
     if (!places.includes(at)) return message;
@@ -60,12 +60,12 @@ const withMarksAt = (prompt: Prompt, places: readonly number[], mark: SharedV4Pr
 const withLast = <Item>(items: readonly Item[], change: (item: Item) => Item): Item[] =>
   items.map((item, at) => (at === items.length - 1 ? change(item) : item));
 
-/** More of them Anthropic, Bedrock and OpenAI refuse. */
+/** Maximum number of marks: Anthropic, Bedrock and OpenAI refuse more. */
 const cacheMarksMax = 4;
 
 /**
- * Keeps the marks that save most: the last of tools and instructions, which stay the same from turn to turn, and those
- * of the latest messages.
+ * Keeps the marks that save most: the last ones of tools and instructions, which stay the same from turn to turn, and
+ * those of the latest messages.
  */
 export function withCacheMarksMax(call: HubCall): HubCall {
   const marked = markedIn(call);
@@ -89,7 +89,7 @@ export function withoutToolMarks(call: HubCall): HubCall {
   return { ...call, tools: tools as NonNullable<HubCall['tools']> };
 }
 
-/** A tool that a provider runs has no mark: it is one without. */
+/** Returns everything with a mark. A tool that a provider runs has none. */
 const markedIn = ({ prompt, tools = [] }: HubCall): readonly Marked[] =>
   [...(tools as readonly Marked[]), ...prompt.flatMap((message) => [...partsOf(message), message])].filter(isMarked);
 

@@ -1,4 +1,4 @@
-// Options of a call that the interfaces of clients write alike.
+// Options of a call that the interfaces of clients write in the same way.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isRawNumber } from '../../foundation/ids/index.ts';
 import { isJsonObject } from '../wire/index.ts';
@@ -10,10 +10,10 @@ export const numberOption = <Name extends string>(name: Name, value: unknown): {
     ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
     : {};
 
-/** An object of more fields is no schema, and copying it would block the event loop. */
+/** Maximum fields of a schema: an object with more is no schema, and copying it would block the event loop. */
 const schemaMembersMax = 256;
 
-/** Targets want its type said, also where a function has no parameters. */
+/** Returns a schema with its type: targets require one even where a function has no parameters. */
 export function toInputSchema(parameters: unknown): JSONSchema7 {
   if (!isJsonObject(parameters)) return { type: 'object', properties: {} };
   const isSent = parameters.type !== undefined || Object.keys(parameters).length > schemaMembersMax;
@@ -23,7 +23,7 @@ export function toInputSchema(parameters: unknown): JSONSchema7 {
 /** JSON Schema equal to `true`. */
 const anyObject: JSONSchema7 = { type: 'object', additionalProperties: true };
 
-/** `json_object`, or a schema with its name. */
+/** Returns the response format: `json_object`, or a schema with its name. */
 export function toResponseFormat(type: unknown, described: unknown): Pick<HubCall, 'responseFormat'> {
   if (type === 'json_object') return { responseFormat: { type: 'json' } };
   if (type !== 'json_schema' || !isJsonObject(described)) return {};

@@ -1,4 +1,5 @@
-// Another id for each call of an answer whose model gave one id to several: clients find the result of a call by it.
+// Gives distinct ids to the calls of an answer whose model gave one id to several: clients match the result of a call
+// by it.
 import type { HubPart } from './hub-call.ts';
 
 /** Returns another id for a call whose id is taken. */
@@ -14,11 +15,11 @@ export function createDistinctIds(): (id: string) => string {
 
 interface SeenCall {
   readonly id: string;
-  /** Its arguments came whole. */
+  /** True where its arguments came in one piece. */
   readonly isWhole: boolean;
 }
 
-/** Reads the parts of one answer in order. */
+/** Returns a function for the parts of one answer, in their order. */
 export function distinctCallIds(): (part: HubPart) => HubPart {
   const distinct = createDistinctIds();
   /** The latest call with an id, by that id. */

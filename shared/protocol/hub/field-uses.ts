@@ -4,11 +4,11 @@ import type { OptionalMember, OptionalName } from './hub-call.ts';
 import { otherMembers, reportedPathsMax } from './other-members.ts';
 
 export interface FieldUses {
-  /** The call says them, they make the candidate be passed over, or they say nothing to another model. */
+  /** Fields that the call carries, that make the planner skip the candidate, or that mean nothing to another model. */
   readonly carried: ReadonlySet<string>;
-  /** No target has words for them. A field that is new is reported like these. */
+  /** Fields that no target can express. An unknown field is reported in the same way. */
   readonly leftOut: ReadonlySet<string>;
-  /** Some targets have words for them. */
+  /** Fields that some targets can express. */
   readonly named: ReadonlyMap<string, OptionalName>;
 }
 
@@ -23,7 +23,7 @@ export const fieldUses = (
 export const isListedField = (uses: FieldUses | undefined, field: string): boolean =>
   uses !== undefined && (uses.carried.has(field) || uses.leftOut.has(field) || uses.named.has(field));
 
-/** `path`: of the object, with its dot. */
+/** Returns the fields of an object that are left out. `path`: the path of the object, with its dot. */
 export const leftOutFields = (object: unknown, { carried, named }: FieldUses, path: string): OptionalMember[] =>
   otherMembers(object, { read: carried, names: named, isSent: asksForSomething, path });
 
@@ -37,20 +37,20 @@ function asksForSomething(value: unknown): boolean {
 }
 
 /**
- * Translation of an object in a list of messages or items: its own fields (under ''), and under a name those of the
- * object there; dropped; or text as a whole.
+ * Translation of an object in a list of messages or items: the uses of its own fields (under '') and, by name, those of
+ * the objects in its fields; or the whole object is dropped, or becomes text.
  */
 export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_text';
 
-/** Where parts are listed. */
+/** Fields that contain lists of parts. */
 const partLists = ['content', 'output', 'tool_calls'];
 
-/** Objects that are looked into in a few milliseconds. */
+/** Number of objects that are checked within a few milliseconds. */
 const lookedIntoAtOnce = 1_024;
 
 /**
- * Fields inside messages or items, and inside their parts, that the call does not carry, at most as many as are
- * reported. `nextStep`: awaited after a number of objects.
+ * Returns fields inside messages or items, and inside their parts, that the call does not carry, at most as many as are
+ * reported. `nextStep` is awaited after a number of objects.
  */
 export async function fieldsInside(
   path: string,

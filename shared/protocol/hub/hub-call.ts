@@ -1,5 +1,5 @@
 // A call between the interface of a client and the format of a provider: the call options, results and stream parts of
-// the AI SDK's language models, with additions that those lack. Types only.
+// the AI SDK's language models, with additions that these lack. Types only.
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
@@ -21,20 +21,20 @@ export type OptionalName =
   | 'image_detail'
   | 'inference_geo'
   | 'metadata'
-  /** No target has a word for it. */
+  /** An option that no target can express. */
   | 'other'
   | 'provider_tool'
   | 'safety_identifier'
-  /** One call of a tool at a time. */
+  /** At most one tool call at a time. */
   | 'serial_calls'
   | 'service_tier'
   | 'speed'
   | 'store'
   | 'tool_cache_marks'
-  /** How hard to think, or with how much. */
+  /** The effort or budget of thinking. */
   | 'thinking'
   | 'user'
-  /** From Messages, whose clients name their session in the user. */
+  /** A user from Messages, whose clients put their session's name there. */
   | 'user_session'
   | 'verbosity';
 
@@ -50,7 +50,7 @@ type CallOptions = Pick<
   | 'frequencyPenalty'
   | 'presencePenalty'
   | 'prompt'
-  /** Without a schema: JSON of any form. */
+  /** JSON output, without a schema in any form. */
   | 'responseFormat'
   | 'seed'
   | 'stopSequences'
@@ -66,7 +66,7 @@ type CallOptions = Pick<
  * every target accepts, and on each part its signature, independent of packages (`signedOptions`).
  */
 export interface HubCall extends CallOptions {
-  /** Undefined when the client does not ask. */
+  /** Undefined when the client does not ask for reasoning. */
   readonly reasoning: ReasoningPreference | undefined;
   readonly parallelToolCalls: boolean | undefined;
   readonly optional: readonly OptionalMember[];
@@ -84,5 +84,5 @@ export type ToolPart = ToolMessage['content'][number];
 export type ToolResult = Extract<ToolPart, { type: 'tool-result' }>;
 export type ToolOutput = ToolResult['output'];
 
-/** Finish reason of a stream that ended by its format's own end, without a reason. */
+/** Finish reason of a stream that ended with its format's end marker, but without a reason. */
 export const formatsOwnEnd = 'gw_own_end';

@@ -4,26 +4,26 @@ import type { AnswerEvent, Envelopes, JsonAnswer } from '../wire/index.ts';
 import type { HubCall, HubPart } from './hub-call.ts';
 import type { Signatures } from './signatures.ts';
 
-/** Why the model refused, where the provider explains it. */
+/** Returns why the model refused, where the provider explains it. */
 export type RefusalOf = (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
 
 /** Metadata of an answer that its provider does not send. */
 export interface AnswerHead {
-  /** Where the provider gives its answer none. */
+  /** Id for an answer to which the provider gives none. */
   readonly id: string;
   readonly createdSeconds: number;
-  /** Since the provider was asked. */
+  /** Returns the milliseconds since the provider was called. */
   readonly elapsedMs: () => number;
-  /** The provider's name, and the client's. */
+  /** The provider's name of the model, and the client's. */
   readonly model: string;
   readonly clientModel: string;
-  /** Used by an interface that reports it before the provider does. */
+  /** Returns an estimate, for an interface that reports the input before the provider does. */
   readonly estimatedInputTokens: () => number;
-  /** Readers of the model's signatures. */
+  /** The group of models that can read this model's signatures. */
   readonly origin: string;
   readonly readSigned: Signatures['readSigned'];
   readonly seal: Envelopes['seal'];
-  /** Why the model refused, by the metadata of a result or of the last part. */
+  /** Returns why the model refused, by the metadata of a result or of the last part. */
   readonly refusalOf: RefusalOf;
 }
 
@@ -35,18 +35,18 @@ export interface FoldedAnswer extends Omit<JsonAnswer, 'json' | 'model' | 'text'
 }
 
 interface AnswerFold {
-  /** Returns the events of a part, and keeps what the answer needs of them. */
+  /** Returns the events of a part, and collects what the answer needs of them. */
   readonly write: (part: HubPart) => readonly object[];
   /** Called after the last part. */
   readonly answer: () => FoldedAnswer;
 }
 
-/** One call. Its writers know facts that its reader finds in the body: shortened names, repeated settings. */
+/** One call. Its writers know facts that its reader found in the body: shortened names, repeated settings. */
 export interface SourceCall {
   readonly call: HubCall;
-  /** For one whole answer: folds the events of its parts. */
+  /** Opens a fold for one whole answer, which assembles the events of its parts. */
   readonly openFold: (head: AnswerHead) => AnswerFold;
-  /** Set where its streams write one tool call at a time: parts of another one wait until it has ended. */
+  /** Set where its streams write one tool call at a time: parts of another call wait until it has ended. */
   readonly writesOneCallAtATime?: true;
   /**
    * Opens a writer for one stream: it returns the events of each part. The last part is `finish`; error parts are not
@@ -56,8 +56,9 @@ export interface SourceCall {
 }
 
 /**
- * `body`: the client's, whole. Anything that not every target supports is a need of the request (`hubNeeds`).
- * `nextStep`: awaited between steps, where the request is long. `envelopes`: opens thinking that clients send again.
+ * Reads a request. `body`: the client's, complete. Anything that not every target supports is a need of the request
+ * (`hubNeeds`). `nextStep` is awaited between steps, where the request is long. `envelopes` opens thinking that clients
+ * send again.
  */
 export type HubSource = (
   body: Readonly<Record<string, unknown>>,

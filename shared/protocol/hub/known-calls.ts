@@ -1,4 +1,4 @@
-// The tool calls of a conversation: ids that every target accepts, and the arguments that the model wrote.
+// The tool calls of a conversation: with ids that every target accepts, and the arguments that the model wrote.
 import { jsonValuesMax } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../wire/index.ts';
@@ -9,20 +9,23 @@ export interface KnownCall {
 }
 
 export interface KnownCalls {
-  /** A call that the assistant made. `id`: as the client has it. */
+  /** Adds a call that the assistant made. `id`: as the client sent it. */
   add(id: unknown, name: string): KnownCall;
-  /** Called before the calls of an answer: a call of an earlier one gets no result any more. */
+  /** Called before the calls of an answer: earlier calls get no further results. */
   beginAnswer(): void;
-  /** The call that a result answers: of several in one answer with this id the next without a result, else the latest. */
+  /**
+   * Returns the call that a result answers: of several in one answer with this id the next without a result, else the
+   * latest.
+   */
   takeResult(id: unknown): KnownCall | undefined;
   has(id: unknown): boolean;
-  /** Arguments are an object to every target. */
+  /** Returns arguments as an object, which every target requires. */
   readArguments(text: unknown): JsonObject;
 }
 
 /**
- * Ids of other providers may have characters that this one refuses, or be longer: OpenAI's chat completions accept 40
- * characters.
+ * Matches ids that every target accepts: other providers' ids may have further characters, and OpenAI's chat
+ * completions accept 40 characters.
  */
 const commonId = /^[\w-]{1,40}$/;
 
@@ -42,7 +45,7 @@ export function createKnownCalls(): KnownCalls {
     return id;
   }
 
-  /** Returns undefined for a text that is no JSON, or has more values than one conversation may. */
+  /** Returns undefined for a text that is no JSON, or has more values than a conversation may have. */
   function parsed(text: string): unknown {
     const inner = parseInnerJson(text, valuesLeft);
     valuesLeft -= inner?.values ?? 0;
@@ -51,7 +54,7 @@ export function createKnownCalls(): KnownCalls {
 
   return {
     add(id, name) {
-      // Some models count their calls anew in each answer, and targets refuse an id that was there before.
+      // Some models count their calls from zero in each answer, and targets refuse an id that occurred before.
       const isUsable = typeof id === 'string' && commonId.test(id) && !usedIds.has(id);
       const call = { id: isUsable ? id : newId(), name };
       usedIds.add(call.id);
@@ -65,7 +68,7 @@ export function createKnownCalls(): KnownCalls {
     takeResult: (id) => unanswered.get(id)?.shift() ?? calls.get(id),
     has: (id) => calls.has(id),
     readArguments(text) {
-      // A model that was given no parameters may have written nothing.
+      // A model that has no parameters to fill may have written nothing.
       if (text === undefined || text === null || (typeof text === 'string' && text.trim() === '')) return {};
       const input = typeof text === 'string' ? (parsed(text) ?? text) : text;
       return isJsonObject(input) ? input : { rawInvalidInput: input };
@@ -73,13 +76,16 @@ export function createKnownCalls(): KnownCalls {
   };
 }
 
-// Ids of tool calls for a client of another interface: in characters and of a length that every provider accepts, and
-// never one of an earlier call in its conversation. Some servers count their calls from zero in each answer.
+// Ids of tool calls for a client of another interface: with characters and a length that every provider accepts, and
+// never the id of an earlier call in its conversation. Some servers count their calls from zero in each answer.
 
-/** Shorter ones are counted, not drawn. */
+/** Matches random ids: shorter ones are counters. */
 const drawnId = /^[\w-]{16,40}$/;
 const digestCharacters = 24;
 
-/** `answerId`: of the answer that makes the call. The same for the same call. */
+/**
+ * Returns the id for the client, which is always the same for the same call. `answerId`: the id of the answer that
+ * makes the call.
+ */
 export const clientCallId = (answerId: string, id: string): string =>
   drawnId.test(id) ? id : `call_${sha256Hex(`${answerId} ${id}`).slice(0, digestCharacters)}`;

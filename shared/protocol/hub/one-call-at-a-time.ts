@@ -1,11 +1,11 @@
 // Orders the parts of a stream for interfaces that write one tool call at a time: parts that arrive during a call wait
-// until it has ended. Each part is handled twice, however many calls wait.
+// until it has ended. Each part is processed twice, however many calls wait.
 import type { HubPart } from './hub-call.ts';
 
-/** Handles one stream: returns the parts that continue now. Waiting parts are bounded as the answer is. */
+/** Processes one stream: returns the parts that can be written now. Waiting parts are bounded as the answer is. */
 export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   let open: string | undefined;
-  /** In the order in which they began: the parts of one call, or those between two. */
+  /** Waiting parts in the order in which they began: each list has the parts of one call, or those between two. */
   let waiting: HubPart[][] = [];
   let firstWaiting = 0;
   const waitingCalls = new Map<string, HubPart[]>();
@@ -23,7 +23,7 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
     if (call !== undefined) waitingCalls.set(call, group);
   }
 
-  /** The waiting parts up to a call that has not ended, with its parts so far. */
+  /** Returns the waiting parts up to a call that has not ended, with its parts so far. */
   function next(): HubPart[] {
     const parts: HubPart[] = [];
     for (; firstWaiting < waiting.length && open === undefined; firstWaiting += 1) {
@@ -44,7 +44,7 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   return (part) => {
     const call = callOf(part);
     if (part.type === 'finish') {
-      // The answer is over: so are its calls, whether or not the package said so.
+      // The answer is over, and so are its calls, whether or not the package said so.
       return [...waiting.slice(firstWaiting).flat(), part];
     }
     if (open !== undefined && call !== open && part.type !== 'error') {

@@ -1,4 +1,5 @@
-// Members of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets one.
+// Fields of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets
+// one.
 import { isJsonObject, type JsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 
@@ -6,11 +7,11 @@ import type { OptionalMember, OptionalName } from './hub-call.ts';
 export const reportedPathsMax = 32;
 
 export interface MembersRead {
-  /** Fields that the call carries, that the gateway reads itself, or that it needs. */
+  /** Fields that the call carries, that the gateway reads itself, or that the call needs. */
   readonly read: ReadonlySet<string>;
-  /** Members that some targets have a word for. */
+  /** Fields that some targets can express. */
   readonly names?: ReadonlyMap<string, OptionalName>;
-  /** Whether a value asks for something. */
+  /** True where a value asks for something. */
   readonly isSent: (value: unknown) => boolean;
   /** Path of the object in the body, with its dot. */
   readonly path?: string;
@@ -19,11 +20,11 @@ export interface MembersRead {
 export const isListedMember = ({ read, names }: MembersRead, member: string): boolean =>
   read.has(member) || names?.has(member) === true;
 
-/** In their order, with at most the reported number of those that no target supports. */
+/** Returns the fields in their order, with at most the reported number of those that no target supports. */
 export function otherMembers(object: unknown, { read, names, isSent, path = '' }: MembersRead): OptionalMember[] {
   const others: OptionalMember[] = [];
   let unnamed = 0;
-  // Entries of a large object take three times as long as its keys.
+  // Reading the entries of a large object takes three times as long as reading its keys.
   for (const member of isJsonObject(object) ? Object.keys(object) : []) {
     const name = names?.get(member) ?? 'other';
     const isTold = name !== 'other' || unnamed < reportedPathsMax;
@@ -36,10 +37,10 @@ export function otherMembers(object: unknown, { read, names, isSent, path = '' }
   return others;
 }
 
-/** Messages, or items, that are read in a few milliseconds. */
+/** Number of messages or items that are read within a few milliseconds. */
 const readAtOnce = 1_024;
 
-/** The objects of a list, with a step after a number of them. */
+/** Calls a function with each object of a list, and awaits a step after a number of them. */
 export async function forEachObject(
   list: unknown,
   nextStep: () => Promise<void>,

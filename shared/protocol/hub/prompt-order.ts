@@ -1,14 +1,14 @@
-// Prompts for targets that are strict about order.
+// Reorders prompts for targets that are strict about order.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ToolMessage, ToolOutput, UserMessage } from './hub-call.ts';
 
 /**
- * Instructions at the start are the system prompt; later ones become text of the user, for targets that do not allow
- * them elsewhere, and follow the results of the calls before them, which must come at once.
+ * Makes instructions at the start the system prompt. Later ones become text of the user, for targets that do not allow
+ * them elsewhere, and follow the results of the calls before them, which must come first.
  */
 export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
-  // Every target wants a message of the user.
+  // Every target requires a message of the user.
   const ordered: LanguageModelV4Prompt = start < 0 ? [] : prompt.slice(0, start);
   let waiting: LanguageModelV4Message[] = [];
   for (const message of prompt.slice(ordered.length)) {
@@ -26,13 +26,15 @@ export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV
   return begunByUser([...ordered, ...waiting]);
 }
 
-/** First message where there is no other. */
+/** First message where the client sent no other. */
 const beginning: LanguageModelV4Message = {
   role: 'user',
   content: [{ type: 'text', text: '(The conversation begins with an answer.)' }],
 };
 
-/** Who takes instructions at the start only wants the user to begin, too. */
+/**
+ * Adds a first message of the user: targets that accept instructions only at the start also require the user to begin.
+ */
 function begunByUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
   return start < 0 || prompt[start]?.role === 'user' ? prompt : prompt.toSpliced(start, 0, beginning);
@@ -47,8 +49,8 @@ function toUser({
 }
 
 /**
- * Results that follow each other are one message: some targets want all that belong to one answer together. Every message of
- * results in this prompt was added here, so that the last one may grow.
+ * Adds results of calls. Consecutive ones are one message, because some targets require all that belong to one answer
+ * together. Every message of results in this prompt was added here, so the last one may be extended.
  */
 export function addResults(prompt: LanguageModelV4Prompt, { content, ...message }: ToolMessage): void {
   const last = prompt.at(-1);
@@ -58,7 +60,7 @@ export function addResults(prompt: LanguageModelV4Prompt, { content, ...message 
 
 const noResult: ToolOutput = { type: 'text', value: 'This call has no result: it was not run.' };
 
-/** Every target refuses a call without a result: a client that was interrupted has none. */
+/** Adds missing results: every target refuses a call without a result, and a client that was interrupted has none. */
 export function withEveryResult(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const answered = new Set<string>();
   for (const { role, content } of prompt) {
@@ -76,8 +78,8 @@ export function withEveryResult(prompt: LanguageModelV4Prompt): LanguageModelV4P
 }
 
 /**
- * Images of an answer, for targets that accept only the user's: they are put at the start of the next message. After
- * the user's last message there is none, and nothing is asked about them.
+ * Moves images of an answer, for targets that accept only the user's, to the start of the next message. Images after
+ * the user's last message are dropped, because nothing is asked about them.
  */
 export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   let waiting: UserMessage['content'] = [];

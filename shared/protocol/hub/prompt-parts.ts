@@ -1,17 +1,17 @@
-// Content parts of a message: texts, and images and files from a data URL or the URL where a provider finds them.
+// Content parts of a message: texts, and images and files from a data URL or from a URL that a provider can open.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { imageTypeOf } from '../wire/index.ts';
 
 export type PromptPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-/** Providers refuse a text without a visible character, and it says nothing. */
+/** True for a text without a visible character: providers refuse it, and it says nothing. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Returns no part for a missing or blank text. */
 export const textParts = (text: unknown): LanguageModelV4TextPart[] =>
   typeof text !== 'string' || isBlank(text) ? [] : [{ type: 'text', text }];
 
-/** Only the end of a URL suggests its type. */
+/** Media types by file extension: the end of a URL is all that suggests its type. */
 const extensionTypes: Readonly<Record<'image' | 'file', Readonly<Record<string, string>>>> = {
   image: { png: 'image/png', gif: 'image/gif', webp: 'image/webp', heic: 'image/heic', heif: 'image/heif' },
   file: { txt: 'text/plain', csv: 'text/csv', html: 'text/html' },
@@ -21,7 +21,7 @@ const usualTypes = { image: 'image/jpeg', file: 'application/pdf' };
 /** Length of the part before the data of a data URL: a media type and its parameters. */
 const dataHeadMaxCharacters = 1_024;
 
-/** Names in use that providers refuse. */
+/** Registered names of media types for others in use, which providers refuse. */
 const registeredNames: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg' };
 
 export function fileOfUrl(url: string, kind: 'image' | 'file'): LanguageModelV4FilePart {
@@ -38,8 +38,8 @@ export function fileOfUrl(url: string, kind: 'image' | 'file'): LanguageModelV4F
 }
 
 /**
- * An image has the type of its bytes, because providers refuse a wrong one. Line ends are removed, because not every
- * provider reads them.
+ * Returns the file. An image gets the type of its bytes, because providers refuse a wrong one. Line ends are removed,
+ * because not every provider reads them.
  */
 export function fileOfData(declared: string, written: string): LanguageModelV4FilePart {
   const data = /\s/.test(written) ? written.replaceAll(/\s+/g, '') : written;
@@ -47,13 +47,13 @@ export function fileOfData(declared: string, written: string): LanguageModelV4Fi
   return { type: 'file', mediaType, data: { type: 'data', data } };
 }
 
-/** Level of detail of an image, which determines its tokens: `auto` is the default of models. */
+/** True where an image asks for a level of detail, which determines its tokens; `auto` is the models' default. */
 const asksForDetail = (detail: unknown): detail is string => typeof detail === 'string' && detail !== 'auto';
 
 export const withDetail = (image: LanguageModelV4FilePart, detail: unknown): LanguageModelV4FilePart =>
   asksForDetail(detail) ? { ...image, providerOptions: { openai: { imageDetail: detail } } } : image;
 
-/** The bytes of a data URL, even with invalid percent signs. */
+/** Decodes the bytes of a data URL, even with invalid percent signs. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text);
   let length = 0;

@@ -25,7 +25,7 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   if (input === undefined && output === undefined) return undefined;
   const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
-  // As they are billed: some interfaces report the input without cached parts.
+  // Tokens count as they are billed: some interfaces report the input without its cached parts.
   const added = addedReasoningOf(reported);
   return {
     ...{ input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) },
@@ -33,7 +33,7 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   };
 }
 
-/** A detail of the output that a package passes on: reasoning was beside it. */
+/** Detail of the output that a package passes on: its reasoning was counted beside it. */
 export const reasoningAdded = 'gw_reasoning_added';
 
 function addedReasoningOf({ raw }: LanguageModelV4Usage): number | undefined {
@@ -41,7 +41,7 @@ function addedReasoningOf({ raw }: LanguageModelV4Usage): number | undefined {
   return isJsonObject(details) ? toCount(details[reasoningAdded]) : undefined;
 }
 
-/** No package reads them: details of OpenAI's formats, or Gemini's by modality. */
+/** Reads media tokens, which no package reads: details of OpenAI's formats, or of Gemini's by modality. */
 function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
   if (!isJsonObject(raw)) return {};
   const { promptTokensDetails: prompt, toolUsePromptTokensDetails: tools, cacheTokensDetails: cached } = raw;
@@ -62,7 +62,7 @@ function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
   );
 }
 
-/** Details of a usage for a client, without those that are zero. */
+/** Returns details of a usage for a client, without those that are zero. */
 export const mediaMembers = (audio = 0, image = 0) => ({
   ...(audio > 0 ? { audio_tokens: audio } : {}),
   ...(image > 0 ? { image_tokens: image } : {}),
@@ -73,7 +73,10 @@ const countOf = (details: unknown, modality: string): number =>
     .filter((one) => isJsonObject(one) && one.modality === modality)
     .reduce((sum, { tokenCount }) => sum + (toCount(tokenCount) ?? 0), 0);
 
-/** Packages read the sum at most: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and the details of OpenAI's formats. */
+/**
+ * Reads cache writes, of which packages read only the sum: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and
+ * the details of OpenAI's formats.
+ */
 function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {
   const members: JsonObject = isJsonObject(raw) ? raw : {};
   const {
@@ -96,17 +99,18 @@ const hourIn = (details: unknown): number =>
     .reduce((sum, { inputTokens }) => sum + (toCount(inputTokens) ?? 0), 0);
 
 /**
- * Bytes of text for a token, usually four; a lower number, because a client that plans by the count needs a high one.
+ * Bytes of text per token. It is usually four; the number is lower, because a client that plans by the count needs a
+ * high estimate.
  */
 const bytesPerToken = 3;
 
-/** Estimate for an interface that reports counts where the provider did not. */
+/** Estimates the count for an interface that reports it where the provider did not. */
 export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
 
-/** Decoded in a few milliseconds. */
+/** Bytes that are decoded within a few milliseconds. */
 const pieceMaxBytes = 2 * 1024 * 1024;
 
-/** A whole answer for a package, which decodes it piece by piece, and parses it after the last one. */
+/** Returns a whole answer for a package, which decodes it piece by piece, and parses it after the last piece. */
 export const jsonResponse = (text: string, nextStep: () => Promise<void>): Response =>
   new Response(inPieces(Buffer.from(text), nextStep), { headers: { 'content-type': 'application/json' } });
 

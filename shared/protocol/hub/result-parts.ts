@@ -9,7 +9,7 @@ export function* partsOfResult(result: HubResult): Generator<HubPart> {
   yield { type: 'finish', usage, finishReason, ...(providerMetadata && { providerMetadata }) };
 }
 
-/** Requested JSON is the only text, whatever else the model wrote. */
+/** Reduces the content to requested JSON, which is the only text, whatever else the model wrote. */
 function withFinalText({ content, structuredOutputText: json }: HubResult): HubResult['content'] {
   if (json === undefined) return content;
   const last = content.findLastIndex(({ type }) => type === 'text');
@@ -19,7 +19,10 @@ function withFinalText({ content, structuredOutputText: json }: HubResult): HubR
   });
 }
 
-/** Metadata of a text is known when it starts, and is repeated with its piece, as packages do. */
+/**
+ * Returns the parts of one content. Metadata of a text is sent when it starts, and repeated with its piece, as packages
+ * do.
+ */
 function partsOf(part: LanguageModelV4Content, index: number): readonly HubPart[] {
   if (part.type !== 'text' && part.type !== 'reasoning') return [part];
   const { type, text: delta, providerMetadata } = part;
@@ -30,7 +33,7 @@ function partsOf(part: LanguageModelV4Content, index: number): readonly HubPart[
   return [start, ...pieces, { type: `${type}-end`, id }];
 }
 
-/** Opens a writer for one stream: it returns the events of each part. */
+/** Opens a writer for one stream, which returns the events of each part. */
 export function eventsByPart<Event>(
   open: (add: (event: Event) => void) => (part: HubPart) => void,
 ): (part: HubPart) => Event[] {

@@ -1,9 +1,9 @@
 // Signatures and encrypted texts of thinking, independent of packages. Types only.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 
-/** Who signed. */
+/** The model and provider that signed. */
 export interface SignedBy {
-  /** The provider's name. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly provider: { readonly id: string };
 }
@@ -20,14 +20,15 @@ export interface Signed {
 
 export type SignedPart = 'text' | 'reasoning' | 'tool-call' | 'file';
 
-/** How a target keeps the signatures of its models. */
+/** A target's handling of its models' signatures. */
 export interface Signatures {
-  /** Readers of its models' signatures. */
+  /** Returns the group of models that can read this model's signatures. */
   readonly originOf: (by: SignedBy) => string;
   /** Reads its package's signature of a part. */
   readonly readSigned: (metadata: SharedV4ProviderMetadata | undefined) => Signed;
   /**
-   * The same in the words of its package, for a part that is sent again; undefined where such a part cannot carry it.
+   * Returns the options of the package for a signed part that is sent again; undefined where such a part cannot carry
+   * the signature.
    */
   readonly signedOptions: (
     part: SignedPart,

@@ -1,18 +1,18 @@
-// Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
-// target is known: only who made it gets it back.
+// Signed and encrypted thinking in a prompt. A part of a prompt carries it in no package's format until the target is
+// known: only the model or provider that made it gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { SignedEnvelope } from '../wire/index.ts';
 import type { AssistantPart } from './hub-call.ts';
 import type { AnswerHead } from './hub-source.ts';
 import type { Signatures, Signed, SignedBy, SignedPart } from './signatures.ts';
 
-/** Absent where the client no longer knows it, so that every target may try. */
+/** Origin of a signature; absent where the client no longer knows it, so that every target may try. */
 interface SignedOrigin {
-  /** Who can read it, as `originOf` of a target says. */
+  /** The group of models that can read it, as `originOf` of a target returns it. */
   readonly origin?: string;
-  /** The model that made it, where only that one may have it back. */
+  /** The model that made it, where only this model may get it back. */
   readonly model?: string;
-  /** Its field in the client's request, where it came in an envelope. */
+  /** Its field in the client's request, where it was in an envelope. */
   readonly field?: string;
 }
 
@@ -23,10 +23,10 @@ export interface OpenedEnvelope extends SignedEnvelope {
 
 const ownName = 'gw';
 
-/** Options for a part of a prompt. */
+/** Returns options for a part of a prompt. */
 export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
 
-/** Makes the options of a signed part that came back in an envelope. */
+/** Returns the options of a signed part that was in an envelope. */
 export const envelopeOptions = ({
   origin,
   model,
@@ -42,11 +42,11 @@ export const envelopeOptions = ({
     ...(encrypted === undefined ? {} : { encrypted }),
   });
 
-/** Options for the text after thinking that is sent again; undefined where its provider named no phase. */
+/** Returns options for the text after thinking that is sent again; undefined where its provider named no phase. */
 export const phaseOptions = ({ origin, model, phase }: SignedEnvelope): SharedV4ProviderOptions | undefined =>
   phase === undefined ? undefined : signedOptions({ origin, model, phase });
 
-/** The provider's phase of a text in its answer, as a target reads it. */
+/** Returns the provider's phase of a text in its answer, as a target reads it. */
 export function phaseOf(
   part: { readonly providerMetadata?: SharedV4ProviderMetadata | undefined } | undefined,
 ): string | undefined {
@@ -54,7 +54,7 @@ export function phaseOf(
   return typeof phase === 'string' ? phase : undefined;
 }
 
-/** Set for unsigned thinking too: it must not reach another model. */
+/** Returns the envelope. Unsigned thinking is sealed too, because it must not reach another model. */
 export const sealed = (
   { origin, model, seal }: AnswerHead,
   { signature, encrypted, phase }: Signed,
@@ -64,8 +64,8 @@ export const sealed = (
 export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
 
 /**
- * The prompt with the signatures that this model can read, in the words of its package. Of others' dropped ones, the
- * first is reported.
+ * Returns the prompt with the signatures that this model can read, in its package's format. Other models' signatures
+ * are dropped, and the first of them is reported.
  */
 export const withOwnSigned = (
   prompt: LanguageModelV4Prompt,
@@ -85,7 +85,7 @@ export const withOwnSigned = (
 const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<Signatures, 'originOf'>, by: SignedBy): boolean =>
   (origin === undefined || origin === originOf(by)) && (model === undefined || model === by.model);
 
-/** Returns undefined for a part without an envelope, or with one of this model. */
+/** Returns the field; undefined for a part without an envelope, or with an envelope of this model. */
 function fieldOfForeign(part: AssistantPart, target: Pick<Signatures, 'originOf'>, by: SignedBy): string | undefined {
   const sent = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
   return isMadeBy(sent, target, by) ? undefined : sent.field;
@@ -104,11 +104,11 @@ function withOwn(
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
   const { origin, model, field: _field, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
   const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
-  // Its own unsigned thinking may be sent again too: the target decides.
+  // The model's own unsigned thinking may be sent again too: the target decides.
   const isKnown = origin !== undefined || isSigned(signed);
   const signedOptions = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
   if (signedOptions === undefined && part.type === 'reasoning') return [];
-  // An empty text carried its signature alone.
+  // An empty text carried only its signature.
   if (signedOptions === undefined && part.type === 'text' && part.text === '') return [];
   const { providerOptions: _sent, ...rest } = part;
   const options = { ...others, ...signedOptions };

@@ -4,14 +4,14 @@ import type { HubCall } from './hub-call.ts';
 
 export interface Strictness {
   readonly holds: (schema: unknown) => boolean;
-  /** More of them in one request are refused. */
+  /** Maximum strict tools of a request: the provider refuses more. */
   readonly toolsMax: number;
-  /** Properties that are not required, of all of them together. */
+  /** Returns the number of properties that are not required; the sum over all tools is limited. */
   readonly optionalOf: (schema: unknown) => number;
   readonly optionalMax: number;
 }
 
-/** Path in `X-Gw-Left-Out`. */
+/** Path in the header `X-Gw-Left-Out`. */
 export const strictPath = 'tools.strict';
 
 export function withStrictness(

@@ -3,33 +3,33 @@
 // `raw_input`.
 
 export interface InputWriter {
-  /** Adds a piece; returns the part of the input that is certain with it. */
+  /** Adds a piece; returns the part of the input that is now certain. */
   readonly add: (piece: string) => string;
-  /** Returns the rest. */
+  /** Returns the rest of the input. */
   readonly end: () => string;
 }
 
 type State =
   | 'start'
-  /** Behind an opening bracket, or a comma. */
+  /** After an opening bracket, or a comma. */
   | 'first'
   | 'item'
   | 'name'
   | 'colon'
   | 'value'
-  /** In a string value. */
+  /** Inside a string value. */
   | 'text'
-  /** Behind a value. */
+  /** After a value. */
   | 'next'
   | 'ended'
   | 'broken';
 
-/** Bodies of clients are no deeper. */
+/** Maximum nesting: bodies of clients are no deeper. */
 const depthMax = 64;
 
 /**
- * Length of a word or a number: no useful number has as many digits, and an unfinished one is read again with each
- * piece.
+ * Maximum length of a word or a number: no useful number has as many digits, and an unfinished one is read again with
+ * each piece.
  */
 const bareMaxCharacters = 1_024;
 
@@ -39,7 +39,7 @@ const bareValue = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
 const plainCharacters = /[^"\\\p{Cc}]+/uy;
 const wholeEscape = /\\(["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const begunEscape = /^\\(u[\da-fA-F]{0,3})?$/;
-/** The least that JSON wants escaped. */
+/** True for characters that JSON requires to be escaped. */
 const isControl = (character: string): boolean => character < ' ';
 
 export const createInputWriter = (): InputWriter => new InputReading();
@@ -92,7 +92,7 @@ class InputReading implements InputWriter {
 
   #finish(): number {
     const closer = this.#closers.pop() ?? '';
-    // The last one waits for a possible continuation.
+    // The last piece waits for a possible continuation.
     if (this.#closers.length === 0) return this.#go('ended', 1);
     this.#out += closer;
     return this.#go('next', 1);
@@ -113,7 +113,7 @@ class InputReading implements InputWriter {
       this.#isInText = false;
       return this.#go(isName ? 'colon' : 'next', 1);
     }
-    // Models write line ends as they are.
+    // Models write raw line ends inside strings.
     if (character !== '\\') return write(isControl(character) ? JSON.stringify(character).slice(1, -1) : character, 1);
     const escaped = this.#take(wholeEscape);
     if (escaped !== '') return write(escaped);
@@ -135,7 +135,7 @@ class InputReading implements InputWriter {
     return this.#go('next', bare.length);
   }
 
-  /** Number of characters read; 0 when more must come, or the rest is invalid. */
+  /** Returns the number of characters read; 0 when more must come, or the rest is invalid. */
   #step(isEnd: boolean): number {
     if (this.#state === 'name' || this.#state === 'text') return this.#readText(isEnd);
     const blank = this.#take(blanks);

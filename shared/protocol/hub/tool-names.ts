@@ -3,9 +3,9 @@
 import { sha256Hex } from '../../foundation/ids/index.ts';
 
 export interface ToolNames {
-  /** Name for the target. The same name is always shortened to the same. */
+  /** Returns the name for the target. The same name is always shortened to the same. */
   readonly short: (name: string) => string;
-  /** Name for the client. */
+  /** Returns the name for the client. */
   readonly long: (name: string) => string;
 }
 

@@ -1,5 +1,5 @@
-// The interfaces of clients: where each is asked, and its folder. Everything else about one is in that folder. Those that
-// few clients use are loaded with their first call.
+// The list of client interfaces: the routes and the folder of each. Everything else about an interface is in its
+// folder. Interfaces that few clients use are loaded with their first call.
 import {
   bedrockPaths,
   type googleOperations,
@@ -14,17 +14,17 @@ import { countTokens, loadInvoke, messages } from '../interfaces/messages/index.
 import type { RouteRules } from '../router/index.ts';
 
 interface ListedInterface {
-  /** Where it is asked, the usual path first. */
+  /** Routes of its calls, the usual path first. */
   readonly routes: readonly ListedRoute[];
   readonly rules?: RouteRules;
   readonly load: () => Promise<ClientInterface>;
 }
 
 export interface ListedRoute {
-  /** `all`: below each base path of OpenAI's interfaces. */
+  /** Base path; `all`: each base path of OpenAI's interfaces. */
   readonly base: 'all' | '/v1' | VendorBasePath;
   readonly path: string;
-  /** What it asks, where the path names the model. */
+  /** Operation of the route, where the path names the model. */
   readonly operation?: string;
 }
 
@@ -44,7 +44,7 @@ const belowBedrock = (...routes: readonly (readonly [path: string, operation: st
 
 const converse = () => import('../interfaces/converse/index.ts');
 
-/** Google's SDKs ask at `/v1beta`, and from 3.0 on at `/v1`. */
+/** Returns the routes below a model. Google's SDKs call them at `/v1beta`, and from 3.0 on at `/v1`. */
 const ofModels = (...operations: readonly (typeof googleOperations)[number][]): readonly ListedRoute[] =>
   operations.flatMap((operation) =>
     (['/v1beta', '/v1'] as const).map((base) => ({ base, path: `${routePaths.model}:${operation}`, operation })),
@@ -56,7 +56,7 @@ const gemini = () => import('../interfaces/generate-content/index.ts');
 const responses = () => import('../interfaces/responses/index.ts');
 const images = () => import('../interfaces/images/index.ts');
 
-/** In the order of the description. */
+/** The interfaces in the order of the description. */
 export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
   'chat-completions': { routes: belowAll(routePaths.chatCompletions), load: async () => chatCompletions },
   messages: { routes: belowV1(routePaths.messages), rules: messagesRules, load: async () => messages },

@@ -1,5 +1,5 @@
-// The interfaces for a page in a browser: how each writes a draft and reads its answers, and how stored bodies are read as
-// turns. Runs in browsers.
+// The interfaces for a page in a browser: the part of each that writes a draft and reads its answers, and that reads
+// stored bodies as turns. It runs in browsers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
 import { chatTurns } from '../interfaces/chat-completions/turns.ts';
@@ -45,5 +45,5 @@ const turns: ReadonlyMap<string, TurnsOfBodies> = new Map([
   ['generate-content', generatedTurns],
 ]);
 
-/** By the name of an interface, or of a format of a provider. */
+/** Finds the reader of turns by the name of an interface, or of a provider's format. */
 export const turnsOf = (name: string): TurnsOfBodies | undefined => turns.get(name);

@@ -19,14 +19,17 @@ import {
 import { charactersBeside, findLogprobs } from './large-answer.ts';
 import { membersOf } from './read-members.ts';
 
-/** Above any real answer; everything that reads one may recurse. Log probabilities are not looked into: each list is one value. */
+/**
+ * Bounds above any real answer; every reader of an answer may recurse. Log probabilities are not parsed: each list is
+ * one value.
+ */
 const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax, unread: new Set(['logprobs']) };
 const boundsWith = (unreadEnds: ReadonlyMap<number, number> | undefined) =>
   unreadEnds === undefined ? answerBounds : { ...answerBounds, unreadEnds };
-/** Length up to which a text is within these bounds: it can neither be nested deeper nor hold more values. */
+/** Length up to which every text is within these bounds: it can neither be nested deeper nor have more values. */
 export const shortEventCharacters = 2 * answerBounds.depthMax;
 
-/** Read within a few milliseconds. */
+/** Number of characters that are read within a few milliseconds. */
 const longAnswerCharacters = 256 * 1024;
 
 /** Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. */
@@ -35,20 +38,20 @@ export function scanAnswer(text: string, unreadEnds?: ReadonlyMap<number, number
   return scanned.kind === 'json' && scanned.json.isObject(0) ? scanned.json : undefined;
 }
 
-/** Text that was accepted before. */
+/** Scans a text that was accepted before. */
 export function answerJson(text: string): JsonText {
   const scanned = scanJson(text, answerBounds);
   if (scanned.kind !== 'json') throw new Error('an answer that was read is no JSON');
   return scanned.json;
 }
 
-/** Whether it is JSON that exceeds the bounds of an answer. */
+/** True for JSON that exceeds the bounds of an answer. */
 export const isBeyondBounds = (text: string, unreadEnds?: ReadonlyMap<number, number>): boolean =>
   scanJson(text, boundsWith(unreadEnds)).kind === 'fault';
 
 /**
- * Searches a long text, and reads the found values, in turns of their own, between which other calls have the event
- * loop. `charactersMax`: without log probabilities.
+ * Scans a long text, and reads the found values, each in a turn of its own, between which other calls run.
+ * `charactersMax`: bound of the text without log probabilities.
  */
 export async function readInTurns<Read>(
   text: string,
@@ -98,8 +101,8 @@ async function readUnscanned(text: string, readUsage: UsageReading, usageMember 
 export type UsageReading = (usage: unknown) => UsageReport | undefined;
 
 /**
- * The last field of this name, where it is an object, found without the structure around it. No text of a model is
- * mistaken for it: inside a string a backslash precedes each quotation mark.
+ * Returns the last field of this name, where it is an object, found without the structure around it. No text of a model
+ * is mistaken for it: inside a string a backslash precedes each quotation mark.
  */
 export function lastObjectIn(text: string, name: string): unknown {
   const at = text.lastIndexOf(`"${name}"`);
@@ -120,13 +123,13 @@ const packageErrorOf = { code: {}, type: {}, status: {}, param: {}, message: {} 
 const errorShape = membersOf({ ...packageErrorOf, object: {}, error: membersOf(packageErrorOf) });
 
 /**
- * Reads an error that comes with a good status as far as one with an error status; of a longer one only the part that
- * classifies it.
+ * Reads an error that comes with a success status as an error with an error status is read; of a longer one only the
+ * part that classifies it.
  */
 export const readErrorObject = (json: JsonText): unknown =>
   json.text.length <= upstreamErrorMaxBytes ? JSON.parse(json.text) : pick(json, 0, errorShape);
 
-/** Bytes of all strings in a value, except those in fields of these names. */
+/** Returns the bytes of all strings in a value, except in fields of these names. */
 export function textBytesIn(json: JsonText, value: number, leftOut: ReadonlySet<string>): number {
   const end = json.next(value);
   let bytes = 0;
@@ -138,7 +141,7 @@ export function textBytesIn(json: JsonText, value: number, leftOut: ReadonlySet<
   return bytes;
 }
 
-/** The same of a value that is parsed; recursive: within the depth of an answer. */
+/** Does the same for a parsed value. It recurses within the depth of an answer. */
 export function textBytesOf(value: unknown, leftOut: ReadonlySet<string>): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;
@@ -152,10 +155,10 @@ export function textBytesOf(value: unknown, leftOut: ReadonlySet<string>): numbe
 const stringBytes = (quoted: string): number =>
   quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
 
-/** Ten times the length of any provider's usage. A longer object is not taken for usage. */
+/** Maximum length of a usage: ten times that of any provider's. A longer object is not taken for usage. */
 const usageMaxCharacters = 16 * 1024;
 
-/** The value of the usage, as far as it is one. */
+/** Returns the value of the usage, if it is an object. */
 export function readUsageMember(json: JsonText, name = 'usage'): unknown {
   const member = findMember(json, name);
   if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;

@@ -4,16 +4,16 @@ import type { ClientRequest } from './client-interface.ts';
 
 export interface BodyMemory {
   readonly isLong: boolean;
-  /** Its memory in the memory of the call. */
+  /** Memory of the body, within the memory of the call. */
   readonly allocation: BodyAllocation;
   /** Parses a long body in turns of the event loop. */
   readonly readValues: () => Promise<void>;
   readonly letGoValues: () => void;
-  /** Drops the media of a long body once its size and needs are known: nothing else reads them. */
+  /** Drops the media of a long body once its size and needs are known, because nothing else reads them. */
   readonly letGoMedia: () => void;
   /**
-   * Drops a long body when no further candidate is called. A short one may be sent again where an answer breaks. `path`: what is kept
-   * of it elsewhere.
+   * Drops a long body when no further candidate is called. A short one may be sent again where an answer breaks.
+   * `path`: the form in which a part of it stays elsewhere.
    */
   readonly letGo: (path?: RequestPath) => void;
 }
@@ -51,7 +51,7 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
   };
 }
 
-/** Beside the text of the body, the images in them would lie in memory a second time. */
+/** Fields of prompts, whose images would be in memory a second time, beside the text of the body. */
 const promptMembers = ['messages', 'input', 'system'];
 const mediaMinCharacters = 16 * 1024;
 

@@ -1,5 +1,5 @@
-// Description of a client's interface (chat completions, messages, …). Stages, formats and the response cache work with
-// it, and none of them branches on the interface's name. Types only.
+// The description of a client's interface (chat completions, messages, …). Stages, formats and the response cache work
+// with it, and none of them branches on the interface's name. Types only.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { InterfaceOperation } from '../description/index.ts';
@@ -26,69 +26,79 @@ import type {
 import type { CredentialPlace } from './credential-places.ts';
 import type { InterfaceGrammar } from './grammar.ts';
 
-/** All that is known of an interface of clients. What few calls need is a function that loads it. */
+/** Everything that the gateway knows of a client interface. Parts that few calls need are functions that load them. */
 export interface ClientInterface {
   readonly id: InterfaceId;
-  /** OpenTelemetry's operation name of its calls; where it defines none, a word of ours. */
+  /** OpenTelemetry's operation name of its calls; where the conventions define none, a name of the gateway. */
   readonly telemetryOperation: string;
-  /** Behind the base URL of a provider that speaks it. `model`: the provider's name of it. */
+  /** Returns the path behind the base URL of a provider with this interface. `model`: the provider's name of it. */
   readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
-  /** Members of a request that are the gateway's own: no provider gets them as they came, and lists in them are short. */
+  /**
+   * Fields of a request that are the gateway's own: no provider gets them as they came, and lists in them are short.
+   */
   readonly gatewayMembers: ReadonlySet<string>;
-  /** The field whose depth has an error code of its own. */
+  /** The field that contains a schema, whose nesting has an error code of its own. */
   readonly schemaMember: string | undefined;
-  /** Undefined where its bodies are JSON alone. */
+  /** Description of its forms; undefined where its bodies are always JSON. */
   readonly formFields: FormFields | undefined;
-  /** Reads from the files of a form what its request is priced by. Never rejects. */
+  /** Reads from the files of a form the figures by which the request is priced. Never rejects. */
   readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
-  /** Whether a whole answer may take as long as a stream: its models are silent for a minute and more. */
+  /** True where a whole answer may take as long as a stream: its models are silent for a minute and more. */
   readonly takesLong: boolean;
-  /** Whether a model may be the alias of a stored function. */
+  /** True where a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   readonly credentialPlace: CredentialPlace;
-  /** Headers of the request that providers get as they came, lower case. */
+  /** Headers of the request that providers get unchanged, in lower case. */
   readonly passedHeaders: readonly string[];
-  /** Set where providers get the query string too. */
+  /** True where providers get the query string too. */
   readonly passesQuery: boolean;
   /**
-   * Set where many servers of the interface have no such path: what it does. Its calls do not show how well a provider
-   * answers: they count in no statistics, and cool no provider.
+   * Says what the interface does, where many of its servers lack this path. Its calls do not show how well a provider
+   * answers: they count in no statistics, and cool no provider down.
    */
   readonly seldomOffered: string | undefined;
   /**
-   * The whole message of a rejected request, for clients that repair the request by these words and send it again. Where
-   * undefined, the gateway's own words come first, then those of the provider.
+   * Returns the whole message of a rejected request, for clients that repair the request by these words and send it
+   * again. Where undefined, the message has the gateway's own words first, then the provider's.
    */
   readonly repairWords: ((rejection: RejectionToTell) => string | undefined) | undefined;
-  /** An error is returned, not thrown: a key that is refused wins over it. */
+  /** Reads the request. An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
-  /** Top-level fields of a body that change no answer, beside the ones that the parts of the cache key name. */
+  /**
+   * Returns the top-level fields of a body that change no answer, besides the fields that the parts of the cache key
+   * cover.
+   */
   readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
-  /** Bound of a JSON answer to this request; a longer one is not read to its end. */
+  /** Returns the bound of a JSON answer to this request; a longer answer is not read to its end. */
   readonly answerMaxBytes: (request: RoutedRequest) => number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
-  /** How providers write its streams. Absent: as server-sent events. */
+  /** Framing of its streams by providers. Absent: server-sent events. */
   readonly framing?: StreamFraming;
-  /** Opens a reader for one stream, from its start. `choices`: of the request. */
+  /** Opens a reader for one stream, from its start. `choices`: the number that the request asked for. */
   readonly openEventReader: (choices: number) => EventReader;
-  /** Texts, ends and other delivery of its bodies. */
+  /** Loads the texts, ends and other delivery of its bodies. */
   readonly grammar: () => Promise<InterfaceGrammar>;
-  /** Translates its calls for providers of other formats. Undefined where they are never translated. */
+  /** Loads the translation of its calls for providers of other formats. Undefined where they are never translated. */
   readonly translation: (() => Promise<HubSource>) | undefined;
-  /** The models of the AI SDK that serve it at kinds of providers with a form of their own. */
+  /** The AI SDK's kind of model that serves it at kinds of providers with a format of their own. */
   readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
-  /** Its operation in the description of the whole interface. `of`: what is asked, where the path names the model. */
+  /**
+   * Loads its operation for the description of the whole interface. `of`: the operation in the path, where the path
+   * names the model.
+   */
   readonly operation: (of?: string) => Promise<InterfaceOperation>;
-  /** How the playground of the console writes its calls. Undefined where the playground has none. */
+  /**
+   * Loads the writer of its calls for the playground of the console. Undefined where the playground does not offer it.
+   */
   readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
-  /** Who gets cache marks that the gateway adds to a relayed call. */
+  /** Providers that get cache marks which the gateway adds to a relayed call. */
   readonly cacheMarks: CacheMarks | undefined;
 }
 
-/** Events in the bytes of a stream. */
+/** The framing of events in the bytes of a stream. */
 export interface StreamFraming {
   readonly contentType: string;
-  /** Throws RangeError when one event is over `eventMaxBytes`. */
+  /** Yields the events. Throws RangeError when one event is over `eventMaxBytes`. */
   readonly read: (
     body: AsyncIterable<Uint8Array>,
     eventMaxBytes: number,
@@ -96,78 +106,83 @@ export interface StreamFraming {
   readonly write: (event: EventText) => Uint8Array;
 }
 
-/** A stream for a client, where it is not of server-sent events. */
+/** The format of a stream for a client, where it is no stream of server-sent events. */
 export interface StreamForm {
   readonly contentType: string;
-  /** A sign of life in place of a comment. */
+  /** Text of a keep-alive, in place of a comment. */
   readonly keepAlive: string;
 }
 
 export interface CacheMarks {
-  /** Every provider of the interface where undefined. */
+  /** Kinds of providers; undefined for every provider of the interface. */
   readonly kinds: readonly string[] | undefined;
   readonly onTools: boolean;
 }
 
 /** A request that every provider rejected. */
 export interface RejectionToTell {
-  /** Words of the first provider that gave any. */
+  /** Text of the first provider that gave any. */
   readonly providerText: string | undefined;
   readonly reason: RejectionReason | undefined;
-  /** An estimate. */
+  /** Estimated tokens of the prompt. */
   readonly promptTokens: number;
-  /** Context length of the model. */
+  /** Context length of the model, in tokens. */
   readonly contextTokens: number;
 }
 
-/** Parts of a request beside its body that providers get unchanged. */
+/** Parts of a request besides its body that providers get unchanged. */
 export interface PassedOn {
   readonly headers: Readonly<Record<string, string>>;
-  /** Without the question mark; empty where there is none. */
+  /** Query string without the question mark; empty where there is none. */
   readonly query: string;
 }
 
 export interface RequestReading {
   readonly bodyBytes: number;
-  /** Where the body is a form: its fields are the JSON that is read. */
+  /** The form, if the body is one: its fields are the JSON that is read. */
   readonly form?: FormBody | undefined;
-  /** Members of a function call that ask for nothing are dropped. */
+  /** True for a function call, whose fields that ask for nothing are dropped. */
   readonly dropsIdleMembers: boolean;
-  /** The header with the betas that are asked for, where the interface passes it on. */
+  /** The header with the requested betas, where the interface passes it on. */
   readonly betas?: string | undefined;
   /** Set where the path names the model. */
   readonly path?: CallPath | undefined;
 }
 
-/** Parts of a call that stand in its path. Of the fingerprint, as they are; of the cache key, but for the model. */
+/**
+ * Parts of a call that are in its path. The fingerprint includes them unchanged, and the cache key all but the model.
+ */
 export interface CallPath {
-  /** As it was sent, decoded. */
+  /** Model as it was sent, decoded. */
   readonly model: string;
   readonly operation: string;
-  /** Without the question mark. */
+  /** Query string without the question mark. */
   readonly query: string;
 }
 
 /** A request of any interface, as its client sent it. */
 export interface ClientRequest extends RoutedRequest {
-  /** The parsed fields that the gateway reads. Never changed, except that media are dropped after they are measured. */
+  /**
+   * The parsed fields that the gateway reads. They never change, except that media are dropped after they were
+   * measured.
+   */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
-  /** Dropped fields that asked for nothing: a retry may come without them. */
+  /** Dropped fields that asked for nothing: a retry may omit them. */
   readonly idleMembers?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
   /** Set where the path names the model. */
   readonly path?: CallPath | undefined;
-  /** The form of the client, with its files. */
+  /** The client's form, with its files. */
   readonly form?: FormBody | undefined;
-  /** Set where its stream is bytes, not events. */
+  /** Set where its stream consists of bytes, not events. */
   readonly bytes?: BytesAnswer | undefined;
-  /** Set where its stream is not of server-sent events. */
+  /** Set where its stream is no stream of server-sent events. */
   readonly streamForm?: StreamForm | undefined;
-  /** Headers that a provider gets in place of fields of the body. */
+  /** Headers for a provider in place of fields of the body. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body for a provider that speaks the interface. */
+  /** Returns the body for a provider with this interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
   /** Answers without a provider, where the candidate has another interface, if that is possible. */
   readonly answerItself?: (() => JsonAnswer) | undefined;
@@ -176,34 +191,37 @@ export interface ClientRequest extends RoutedRequest {
   readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;
   /** Opens a writer for one stream, from its start. */
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
-  /** A whole stream in place of an error, where its clients act on the error there alone. Left out, undefined: the error. */
+  /**
+   * Writes a whole stream in place of an error, for clients that react to the error only there. Where absent or
+   * undefined, they get the error.
+   */
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
 }
 
-/** An answer that is no text, relayed as it comes. */
+/** An answer that is no text, relayed as it arrives. */
 export interface BytesAnswer {
   readonly accept: string;
-  /** Its type for the client, by that of the provider; undefined for another answer. */
+  /** Returns its media type for the client, by the provider's; undefined where the answer is of another kind. */
   readonly typeOf: (contentType: string) => string | undefined;
 }
 
 export interface UpstreamBody {
   readonly text: string;
-  /** In its place, where the client sent a form. */
+  /** The form in place of the text, where the client sent a form. */
   readonly form?: MultipartBody | undefined;
-  /** Paths of parts of the client's body that were dropped: thinking of other models, the first of each field. */
+  /** Paths of dropped parts of the client's body: thinking of other models, the first of each field. */
   readonly leftOut: readonly string[];
 }
 
-/** Fields of a relayed body to write anew. */
+/** Changes of a relayed body. */
 export interface RelayedChanges {
   readonly changes: readonly (readonly [string, unknown])[];
-  /** Texts in the places of values inside the other fields, in their order. */
+  /** Texts in place of values inside the other fields, in their order. */
   readonly replaced?: readonly (readonly [value: number, text: string])[];
   readonly leftOut: readonly string[];
 }
 
-/** Names of values derived from the other fields of a request. */
+/** Names of values that are derived from the other fields of a request. */
 export type MadeOfMembers =
   | 'needs'
   | 'size'
@@ -222,7 +240,7 @@ export interface RefusedStream {
 }
 
 export interface StreamWriting {
-  /** The client's base URL is one whose clients know no other way to ask for the cost. */
+  /** True for a base URL whose clients have no other way to ask for the cost. */
   readonly mergesUsageChunk: boolean;
   readonly endsBrokenStreamWithDone: boolean;
 }
@@ -230,45 +248,49 @@ export interface StreamWriting {
 /** Writes the client's text of a stream. */
 export interface StreamWriter {
   /**
-   * Called with events of the interface's own reader. Returns an empty text for an event that this client does not get.
+   * Writes one event, which the interface's own reader has read. Returns an empty text for an event that this client
+   * does not get.
    */
   event(event: AnswerEvent): string;
-  /** Text before the end of a stream that ended well. `reported`: the last usage of the provider. */
+  /** Returns the text before the end of a stream that ended without an error. `reported`: the provider's last usage. */
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
-  /** An event that says nothing, where clients wait for one: in a stream whose provider speaks another interface and sends none. */
+  /**
+   * An event without content, where clients expect one in a silent stream: used where its provider has another
+   * interface and sends none.
+   */
   readonly ping?: string | undefined;
-  /** The end marker, behind everything. */
+  /** The end marker, after everything else. */
   readonly end: string;
-  /** How a stream ends that broke after its first output. `message`: in place of the words of the code. */
+  /** Returns the end of a stream that broke after its first output. `message`: replaces the text of the code. */
   readonly broken: (code: MidStreamCode, message?: string) => string;
 }
 
 export interface SchemaCheck {
   readonly answer: (answer: JsonAnswer, options: AnswerChecking) => Promise<CheckedAnswer>;
-  /** Checks one stream: each event, then whether all of it satisfies the schema. */
+  /** Opens a check of one stream: it takes each event, and then says whether all of it satisfies the schema. */
   readonly openStream: (work: SchemaWork) => StreamSchemaCheck;
 }
 
 export interface AnswerChecking {
-  /** An answer that was cut is the client's to read. */
+  /** True where the client itself checks an answer that was cut off. */
   readonly skipsTruncated: boolean;
   readonly schemaWork: SchemaWork;
 }
 
 export type CheckedAnswer =
-  /** `answer`: without the text around the JSON. */
+  /** `answer`: without other text around the JSON. */
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
   /**
-   * `mismatch`: where and by which rule of the schema it fails. `isFinal`: a repetition would fail too, as the answer
-   * ended at its token limit, or its check at a bound.
+   * `mismatch`: where and by which rule of the schema it fails. `isFinal`: another answer would fail too, because this
+   * one ended at its token limit, or its check at a bound.
    */
   | { readonly kind: 'invalid'; readonly mismatch: string; readonly isFinal: boolean };
 
 export interface StreamSchemaCheck {
   readonly add: (event: AnswerEvent) => void;
   /**
-   * Returns where and by which rule of the schema it fails, or undefined when it satisfies it. A choice that calls
-   * tools, refuses or was cut off is not checked.
+   * Returns where and by which rule of the schema the answer fails, or undefined when it satisfies it. A choice that
+   * calls tools, refuses or was cut off is not checked.
    */
   readonly mismatch: () => Promise<string | undefined>;
 }

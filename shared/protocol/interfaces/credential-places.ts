@@ -1,24 +1,30 @@
-// Where clients of an interface send the key, and where they must not.
+// The places where clients of an interface send the key, and those where they must not.
 import { headerNames } from '../../foundation/constants/index.ts';
 
 export interface CredentialPlace {
-  /** A header that may carry the key beside `Authorization`, lower case. */
+  /** A header that may contain the key instead of `Authorization`, in lower case. */
   readonly header: string | undefined;
-  /** Two keys that differ are most likely in these variables of the client. */
+  /** Environment variables of the client that most likely contain two keys which differ. */
   readonly variables: readonly string[];
-  /** Message of the refusal of a request that shows a key, or a signature, in a way of its vendor that is not taken here. */
+  /**
+   * Returns the message for a request that sends a key, or a signature, in its vendor's way that the gateway does not
+   * accept.
+   */
   readonly refusal: ((request: AuthenticatedRequest) => string | undefined) | undefined;
 }
 
 export interface AuthenticatedRequest {
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
-  /** Without the question mark. */
+  /** Query string without the question mark. */
   readonly query: string;
 }
 
 const bearer: CredentialPlace = { header: undefined, variables: [], refusal: undefined };
 
-/** Queries are in the logs of proxies and of servers; a key in one may be known to others already. */
+/**
+ * Returns the message for a key in the query, which may be known to others already: queries are in the logs of proxies
+ * and of servers.
+ */
 const keyInQuery = ({ query }: AuthenticatedRequest): string | undefined =>
   new URLSearchParams(query).has('key')
     ? 'The query has `key`: an API key is never read from it, as queries end up in logs. It is sent in the header `x-goog-api-key`, or as `Authorization: Bearer <key>`.'

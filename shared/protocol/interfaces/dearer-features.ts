@@ -1,6 +1,6 @@
 // Features of a request that may cost more than the tokens of its provider entry: only an entry that lists them in
-// `extras` is called. Fields are known by their names; of tools those are listed that cost tokens only, and every other
-// type counts as dearer.
+// `extras` is called. Fields are recognized by their names. Tools that cost only tokens are listed; a tool of any other
+// type counts as more expensive.
 import type { Extra } from '../../foundation/constants/index.ts';
 import { type Feature, isJsonObject, type JsonObject, type Shape } from '../wire/index.ts';
 import { stateToolShapes } from './provider-state.ts';
@@ -12,15 +12,18 @@ type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
 export const toolShape: Shape = membersOf({ ...stateToolShapes, type: {}, name: {}, max_uses: {} });
 (toolShape.members as Map<string, Shape>).set('function', membersOf({ name: {} })).set('tools', { items: toolShape });
 
-/** Tools that run at the client, or search among the tools of the request. Each may have versions: `bash_20250124`. */
+/**
+ * Matches tools that run at the client, or search among the tools of the request. Each may have versions:
+ * `bash_20250124`.
+ */
 const tokensOnly =
   /^(namespace|local_shell|apply_patch|computer|computer-preview|browser_toolset|tool_search|bash|text_editor|memory)(_|$)/;
 
 const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
-/** Run by the provider, under the names that providers give them, with versions and previews of these. */
+/** Tools that a provider runs, by the names that providers give them, with versions and previews. */
 const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
-  // Undocumented price.
+  // Its price is not documented.
   ['other_tools', /^programmatic_tool_calling$/],
   ['web_search', /^(web|x|browser|live|google|bing|enterprise_web)_search(_|$)/],
   ['web_fetch', /^(web_fetch|url_context)(_|$)/],
@@ -33,10 +36,13 @@ const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
   ['shell', /^shell(_|$)/],
 ];
 
-/** Some providers name the vendor first (`openrouter:web_search`), or mark built-in tools (`$web_search`). */
+/**
+ * Matches the mark of a vendor: some providers name it first (`openrouter:web_search`), or mark built-in tools
+ * (`$web_search`).
+ */
 const vendorMark = /^(\$|[a-z]+:)/;
 
-/** Returns the first tool for each extra. `pathOf`: by its position in the list. */
+/** Returns the first tool for each extra. `pathOf`: returns its path by its position in the list. */
 export function dearerTools(tools: unknown, pathOf: (index: number) => string): readonly DearerFeature[] {
   const found = new Map<Extra, DearerFeature>();
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
@@ -47,10 +53,10 @@ export function dearerTools(tools: unknown, pathOf: (index: number) => string): 
   return [...found.values()];
 }
 
-/** Whether the client runs it. */
+/** True where the client runs the tool. */
 export const isClientTool = (tool: unknown): boolean => extraOf(tool) === undefined;
 
-/** Recursive: within the depth of a body. */
+/** Yields the extras of a tool and of those in it. It recurses within the depth of a body. */
 function* extrasOf(tool: unknown): Generator<Extra> {
   const extra = extraOf(tool);
   if (extra !== undefined) yield extra;
@@ -86,7 +92,7 @@ function listedExtra(type: string): Extra | undefined {
 export const isListedTool = (type: string): boolean =>
   clientTools.has(type) || tokensOnly.test(type) || listedExtra(type) !== undefined;
 
-/** Null, `false` and an empty list ask for nothing. */
+/** True for a value that asks for something; null, `false` and an empty list do not. */
 const isOn = (value: unknown): boolean =>
   (value ?? null) !== null && value !== false && !(Array.isArray(value) && value.length === 0);
 
@@ -97,7 +103,7 @@ const isOtherThan =
 
 const isSearching = (value: unknown): boolean => isOn(value) && !(isJsonObject(value) && value.mode === 'off');
 
-/** Fields of every interface, because a provider that is a gateway itself accepts those of others. */
+/** Fields of all interfaces, because a provider that is a gateway itself accepts fields of other interfaces. */
 const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) => boolean]>> = {
   web_search_options: ['web_search', isOn],
   search_parameters: ['web_search', isSearching],
@@ -111,14 +117,14 @@ const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) =
   enable_code_interpreter: ['code_interpreter', isOn],
   plugins: ['plugins', isOn],
   mcp_servers: ['mcp', isOn],
-  // Names a container of the provider, or skills that run in one.
+  // It names a container of the provider, or skills that run in one.
   container: ['code_execution', isOn],
   fallbacks: ['fallbacks', isOn],
   speed: ['service_tier', isOtherThan('standard')],
   inference_geo: ['service_tier', isOtherThan('global')],
 };
 
-/** Betas are sent in a header; some providers accept them in the body. */
+/** Fields with betas, which are usually sent in a header; some providers accept them in the body. */
 const betaMembers: readonly string[] = ['anthropic_beta', 'betas'];
 
 /** Top-level fields that `dearerFeatures` reads. */
@@ -127,7 +133,7 @@ export const surchargeFields: readonly string[] = [...Object.keys(dearerMembers)
 interface DearerReading {
   /** Tiers at the catalogue's prices or below. */
   readonly usualTiers: readonly unknown[];
-  /** The header with the betas that are asked for. */
+  /** The header with the requested betas. */
   readonly betas?: string | undefined;
 }
 
@@ -135,7 +141,7 @@ export const openAiUsualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
 const dearerEntries = Object.entries(dearerMembers);
 
-/** Features in the fields of a request, and in its betas. */
+/** Returns the features in the fields of a request, and in its betas. */
 export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
   const features: DearerFeature[] = [];
   for (const [member, [extra, isAsked]] of dearerEntries) {
@@ -149,7 +155,7 @@ export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerRea
 
 const noExtras: ReadonlySet<Extra> = new Set();
 
-/** Betas that move the window or add a model. */
+/** Extras of betas that enlarge the window or add a model. */
 const extrasOfBeta: readonly (readonly [Extra, RegExp])[] = [
   ['long_context', /^context-\d+[km]/i],
   ['advisor', /^advisor/i],

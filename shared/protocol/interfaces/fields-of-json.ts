@@ -1,7 +1,7 @@
 // Fields of JSON as texts: an answer in its other delivery keeps each as it came.
 import { type EventText, findMember, type JsonText, rewriteMembers } from '../wire/index.ts';
 
-/** An object as it came, with other texts as some of its fields; undefined leaves one out. */
+/** Returns an object as it came, with other texts as some of its fields; undefined removes a field. */
 export function withFields(
   json: JsonText,
   object: number,
@@ -13,7 +13,7 @@ export function withFields(
   return `{${pieces.filter((piece) => piece !== '').join(',')}}`;
 }
 
-/** The text of a field's value, as it came; undefined where there is none. */
+/** Returns the text of a field's value, as it came; undefined where there is none. */
 export const fieldText = (json: JsonText, name: string, object = 0): string | undefined => {
   const value = findMember(json, name, object);
   return value === undefined ? undefined : json.slice(value);
@@ -77,6 +77,6 @@ export function openWrittenEvents() {
 export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>
   list !== undefined && json.isArray(list) ? [...json.inside(list)] : [];
 
-/** The text of a string; undefined where the value is none. */
+/** Returns the text of a string; undefined for any other value. */
 export const stringAt = (json: JsonText, value: number | undefined): string | undefined =>
   value !== undefined && json.isString(value) ? (JSON.parse(json.slice(value)) as string) : undefined;

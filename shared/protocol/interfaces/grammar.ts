@@ -1,23 +1,26 @@
-// Texts and streams in the bodies of an interface: texts that a model reads and writes, the end of a blocked answer, its
-// other delivery, its turns. Loaded on demand; none of it knows a guardrail or a provider.
+// The grammar of an interface's bodies: texts that a model reads and writes, the end of a blocked answer, the other
+// delivery, the turns. It is loaded on demand, and independent of guardrails and providers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import type { AnswerEvent, EventText, JsonAnswer, JsonText } from '../wire/index.ts';
 
 export interface InterfaceGrammar {
-  /** Every text of a request that a model reads, in the order of the body; undefined where others may have a turn. */
+  /**
+   * Yields every text of a request that a model reads, in the order of the body, and undefined where other work may
+   * run.
+   */
   readonly textsOfRequest: (json: JsonText) => Iterable<FoundText | undefined>;
-  /** Whether input is written in the tokens of a model, which no guardrail can read. */
+  /** True where input is written in the tokens of a model, which no guardrail can read. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
-   * The field that makes the model think, where the turn needs thinking that is no longer in the conversation, so that
-   * its provider would refuse it.
+   * Returns the field that makes the model think, where the turn needs thinking that is no longer in the conversation,
+   * so that its provider would refuse it.
    */
   readonly thinkingToStop: (json: JsonText) => string | undefined;
-  /** Undefined where its answers hold no text: vectors, sound, an order, flags. */
+  /** Undefined where its answers have no text: vectors, audio, an order, flags. */
   readonly answers: AnswerTexts | undefined;
   /**
-   * A whole answer as a stream, and a stream as a whole answer; or bytes as events, and the reverse. Undefined where its
-   * answers come in one delivery alone.
+   * Converts a whole answer to a stream and the reverse, or bytes to events and the reverse. Undefined where its
+   * answers have one delivery only.
    */
   readonly otherDelivery: OtherDelivery | BytesDelivery | undefined;
   /** Undefined where its calls are no conversation. */
@@ -26,32 +29,38 @@ export interface InterfaceGrammar {
 
 /** A text in a body. */
 export interface FoundText {
-  /** Its value in the JSON. */
+  /** Position of its value in the JSON. */
   readonly value: number;
   readonly text: string;
-  /** `call`: arguments of a tool call. `name`: of a tool, a parameter, a message. A mask in either blocks. */
+  /**
+   * `call`: arguments of a tool call. `name`: the name of a tool, a parameter, a message. A match that would mask
+   * either one blocks instead.
+   */
   readonly kind: 'text' | 'call' | 'name';
-  /** The item that holds it together with a signature, by which its provider refuses a changed text. */
+  /** The item that contains the text together with a signature, so that its provider would refuse a changed text. */
   readonly signedItem?: number | undefined;
 }
 
-/** A text of one event: a piece that other events continue, or a whole one; or the signature of texts. */
+/** A text of one event: a piece that other events continue, or a complete one; or the signature of texts. */
 export interface EventPiece extends Omit<FoundText, 'kind'> {
   readonly kind: FoundText['kind'] | 'signature';
-  /** Names the text that it is a piece of; of a signature, how the names of its texts begin. Undefined for a whole text. */
+  /**
+   * Names the text to which the piece belongs; for a signature, the prefix of its texts' names. Undefined for a
+   * complete text.
+   */
   readonly channel: string | undefined;
 }
 
-/** Texts that a model wrote, and the end of an answer that is blocked. */
+/** Texts that a model wrote, and the end of a blocked answer. */
 export interface AnswerTexts {
-  /** As those of a request. */
+  /** Yields the texts of an answer, as `textsOfRequest` does for a request. */
   readonly ofAnswer: (json: JsonText) => Iterable<FoundText | undefined>;
   readonly ofEvent: (json: JsonText) => EventPiece[];
-  /** Whether each event is whole: then it waits for no other. */
+  /** True where each event is complete, so that it waits for no other. */
   readonly eventsStandAlone: boolean;
-  /** Fields whose lists spell a text again, as tokens or words: emptied where that text is masked. */
+  /** Fields whose lists repeat a text as tokens or words: they are emptied where that text is masked. */
   readonly spellingFields: ReadonlySet<string>;
-  /** Built anew from known fields, so that nothing of the text is left elsewhere. */
+  /** Returns a blocked answer. It is built from known fields, so that nothing of the text remains elsewhere. */
   readonly blocked: (json: JsonText, message: string) => string;
   readonly openBlockedEnd: () => BlockedEnd;
 }
@@ -60,7 +69,7 @@ export interface AnswerTexts {
 export interface BlockedEnd {
   /** Called with each event that the client gets. */
   see(json: JsonText): void;
-  /** Called with the first event of a stream where that one does not leave. */
+  /** Called with the first event of a stream where that event is not sent. */
   identify?(json: JsonText): void;
   /** Called once, in place of the text that is blocked. */
   message(text: string): EventText[];
@@ -69,19 +78,21 @@ export interface BlockedEnd {
 }
 
 export interface OtherDelivery {
-  /** The events of a whole answer that was read. */
+  /** Returns the events of a whole answer. */
   readonly toEvents: (answer: JsonAnswer) => Iterable<EventText>;
   readonly openFold: () => StreamFold;
 }
 
-/** Of an interface whose answers are bytes, or events that carry them. */
+/** Conversion for an interface whose answers are bytes, or events that carry bytes. */
 export interface BytesDelivery {
   readonly toEvents: (body: AsyncIterable<Uint8Array>) => AsyncIterable<EventText>;
-  /** The bytes of an event that its reader has accepted, under this type. Undefined where it has none to pass on. */
+  /**
+   * Returns the bytes of an event that its reader has accepted, with this type. Undefined where it has none to pass on.
+   */
   readonly bytesOf: (event: AnswerEvent, contentType: string) => AnswerEvent | undefined;
 }
 
-/** Puts the events of one stream together. */
+/** Assembles the events of one stream. */
 export interface StreamFold {
   /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;

@@ -4,7 +4,7 @@ import { openAiStopsMax, ownStopMaxCharacters, ownStopsMax } from '../../foundat
 import { type HubNeed, isJsonObject, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
-/** Values for the translation of a request. `readNeeds`: absent where its interface is not translated. */
+/** Returns the values for the translation of a request. `readNeeds`: absent where its interface is not translated. */
 export function hubMembers(
   text: () => JsonText,
   readNeeds: (body: JsonObject) => readonly HubNeed[] = () => [],
@@ -26,7 +26,7 @@ export function hubMembers(
 export const isWebUrl = (url: unknown): boolean =>
   typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
-/** Keeps the first place of each need: a request may ask for the same thing a hundred thousand times. */
+/** Returns the first need of each kind: a request may ask for the same thing a hundred thousand times. */
 export function firstOfEachNeed(requestNeeds: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();
   const needs = [...requestNeeds, ...manyDocuments(requestNeeds)];
@@ -37,7 +37,7 @@ export function firstOfEachNeed(requestNeeds: readonly HubNeed[]): HubNeed[] {
   return [...first.values()];
 }
 
-/** Converse takes no more of them. */
+/** Maximum number of documents in a message of Converse. */
 const documentsInMessageMax = 5;
 const messageOf = /^\w+\[\d+\]/;
 
@@ -53,7 +53,10 @@ function manyDocuments(needs: readonly HubNeed[]): HubNeed[] {
   return [];
 }
 
-/** Stops that the gateway cannot apply itself: a provider that does not accept all of them is skipped. */
+/**
+ * Returns the need for stops that the gateway cannot apply itself: a provider that does not accept all of them is
+ * skipped.
+ */
 export function neededStops(stops: unknown, member: string): HubNeed[] {
   const texts = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);
   const count = new Set(texts).size;
@@ -63,5 +66,5 @@ export function neededStops(stops: unknown, member: string): HubNeed[] {
 
 const isStop = (stop: unknown): stop is string => typeof stop === 'string' && stop !== '';
 
-/** A call that is to warm a prompt's cache, and to answer nothing. */
+/** True for a call that only fills the cache with a prompt, and has no answer. */
 export const preparesCache = (options: unknown): boolean => isJsonObject(options) && options.prewarm === true;

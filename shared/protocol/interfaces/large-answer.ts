@@ -1,20 +1,26 @@
-// Log probabilities make an answer long, and the gateway reads none of them: where they end is found in turns, so that the one
-// pass over the answer can leave them out.
+// Finds the ends of log probabilities in turns: they make an answer long, and the gateway reads none of them, so the
+// one pass over the answer can skip them.
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { createBracketReader, findMember, type RoutedRequest } from '../wire/index.ts';
 
-/** Read in one pass within a few milliseconds. */
+/** Number of characters that are read in one pass within a few milliseconds. */
 const largeCharacters = 2 * 1024 * 1024;
 
 const memberName = '"logprobs"';
-/** A quotation mark without a backslash before it begins a text, so this is the name of a field. */
+/**
+ * Matches the text behind a field's name: a quotation mark without a backslash before it begins a string, so the string
+ * is a name.
+ */
 const beforeBracket = /\s{0,16}:\s{0,16}(?=[[{])/y;
-/** Members of that name that are looked at: far more than choices. A text of nothing else must not take a turn of its own. */
+/**
+ * Maximum number of fields with that name that are checked: far more than there are choices. A text of nothing else
+ * must not take a turn for each.
+ */
 const namesMax = 1_024;
 const nothing: readonly string[] = ['null', 'false', '0'];
 
-/** Bound of a JSON answer of chat completions or Responses. */
+/** Returns the bound of a JSON answer of chat completions or Responses. */
 export function answerMaxBytes(request: RoutedRequest): number {
   const json = request.text();
   const isAsked = ['logprobs', 'top_logprobs'].some((name) => {
@@ -48,7 +54,7 @@ export async function findLogprobs(text: string): Promise<ReadonlyMap<number, nu
   return ends;
 }
 
-/** Length of the text without log probabilities. */
+/** Returns the length of the text without log probabilities. */
 export function charactersBeside(text: string, ends: ReadonlyMap<number, number> | undefined): number {
   let characters = text.length;
   for (const [start, end] of ends ?? []) characters -= end - start;

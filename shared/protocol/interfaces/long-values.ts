@@ -1,21 +1,24 @@
-// Long values in the text of an answer that the gateway never reads: vectors, images. A few inputs already make more
-// numbers than the bound of JSON values: each value counts as one, whether numbers or base64.
+// Long values in the text of an answer that the gateway never parses: vectors, images. A few inputs already produce
+// more numbers than the bound of JSON values, so each value counts as one, whether it is numbers or base64.
 import { nextTurn } from '../../foundation/time/index.ts';
 
 export interface LongValues {
-  /** Field that holds each of them, quotation marks included. */
+  /** Name of the field that contains each value, quotation marks included. */
   readonly memberName: string;
   readonly valueMaxCharacters: number;
-  /** The most of an answer. */
+  /** Maximum number of values in an answer. */
   readonly valuesMax: number;
 }
 
-/** A quotation mark without a backslash before it begins a text, so this is the name of a field. */
+/**
+ * Matches the text behind a field's name: a quotation mark without a backslash before it begins a string, so the string
+ * is a name.
+ */
 const beforeValue = /\s{0,16}:\s{0,16}[["]/y;
-/** Between the marks of a value: of numbers, or of base64. */
+/** Matches the inside of a value that consists of numbers; the next one of base64. */
 const numbers = /^[\d\s,.eE+-]*$/;
 const base64 = /^[\w+/=-]*$/;
-/** Searched in a few milliseconds. */
+/** Number of characters that are searched within a few milliseconds. */
 const turnCharacters = 4 * 1024 * 1024;
 
 interface WithoutValues {
@@ -25,10 +28,10 @@ interface WithoutValues {
   readonly values: readonly string[];
 }
 
-/** Members of that name that are looked at, for each value: a text made of nothing else must not take a turn of its own. */
+/** Fields with that name that are checked for each value: a text of nothing else must not take a turn for each. */
 const namesForEach = 4;
 
-/** Behind the mark that begins each value. */
+/** Yields the position after the mark that begins each value. */
 function* valueStarts(text: string, { memberName, valuesMax }: LongValues): Generator<number> {
   let at = text.indexOf(memberName);
   for (let names = 0; at >= 0 && names < namesForEach * valuesMax; names += 1) {
@@ -51,7 +54,7 @@ export async function takeOutValues(text: string, looked: LongValues): Promise<W
     const ahead = text.slice(start, start + valueMaxCharacters);
     const end = ahead.indexOf(text[start - 1] === '[' ? ']' : '"');
     const value = end < 0 ? '' : ahead.slice(0, end);
-    // Anything else stays in, and is read like the rest.
+    // Any other value stays in, and is parsed like the rest.
     const isLong = (text[start - 1] === '[' ? numbers : base64).test(value);
     parts.push(text.slice(from, start));
     values.push(isLong ? value : '');
@@ -65,12 +68,12 @@ export async function takeOutValues(text: string, looked: LongValues): Promise<W
   return { text: parts.join('') + text.slice(from), values };
 }
 
-/** How many values were removed from this text, or a part of it. */
+/** Returns how many values were removed from this text, or from a part of it. */
 export const countValues = (text: string, looked: LongValues): number => [...valueStarts(text, looked)].length;
 
-/** `text`: of `takeOutValues`, with other fields rewritten. */
+/** Returns the text with its values again. `text`: a result of `takeOutValues`, with other fields rewritten. */
 export function putBackValues({ text, values }: WithoutValues, looked: LongValues): string {
-  // Not joined: that would copy 60 MB here, and they are copied once more where they are written.
+  // `join` is not used: it would copy 60 MB here, and the text is copied once more where it is written.
   let whole = '';
   const remaining = values.values();
   let from = 0;

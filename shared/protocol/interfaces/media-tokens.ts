@@ -1,16 +1,20 @@
-// The most tokens that the media of a request take. The bytes of an image say nothing about that, so a documented bound
-// does: it determines the reservation, and the charge where a provider reports no usage.
+// The most tokens that the media of a request take. The bytes of an image do not determine them, so a documented bound
+// does: it decides the reservation, and the charge where a provider reports no usage.
 import { openPixelReader, type Pixels } from '../wire/index.ts';
 
 /**
- * The most that an image takes in any model known in November 2026 (the prices of gpt-4o-mini: 2,833 tokens, and 5,667
- * for each tile of 512 px at high detail). Other models take a few hundred to five thousand, whatever detail is asked for.
+ * Most tokens of an image in any model known in November 2026 (from the prices of gpt-4o-mini: 2,833 tokens, and 5,667
+ * for each tile of 512 px at high detail). Other models take a few hundred to five thousand, whatever detail is
+ * requested.
  */
 const tokensPerImage = 2_833;
 const tokensOfOtherModels = 5_000;
 const tokensPerTile = 5_667;
 const tilePx = 512;
-/** A detailed image is scaled to fit 2,048 px, and its shorter side to 768 px: eight tiles at most. */
+/**
+ * Longest side of a detailed image: it is scaled to fit 2,048 px, and its shorter side to 768 px, which makes eight
+ * tiles at most.
+ */
 const longSideMaxPx = 2_048;
 const shortSideMaxPx = 768;
 const tilesMax = 8;
@@ -18,9 +22,9 @@ const tilesMax = 8;
 export interface Media {
   /** The most tokens of images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly tokens: number | undefined;
-  /** Characters of bytes that are written as text, and are none. */
+  /** Characters of data that is written as text, but is none. */
   readonly dataCharacters: number;
-  /** Set for media behind a URL: a provider that accepts media of any kind may find a film there. */
+  /** True for media behind a URL: a provider that accepts media of any kind may find a video there. */
   readonly isElsewhere: boolean;
 }
 
@@ -55,7 +59,7 @@ type PixelReader = ReturnType<typeof openPixelReader>;
 function measureImage({ url, detail }: ImageSource, pixelsOf: PixelReader): Media {
   const isElsewhere = !dataUrl.test(url);
   const dataCharacters = isElsewhere ? 0 : url.length;
-  // A URL in the place of an image may lead to a film.
+  // A URL in the place of an image may lead to a video.
   if (!isElsewhere && !imageUrl.test(url)) return { tokens: undefined, dataCharacters, isElsewhere };
   const tiles = detail === 'low' ? 0 : (tilesOf(url, pixelsOf) ?? tilesMax);
   const tokens = Math.max(tokensPerImage + tokensPerTile * tiles, tokensOfOtherModels);

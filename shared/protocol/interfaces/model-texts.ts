@@ -1,5 +1,5 @@
-// Finds the texts in a request or an answer, with their places. A string is a text, whatever field it is in, unless it names
-// or encodes something in the grammar of the interfaces: so nothing passes unseen under a name that is new. Inside schemas
+// Finds the texts in a request or an answer, with their positions. A string is a text, whatever field it is in, unless
+// it names or encodes something in the interfaces' formats: so no text escapes in a field that is new. Inside schemas
 // and arguments, where clients choose the names, everything is a text.
 import {
   brokenSignature,
@@ -13,7 +13,9 @@ import type { EventPiece, FoundText } from './grammar.ts';
 
 export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Ids, roles, types and other words of the interfaces. A string of another shape under these names is a text. */
+/**
+ * Fields of ids, roles, types and other keywords of the interfaces. A string of another form in these fields is a text.
+ */
 const idFields = wordsOf(`
   role type id call_id tool_call_id tool_use_id item_id response_id file_id container_id skill_id tool_id object model
   status format detail media_type mime_type finish_reason native_finish_reason stop_reason effort verbosity display phase
@@ -22,10 +24,10 @@ const idFields = wordsOf(`
 `);
 const idShape = /^[\w.:/@+-]{0,128}$/;
 
-/** Names that a model reads, and that others refer to. */
+/** Fields of names that a model reads, and that other fields refer to. */
 const nameFields = wordsOf('name tool_name namespace server_label server_name');
 
-/** Media, signatures and addresses. A string with a blank in it is none. */
+/** Fields of media, signatures and addresses. A string with a blank in it is a text. */
 const encodedFields = wordsOf(`
   url file_url image_url file_data b64_json partial_image_b64 signature thought_signature encrypted_content
   bytes redactedContent encrypted_index encrypted_stdout encrypted_value obfuscation thoughtSignature fileUri
@@ -34,9 +36,9 @@ const encodedFields = wordsOf(`
 /** Fields beside texts that are not searched. */
 const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top_logprobs extra_content usage');
 
-/** Arguments of a tool call: a string of JSON, or an object. */
+/** Arguments of a tool call, as a string of JSON or an object. */
 const callFields = wordsOf('arguments partial_json');
-/** The same where they are an object. */
+/** Arguments of a tool call, as an object. */
 const callObjects = wordsOf('arguments input args');
 
 const schemaFields = wordsOf(`
@@ -51,12 +53,15 @@ export const commonSettings = wordsOf(`
   service_tier safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options tool_choice
 `);
 
-/** Values that are looked at within a millisecond. */
+/** Number of values that are processed within a millisecond. */
 const stepValues = 2_048;
 const isStep = (value: number): boolean => value % stepValues === 0;
 const isFound = (found: FoundText | undefined): found is FoundText => found !== undefined;
 
-/** In the order of the body; undefined between values that have none, for a turn of others. `settings`: fields at its top that no model reads. */
+/**
+ * Yields the texts in the order of the body, and undefined between values without texts, so that other work may run.
+ * `settings`: top-level fields that no model reads.
+ */
 export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) {
     if (settings.has(name)) continue;
@@ -65,7 +70,7 @@ export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): 
   }
 }
 
-/** A variable has any name, and is a text or a part of content. */
+/** Yields the texts of a stored prompt's variables, each of which has any name, and is a text or a part of content. */
 function* textsOfPrompt(json: JsonText, prompt: number): Generator<FoundText | undefined> {
   for (const inner of json.inside(prompt)) {
     const name = json.name(inner);
@@ -80,7 +85,7 @@ function textsOfVariable(json: JsonText, variable: number): Generator<FoundText 
   return isPart ? textsIn(json, variable, '', { isListed: true }) : stringsIn(json, variable);
 }
 
-/** Every string of a value whose fields have any name. Recursive within the depth of a body. */
+/** Yields every string of a value whose fields have any name. It recurses within the depth of a body. */
 export function* stringsIn(json: JsonText, value: number): Generator<FoundText | undefined> {
   if (json.isString(value)) {
     const text = JSON.parse(json.slice(value)) as string;
@@ -94,14 +99,17 @@ export function* stringsIn(json: JsonText, value: number): Generator<FoundText |
 }
 
 interface Surroundings {
-  /** The value is an item of a list. */
+  /** True where the value is an item of a list. */
   readonly isListed?: boolean;
-  /** A piece of a text may be blank. */
+  /** True for a piece of a text, which may be blank. */
   readonly keepsBlanks?: boolean;
   readonly signedItem?: number | undefined;
 }
 
-/** `name`: of the field that the value, or the list around it, is in. Recursive within the depth of a body. */
+/**
+ * Yields the texts of a value. `name`: the field that contains the value, or the list around it. It recurses within the
+ * depth of a body.
+ */
 export function* textsIn(
   json: JsonText,
   value: number,
@@ -147,7 +155,7 @@ function* textsOfObject(
 const isNoText = (name: string, text: string): boolean =>
   idFields.has(name) ? idShape.test(text) : encodedFields.has(name) && !text.includes(' ');
 
-/** An item that is signed is refused by its provider where one of its texts has changed. */
+/** Returns the signed item around a text: its provider refuses the item where one of its texts has changed. */
 const signedItemOf = (json: JsonText, object: number, { signedItem }: Surroundings): number | undefined =>
   signedItem ?? (isSigned(json, object) ? object : undefined);
 
@@ -156,18 +164,18 @@ const signatureFields = wordsOf('signature encrypted_content thoughtSignature');
 const isSignature = (json: JsonText, value: number): boolean =>
   signatureFields.has(json.name(value)) && json.isString(value) && json.slice(value) !== '""';
 
-/** Makes no list: every object of a body is asked. */
+/** True where an object has a signature. It builds no list, because it is called for every object of a body. */
 function isSigned(json: JsonText, object: number): boolean {
   const end = json.next(object);
   for (let value = object + 1; value < end; value = json.next(value)) if (isSignature(json, value)) return true;
   return false;
 }
 
-/** Values of the signatures in an object. */
+/** Returns the values of the signatures in an object. */
 const signaturesOf = (json: JsonText, object: number): number[] =>
   [...json.inside(object)].filter((value) => isSignature(json, value));
 
-/** A schema, with the names that it gives to parameters. Recursive within the depth of a body. */
+/** Yields the texts of a schema, with the names that it gives to parameters. It recurses within the depth of a body. */
 function* textsOfSchema(json: JsonText, value: number, keyword = ''): Generator<FoundText | undefined> {
   if (json.isString(value)) {
     const text = JSON.parse(json.slice(value)) as string;
@@ -189,7 +197,7 @@ function* textsOfSchema(json: JsonText, value: number, keyword = ''): Generator<
   }
 }
 
-/** Of JSON Schema, in every draft. Any other field of a schema is one that the client has named. */
+/** Keywords of JSON Schema, in every draft. Any other field of a schema has a name that the client chose. */
 const keywords = wordsOf(`
   $schema $id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary $comment $defs
   definitions id type enum const title description default examples format properties patternProperties
@@ -199,7 +207,7 @@ const keywords = wordsOf(`
   minProperties maxProperties readOnly writeOnly deprecated nullable contentEncoding contentMediaType contentSchema
 `);
 
-/** Fields with no text, by the type of their object: media, and thinking that only its provider reads. */
+/** Fields without text, by the type of their object: media, and thinking that only its provider reads. */
 const encodedByType: Readonly<Record<string, string>> = {
   base64: 'data',
   redacted_thinking: 'data',
@@ -216,17 +224,17 @@ function encodedFieldOf(json: JsonText, object: number, name: string): string | 
   return Object.hasOwn(encodedByType, word) ? encodedByType[word] : undefined;
 }
 
-/** Texts of the whole answer. `facts`: fields at its top that no model wrote. */
+/** Yields the texts of the whole answer. `facts`: top-level fields that no model wrote. */
 export function* textsOfAnswer(json: JsonText, facts: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) if (!facts.has(name)) yield* textsIn(json, value, name);
 }
 
-/** Facts of an answer of any interface. */
+/** Fields of an answer of any interface that no model wrote. */
 export const answerFacts = wordsOf(
   'id object created created_at model usage system_fingerprint service_tier provider type role x_groq gw',
 );
 
-/** A value in an event, as one whole text for each string in it, and the signatures of these. */
+/** Returns each string of an event's value as one complete text, and the signatures of these. */
 export function wholeTexts(json: JsonText, value: number, name: string): EventPiece[] {
   const found = [...textsIn(json, value, name)].filter(isFound);
   const items = new Set(found.flatMap(({ signedItem }) => signedItem ?? []));
@@ -236,7 +244,7 @@ export function wholeTexts(json: JsonText, value: number, name: string): EventPi
   return [...found, ...signatures].map((one) => ({ ...one, channel: undefined }));
 }
 
-/** A piece of a text that the events of one channel continue. */
+/** Returns a piece of a text that further events of its channel continue. */
 export function pieceOf(json: JsonText, value: number, name: string, channel: string): EventPiece[] {
   if (signatureFields.has(name))
     return [{ value, text: '', kind: 'signature', channel: channel.slice(0, -name.length) }];
@@ -246,7 +254,7 @@ export function pieceOf(json: JsonText, value: number, name: string, channel: st
   }));
 }
 
-/** Replaces the signature of texts that were changed, in the form of its field. */
+/** Returns the signature that replaces that of changed texts, in the format of its field. */
 export const brokenSignatureOf = (json: JsonText, signature: number): string =>
   JSON.stringify(json.name(signature) === 'thoughtSignature' ? encodeEnvelope(brokenSignature) : brokenSignature);
 
@@ -254,13 +262,13 @@ export type ReplacedText = readonly [value: number, text: string];
 
 export interface MaskedBody {
   readonly text: string;
-  /** Paths of items that were dropped, as their texts are signed. */
+  /** Paths of items that were dropped, because their texts are signed. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Returns the body with other texts in the places of some. An item whose signed text would change is dropped. `texts`: as many as
- * were found. Returns undefined where all are the same.
+ * Returns the body with other texts in place of some. An item whose signed text would change is dropped. `texts`: one
+ * for each text found. Returns undefined where all are unchanged.
  */
 export function withTexts(
   json: JsonText,
@@ -282,7 +290,10 @@ export function withTexts(
   return { text: items.size === 0 ? replaceValues(json, changes) : removeItems(json, items, changes), dropped };
 }
 
-/** Without these an answer would spell what is masked in it. Sorted, with the changes of its texts. */
+/**
+ * Empties the lists that repeat a masked text, in which an answer would spell it. The changes are sorted, together with
+ * those of its texts.
+ */
 export function withoutSpelling(
   json: JsonText,
   changes: readonly ReplacedText[],
@@ -295,10 +306,13 @@ export function withoutSpelling(
   return [...changes, ...spelling].toSorted(([a], [b]) => a - b);
 }
 
-/** So many are reported. */
+/** Maximum number of reported paths. */
 const droppedPathsMax = 32;
 
-/** `messages[3].content[0]`. `items`: in the order of the body, none in another. Each value is looked at once at most. */
+/**
+ * Returns paths such as `messages[3].content[0]`. `items`: in the order of the body, none inside another. Each value is
+ * visited at most once.
+ */
 function pathsTo(json: JsonText, items: readonly number[]): string[] {
   const paths: string[] = [];
   function find(around: number, pathAround: string): void {

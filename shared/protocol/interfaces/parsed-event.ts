@@ -1,12 +1,12 @@
-// An event of a stream whose events are JSON objects with a `type`, read as a value: nearly all of them are short.
+// An event of a stream whose events are JSON objects with a `type`, parsed to a value: nearly all of them are short.
 
 import type { AnswerEvent, EventDetails } from '../wire/index.ts';
 import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.ts';
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
 
 /**
- * Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. `longShape`: the fields that
- * are read of a long one.
+ * Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. `longShape`: the fields of a
+ * long event that are parsed.
  */
 export function parseEvent(text: string, longShape?: Shape): JsonObject | undefined {
   if (text.length > shortEventCharacters) {
@@ -22,7 +22,7 @@ export function parseEvent(text: string, longShape?: Shape): JsonObject | undefi
   }
 }
 
-/** The end marker that a server writes where its interface has none. */
+/** Returns the end marker that a server writes although its interface has none. */
 export const endMarkerEvent = (name: string | undefined, text: string): AnswerEvent =>
   new ParsedEvent(name, text, {
     hasOutput: false,
@@ -32,7 +32,7 @@ export const endMarkerEvent = (name: string | undefined, text: string): AnswerEv
     outputBytes: 0,
   });
 
-/** A class, because it costs less to make than an object with a getter. */
+/** A parsed event. It is a class, because it costs less to make than an object with a getter. */
 export class ParsedEvent<Details extends EventDetails = EventDetails> implements AnswerEvent {
   readonly name: string | undefined;
   readonly text: string;
@@ -44,7 +44,7 @@ export class ParsedEvent<Details extends EventDetails = EventDetails> implements
     this.details = details;
   }
 
-  /** Scanned again each time: few clients need it. */
+  /** The text is scanned again each time: few clients need it. */
   get json() {
     return answerJson(this.text);
   }

@@ -4,12 +4,12 @@ import type { HubNeedKind } from '../wire/index.ts';
 export type PartUse =
   /** Its target can express it, or the gateway rewrites it. */
   | 'carried'
-  /** Run by a provider itself: text for any other model. */
+  /** A provider runs it itself: any other model gets it as text. */
   | 'as_text'
-  /** Kept in a history, and meaningless to another model: dropped and reported. */
+  /** It is stored in a history, and means nothing to another model: it is dropped and reported. */
   | 'left_out'
   /** No format can express it: such a candidate is skipped. */
   | { readonly needs: HubNeedKind };
 
-/** Unknown parts may contain words of the conversation. */
+/** Use of an unknown part, which may contain text of the conversation. */
 export const unknownPart: PartUse = { needs: 'content_part' };

@@ -1,4 +1,4 @@
-// Members of the gateway that every interface reads.
+// Fields of the gateway that every interface reads.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { functionAliasPrefix } from '../../foundation/constants/index.ts';
@@ -24,14 +24,17 @@ export function readModel(json: JsonText): string | undefined {
   return text.startsWith('"') ? (JSON.parse(text) as string) : undefined;
 }
 
-/** True also for a malformed alias, whose form is reported before the types of other fields. */
+/**
+ * True where the body names a function, even by a malformed alias, whose fault is reported before the types of other
+ * fields.
+ */
 export const namesFunction = (json: JsonText): boolean => readModel(json)?.startsWith(functionAliasPrefix) === true;
 
-/** `models`: each may be tried within one budget. */
+/** Maximum number of `models`: each may be tried within one budget. */
 const fallbackModelsMax = 8;
 
-/** `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
-/** Of a request that leaves its model to its preset. */
+/** Returns `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
+/** Model of a request that leaves the choice to its preset. */
 export const unnamedModel = '';
 
 export function readModels({
@@ -57,7 +60,7 @@ export function readModels({
 
 const text = z.string().check(z.minLength(1));
 
-/** Fields of a schema that select models, providers and cached answers. */
+/** Schemas of fields that select models, providers and cached answers. */
 export const plainMembers = {
   model: z.nullish(text),
   models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
@@ -65,42 +68,45 @@ export const plainMembers = {
   cache: z.nullish(cacheSchema),
 };
 
-/** A role or a type of content that is new is the provider's to judge. */
+/** Schema of a conversation; a role or a type of content that is unknown is for the provider to judge. */
 export const conversation = listOf(z.looseObject({ role: z.string() }), {
   itemsMin: 1,
   isGood: (message) => isJsonObject(message) && typeof message.role === 'string',
 });
 
-/** Gateway fields of interfaces that have no others. `preset` is refused, and null means absent. */
+/** The gateway's fields in interfaces that have no others. `preset` is refused, and null means absent. */
 export const plainGatewayMembers: ReadonlySet<string> = new Set(['provider', 'models', 'cache', 'preset']);
 
-/** Removals for an upstream body. */
+/** Changes that remove the gateway's fields from a body for a provider. */
 export const withoutGatewayMembers: readonly (readonly [string, undefined])[] = [...plainGatewayMembers].map(
   (name) => [name, undefined] as const,
 );
 
-/** No provider receives the gateway's fields; their relevant parts are in other parts of the key, as is the model. */
+/**
+ * Fields outside the cache key: no provider receives the gateway's fields, and their relevant parts, like the model,
+ * are in other parts of the key.
+ */
 export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...plainGatewayMembers]);
 
-/** Headers of the request that providers of all interfaces but chat completions get. */
+/** Headers of the request that providers of all interfaces except chat completions get. */
 export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
 /**
- * The field that asks for a prompt cache which outlives the memory of the provider's machines; undefined when none
- * does.
+ * Returns the field that asks for a prompt cache which outlives the memory of the provider's machines; undefined when
+ * none does.
  */
 export const retentionMember = ({ prompt_cache_retention: retention }: JsonObject): string | undefined =>
   (retention ?? null) === null || inMemory.includes(retention) ? undefined : 'prompt_cache_retention';
 
 const inMemory: readonly unknown[] = ['in_memory', 'in-memory'];
 
-/** Dearer betas need the operator's consent, as dearer fields do. */
+/** Returns the betas: more expensive ones need the operator's consent, like more expensive fields. */
 export const betasIn = (passedOn: PassedOn): string | undefined => passedOn.headers['anthropic-beta'];
 
 export const passesAnything = (passedOn: PassedOn | undefined): boolean =>
   passedOn !== undefined && (passedOn.query !== '' || Object.keys(passedOn.headers).length > 0);
 
-/** Settings with the operator's bound of the output; undefined where the client has set one. */
+/** Returns settings with the operator's bound of the output; undefined where the client has set one. */
 export function withDefaultBound(
   json: JsonText,
   member: string,

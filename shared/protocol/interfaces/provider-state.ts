@@ -1,6 +1,7 @@
-// References of a request to input that a provider keeps: the only list of them, for all interfaces, because a provider
-// that is a gateway itself accepts the fields of others. Such input reserves the whole context of the model, only its
-// provider has it, and a workspace that did not create it cannot reach it with a credential of the gateway.
+// References of a request to input that a provider stores. This is the only list of them, for all interfaces, because a
+// provider that is a gateway itself accepts fields of other interfaces. Such input reserves the whole context of the
+// model, only its provider has it, and a workspace that did not create it cannot reach it with a credential of the
+// gateway.
 import {
   isJsonObject,
   type JsonObject,
@@ -17,7 +18,7 @@ const skillsShape: Shape = { items: membersOf({ type: {}, skill_id: {} }) };
 const filesShape: Shape = { items: {} };
 const googleShape = membersOf({ cached_content: {} });
 
-/** Fields of a body, as they are to be read. */
+/** Fields of a body, with the parts of them that are read. */
 export const stateMemberShapes: Readonly<Record<string, Shape>> = {
   previous_response_id: {},
   conversation: idShape,
@@ -34,7 +35,7 @@ export const stateMemberShapes: Readonly<Record<string, Shape>> = {
   diagnostics: membersOf({ previous_message_id: {} }),
 };
 
-/** The value that names it. Undefined, null: it names nothing. */
+/** The referring value of each field; undefined or null where it refers to nothing. */
 const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   previous_response_id: (body) => body.previous_response_id,
   conversation: (body) => body.conversation,
@@ -45,15 +46,15 @@ const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   'google.cached_content': ({ google }) => inside(google).cached_content,
   'extra_body.google.cached_content': ({ extra_body: extra }) => inside(inside(extra).google).cached_content,
   thread: ({ thread }) => (inside(thread).type === 'continue' ? (inside(thread).previous_message_id ?? thread) : null),
-  // One without an id is made for this call.
+  // A container without an id is created for this call.
   container: ({ container }) => (isJsonObject(container) ? container.id : container),
-  // One of the provider's own is a text.
+  // One of the provider's own voices is a text.
   'audio.voice': ({ audio }) => inside(inside(audio).voice).id,
-  // Names of requests of the account: another workspace's may be among them.
+  // The ids name requests of the account, which may be another workspace's.
   'background_options.continuation_id': ({ background_options: options }) => inside(options).continuation_id,
 };
 
-/** Answers that a provider compares the request with. */
+/** Fields of answers with which a provider compares the request. */
 const comparedMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   'prompt_cache_options.comparison_response_id': ({ prompt_cache_options: options }) =>
     inside(options).comparison_response_id,
@@ -62,21 +63,21 @@ const comparedMembers: Readonly<Record<string, (body: JsonObject) => unknown>> =
 
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Fields of a part, an item or a tool. */
+/** Fields of a part, an item or a tool that contain references. */
 export const statePartShapes: Readonly<Record<string, Shape>> = {
   type: {},
   id: {},
   file_id: {},
   file_url: {},
   image_url: membersOf({ url: {}, detail: {}, file_id: {} }),
-  // Forms of Google, Mistral and vLLM.
+  // These are formats of Google, Mistral and vLLM.
   video_url: membersOf({ url: {} }),
   audio_url: membersOf({ url: {} }),
   document_url: membersOf({ url: {} }),
   file: membersOf({ file_id: {} }),
   image_file: membersOf({ file_id: {} }),
 };
-/** Fields of a message of a chat completion. */
+/** Fields of a chat completion's message that contain references. */
 export const stateMessageShapes: Readonly<Record<string, Shape>> = { audio: idShape };
 const environmentShape = membersOf({ type: {}, container_id: {}, file_ids: filesShape, skills: skillsShape });
 export const stateItemShapes: Readonly<Record<string, Shape>> = {
@@ -103,21 +104,21 @@ const containers = [
   ...['input_image_mask', 'container', 'environment', 'skills', 'tools', 'tool', 'definition'],
 ] as const;
 
-/** A provider opens these with the credential of the call. */
+/** Matches URLs that a provider opens with the credential of the call. */
 const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.com\/(?:upload\/)?v\w+\/files\//i;
 
 export const isStorageUrl = (url: string): boolean => storageUrl.test(url);
 
-/** Longer conversations send their items themselves. */
+/** Maximum number of references: longer conversations send their items themselves. */
 export const providerStateMax = 1_024;
 
 const partLists: readonly string[] = ['messages', 'input', 'system', 'tools'];
 
-/** Texts that a body with such references has. */
+/** Matches texts of which every body with such references contains one. */
 const referenceSign =
   /"(?:file_ids?|container(?:_id)?|skill_id|vector_store_ids|tunnel_id|previous_\w+_id|conversation|thread|cached_?[cC]ontent|item_reference|voice)"|(?:gs|s3):\/\/|generativelanguage\.googleapis\.com/;
 
-/** The references of a body that an interface relays as it came: in whatever field they are. */
+/** Returns the references of a body that an interface relays unchanged, in whatever field they are. */
 export function providerStateOfRelayed(json: JsonText): readonly StateReference[] {
   if (!referenceSign.test(json.text)) return [];
   const body = parseJson(json.text);
@@ -127,7 +128,7 @@ export function providerStateOfRelayed(json: JsonText): readonly StateReference[
   return providerStateIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...named, 'files']);
 }
 
-/** References in the order of the body, each id once; one more than the allowed number at most. */
+/** Returns references in the order of the body, each id once, and at most one more than the allowed number. */
 export function providerStateIn(body: JsonObject, lists = partLists): readonly StateReference[] {
   const found = new Map<string, StateReference>();
   const add = (member: string, value: unknown, isCompared = false): void => {
@@ -145,18 +146,21 @@ export function providerStateIn(body: JsonObject, lists = partLists): readonly S
   return [...found.values()];
 }
 
-/** Whether any reference brings input to the model or to the work of its provider. */
+/** True where any reference brings input to the model or to the work of its provider. */
 export const bringsInput = (references: readonly StateReference[]): boolean =>
   references.some(({ isCompared }) => !isCompared);
 
-/** Fields, and types, without which an object has no id of its own. */
+/** Fields, and types, without which an object cannot have a reference. */
 const idFields: ReadonlySet<string> = new Set([...idNames, ...urlNames, 'id', 'container', 'skill_id', 'audio']);
 const stateTypes: ReadonlySet<unknown> = new Set(['item_reference', 'reasoning', 'image_generation_call']);
 const partFields: ReadonlySet<string> = new Set(containers);
 
 type Add = (member: string, id: unknown) => void;
 
-/** Recursive: within the depth of a body. `trail`: names and places from the body inwards. */
+/**
+ * Adds the references of parts. It recurses within the depth of a body. `trail`: names and positions from the body
+ * inwards.
+ */
 function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   if (Array.isArray(value)) {
     for (const [at, one] of value.entries()) {
@@ -169,7 +173,7 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   if (!isJsonObject(value)) return;
   let hasIds = false;
   let hasParts = false;
-  // By the few fields that it has: a body may have 90,000 objects.
+  // The loop visits the few fields of an object, not all names that are known: a body may have 90,000 objects.
   for (const name of Object.keys(value)) {
     hasIds ||= idFields.has(name) || (name === 'type' && stateTypes.has(value.type));
     hasParts ||= partFields.has(name);
@@ -201,20 +205,20 @@ function* idsIn(value: JsonObject): Generator<unknown> {
     const url = value[name];
     if (typeof url === 'string' && storageUrl.test(url)) yield url;
   }
-  // A container that is named by its id alone.
+  // A container may be named by its id alone.
   if (typeof value.container === 'string') yield value.container;
-  // Skills that an account keeps: those of the maker are open to all.
+  // Skills of an account belong to it; the maker's own are open to everyone.
   if (typeof value.skill_id === 'string' && value.type !== 'anthropic') yield value.skill_id;
-  // An assistant's earlier audio.
+  // An assistant's earlier audio is a reference too.
   if ((value.role ?? null) !== null && isJsonObject(value.audio)) yield value.audio.id;
 }
 
-/** An item of Responses: by its type, or an id with neither content nor type. */
+/** True for a reference to an item of Responses: by its type, or an id with neither content nor type. */
 const isItemReference = ({ type, id, role, content }: JsonObject): boolean =>
   type === 'item_reference' ||
   ((type ?? null) === null && (content ?? null) === null && (role ?? null) === null && typeof id === 'string');
 
-/** Without any of these the item is looked up by its id. Open models think in plain texts. */
+/** Fields without which the item is looked up by its id. Open models think in plain texts. */
 const contentFields = { reasoning: ['encrypted_content', 'content'], image_generation_call: ['result'] } as const;
 
 function isWithoutContent(item: JsonObject): boolean {
@@ -225,11 +229,11 @@ function isWithoutContent(item: JsonObject): boolean {
 
 const isEmpty = (value: unknown): boolean => (value ?? null) === null || (Array.isArray(value) && value.length === 0);
 
-// Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
+// Ids of items in answers that the gateway wrote itself. They are recognizable, because no provider knows them.
 
 export const ownItemMark = '_gw_';
 
-/** The prefix of such an id, or undefined for any other. */
+/** Returns the prefix of such an id, or undefined for any other id. */
 export const ownItemKind = (id: unknown): string | undefined =>
   typeof id === 'string' ? /^([a-z]+)_gw_\w+$/.exec(id)?.[1] : undefined;
 

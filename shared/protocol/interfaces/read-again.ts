@@ -1,4 +1,4 @@
-// Reads a request again that the gateway has changed: its preset was merged in, or texts of it were masked.
+// Reads a request again after the gateway has changed it: its preset was merged in, or texts of it were masked.
 import { GatewayError } from '../../errors/index.ts';
 import type { FormBody } from '../forms/index.ts';
 import { type BodyAllocation, sizeOfRequest } from '../memory-budget/index.ts';
@@ -8,12 +8,12 @@ import type { CallPath, ClientInterface, ClientRequest, PassedOn } from './clien
 import { betasIn } from './plain-members.ts';
 
 interface ReadingAgain {
-  /** Memory of the request that it replaces. */
+  /** Memory of the request that is replaced. */
   readonly allocation: BodyAllocation;
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;
   readonly path: CallPath | undefined;
-  /** Where the body is a form: with the same changes. */
+  /** The form with the same changes, where the body is one. */
   readonly form?: FormBody | undefined;
 }
 

@@ -5,27 +5,27 @@ import { type JsonText, NameTwice, pick, type Shape } from '../wire/index.ts';
 export interface MemberReading {
   /** Top-level fields that are read; the others are skipped. */
   readonly names: ReadonlySet<string>;
-  /** Shapes of fields of any length: the parts of them that are read. */
+  /** Shapes of fields of any length, which say what parts of them are read. */
   readonly shapes: Readonly<Record<string, Shape>>;
-  /** Fields that must be read whole. */
+  /** Fields that must be read completely. */
   readonly indivisible: ReadonlySet<string>;
-  /** The one whose length has a code of its own. */
+  /** The field whose length has an error code of its own. */
   readonly schemaMember?: string | undefined;
 }
 
 const nothing: Shape = {};
-/** The shape of an object of which these fields are read. */
+/** Returns the shape of an object of which these fields are read. */
 export const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({
   members: new Map(Object.entries(shapes)),
 });
 
 /**
- * Bound of fields without a shape, which are read whole: enough for a response schema of 64 KiB with its blanks, and
- * far above the rest.
+ * Bound of fields without a shape, which are read completely: enough for a response schema of 64 KiB with its blanks,
+ * and far above the rest.
  */
 const wholeMaxCharacters = 128 * 1024;
 
-/** Throws invalid_request. */
+/** Reads the fields. Throws invalid_request. */
 export function readMembers(json: JsonText, reading: MemberReading): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const { value: member, name } of json.members()) {

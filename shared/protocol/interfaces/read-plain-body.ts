@@ -1,4 +1,4 @@
-// Steps that read a body with the gateway's plain fields only.
+// Steps that read a body whose only gateway fields are the plain ones.
 
 import type * as z from 'zod/mini';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
@@ -12,7 +12,7 @@ interface PlainBodyReading<Schema extends z.ZodMiniObject> {
   readonly refuseOtherCase: (names: readonly string[]) => void;
 }
 
-/** Throws the GatewayError of the first fault. */
+/** Reads the body. Throws the GatewayError of the first fault. */
 export function readPlainBody<Schema extends z.ZodMiniObject>(
   json: JsonText,
   { schema, reading, refuseOtherCase }: PlainBodyReading<Schema>,
@@ -24,7 +24,7 @@ export function readPlainBody<Schema extends z.ZodMiniObject>(
   return { raw, body: checkMembers(schema, raw) };
 }
 
-/** Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault. */
+/** Returns a fault for anything that a check throws because of the body (an exceeded stack, say). */
 export function orFault<Read>(read: () => Read): Read | GatewayError {
   try {
     return read();
@@ -55,7 +55,7 @@ export function refuseDoubles(json: JsonText, members: Iterable<string>): void {
   }
 }
 
-/** Every value in it follows it directly, however deep. */
+/** Refuses it in one value; all values inside it follow it directly, however deep. */
 function refuseIn(json: JsonText, value: number, member: string): void {
   const end = json.next(value);
   for (let inner = value; inner < end; inner += 1) {
@@ -72,21 +72,21 @@ function refuseIn(json: JsonText, value: number, member: string): void {
 
 const nameMaxCharacters = 64;
 
-/** A name of this form is a used one itself, or unknown. */
+/** Matches names that are either used ones or unknown. */
 const lowerCase = /^[a-z0-9_]*$/;
 
 /**
- * Refuses a name that differs from a used one in its case only. A provider that reads names without case (many Go servers)
- * would see another `model` or `max_tokens` than the one that was checked and paid for.
+ * Refuses a name that differs from a used one only in its case. A provider that ignores the case of names (many Go
+ * servers) would read another `model` or `max_tokens` than the one that was checked and paid for.
  */
 export function otherCaseCheck(used: Iterable<string>): (names: Iterable<string>) => void {
-  /** Lower case → the name as the gateway knows it. */
+  /** Used names by their lower-case form. */
   const usedNames: ReadonlyMap<string, string> = new Map([...used].map((name) => [name.toLowerCase(), name]));
   const maxCharacters = Math.max(...[...usedNames.keys()].map(({ length }) => length));
   return (names) => {
     for (const name of names) {
       if (name.length > maxCharacters || lowerCase.test(name)) continue;
-      // Upper case first, because Go takes a long s for an s.
+      // The name is converted to upper case first, because Go treats a long s as an s.
       const known = usedNames.get(name.toUpperCase().toLowerCase());
       if (known === undefined || known === name) continue;
       const message = `${known}: was sent as ${quote(name)}; the letter case of a field counts.`;

@@ -1,5 +1,5 @@
-// An interface that is relayed, with the plain fields of the gateway alone: all that such interfaces have in common, so
-// that each of them is one definition. Most have JSON bodies and no streams.
+// An interface that is relayed, with only the plain fields of the gateway. This file has what such interfaces have in
+// common, so that each of them is one definition. Most have JSON bodies and no streams.
 import type * as z from 'zod/mini';
 import { once } from '../../foundation/cache/index.ts';
 import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -44,17 +44,17 @@ interface RelayedInterface<Schema extends PlainSchema> {
   readonly takesLong: boolean;
   /** Checks the fields that the gateway reads, its plain ones among them. */
   readonly schema: Schema;
-  /** Further fields that are read, as they were sent. */
+  /** Further fields that are read, and passed on unchanged. */
   readonly uncheckedNames?: readonly string[];
   /** Fields of any length, and the parts of them that are read. */
   readonly shapes?: Readonly<Record<string, Shape>>;
-  /** A field that is read in the text alone: its contents are never made values. */
+  /** A field that is read only as text: its contents never become values. */
   readonly unparsedName?: string;
-  /** Meant where a request names no model. */
+  /** Model of a request that names none. */
   readonly defaultModel?: string;
   /** The field that contains the prompt. */
   readonly promptMember: string;
-  /** Throws invalid_request. */
+  /** Reads the input. Throws invalid_request. */
   readonly readInput: (
     json: JsonText,
     body: z.infer<Schema>,
@@ -80,15 +80,15 @@ interface RelayedInterface<Schema extends PlainSchema> {
 
 /** Input of one request. */
 export interface RelayedInput {
-  /** Set where it is a stream whatever `stream` says. */
+  /** Set where the answer is a stream whatever `stream` says. */
   readonly stream?: true;
   readonly bytes?: BytesAnswer | undefined;
-  /** Beside the defaults: a text of the length of the body, and no output. */
+  /** Differences from the default size: a text of the length of the body, and no output. */
   readonly size?: Partial<CallSize>;
-  /** Bytes of the longest text that has a context to itself. */
+  /** Bytes of the longest text that has a context of its own. */
   readonly promptBytes: number;
   readonly hubNeeds?: readonly HubNeed[];
-  /** Beside a stream. */
+  /** Features besides a stream. */
   readonly features?: readonly Feature[];
 }
 
@@ -180,7 +180,9 @@ function requestReader<Schema extends PlainSchema>(
   return (json, { form }) => orFault(() => read(json, form));
 }
 
-/** A token is at least one byte of the body, whether it is written as text or as a number. */
+/**
+ * Returns the size of a text. A token is at least one byte of the body, whether it is written as text or as a number.
+ */
 const sizeOfText = (json: JsonText): CallSize => ({
   maxOutputTokens: 0,
   isOutputOpen: false,
@@ -201,7 +203,7 @@ function neverStreamed(): never {
 const factsShape = membersOf({ error: {}, object: {}, model: {} });
 
 interface ListAnswer {
-  /** The field with the results; the gateway looks at none of them. */
+  /** The field with the results, which the gateway does not read. */
   readonly list: string;
   /** The field with the usage. */
   readonly usage?: string;
@@ -224,7 +226,7 @@ export async function readListAnswer(
   return readAnswerIn(text, read, readUsage, usage);
 }
 
-/** For answers without a field for it. */
+/** Adds the cost as a header, for answers without a field for it. */
 export const withCostHeader = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
   body: text,
   headers: { [headerNames.cost]: costUsd },

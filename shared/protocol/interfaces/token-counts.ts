@@ -1,5 +1,6 @@
-// Counts of the tokens of a prompt: a provider's, and the gateway's estimate where the provider of the model cannot count. Agents
-// shorten their conversation by the number, and one that is too low makes them exceed the context, so the estimate is high.
+// Counts of the tokens of a prompt: the provider's, and the gateway's estimate where the model's provider cannot count.
+// Agents shorten their conversation by the number, and one that is too low makes them exceed the context, so the
+// estimate is high.
 import {
   type CallSize,
   type JsonAnswer,
@@ -13,7 +14,7 @@ import { readAnswerIn, readErrorObject } from './answer-json.ts';
 import type { Media } from './media-tokens.ts';
 import { membersOf } from './read-members.ts';
 
-/** A count costs nothing. */
+/** Usage of a count, which costs nothing. */
 export const nothingUsed: UsageReport = {
   tokens: { input: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
   members: {},
@@ -28,7 +29,7 @@ export const sizeOfCount = (size: CallSize): CallSize => ({
   namesNoBound: false,
   claudeToolTokens: 0,
   hasMediaElsewhere: false,
-  // No request to the model, where those have a price.
+  // No request to the model counts, where requests have a price.
   units: { requests: 0 },
 });
 
@@ -46,16 +47,16 @@ function readCount(json: JsonText): ReadAnswer {
 interface CountedPrompt {
   readonly text: string;
   readonly media: Media;
-  /** Of the prompt that a provider writes for tools. */
+  /** Tokens of the prompt that a provider writes for tools. */
   readonly toolTokens: number;
 }
 
-/** Tokenizers differ, and the conversation has marks of its own. */
+/** Factor of the estimate: tokenizers differ, and a conversation has markers of its own. */
 const margin = 1.1;
 /** Tokens of an image or a document of unknown size. */
 const unknownMediaTokens = 4_784;
 
-/** `beside`: the rest of the answer. */
+/** Estimates the count. `beside`: the other fields of the answer. */
 export function estimateCount(
   { text, media, toolTokens }: CountedPrompt,
   beside: object,
@@ -72,27 +73,31 @@ export function estimateCount(
   return { text: body, json: scanned.json, usage: nothingUsed, outputBytes: 0 };
 }
 
-// The most tokens of a text under common tokenizers, by its characters: a token is a short word of English, a digit, or
-// half a character of other scripts. Within twice the real number for most texts, and not below it.
+// Estimates the most tokens of a text under common tokenizers, by its characters: a token is a short word of English, a
+// digit, or half a character of other scripts. The result is within twice the real number for most texts, and not below
+// it.
 
-/** Length of a text without a space from which it is media, or as dear as media. */
+/** Length of a text without a space from which it counts as media, or as expensive as media. */
 const longRunMinCharacters = 1_024;
 
 interface TextTokens {
   readonly tokens: number;
-  /** Characters and tokens of these in long runs of letters and digits. */
+  /** Characters, then tokens, in long runs of letters and digits. */
   readonly longRunCharacters: number;
   readonly longRunTokens: number;
 }
 
 const lettersPerToken = 3.3;
-/** Tokens where letters and digits are mixed: ids, hashes, base64. */
+/** Characters per token where letters and digits are mixed: ids, hashes, base64. */
 const mixedPerToken = 1.35;
 const punctuationPerToken = 2.2;
 const spacesPerToken = 16;
 const symbolTokens = 2;
 const ideographTokens = 1.35;
-/** European letters beside English, Cyrillic, Greek, Arabic; and scripts of India and South-East Asia. */
+/**
+ * Tokens per character of European letters beyond English, Cyrillic, Greek and Arabic; below, of scripts of India and
+ * South-East Asia.
+ */
 const alphabetTokens = 1.1;
 const scriptTokens = 1.4;
 
@@ -102,7 +107,7 @@ const isLetter = (code: number): boolean => {
   return lower >= 0x61 && lower <= 0x7a;
 };
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
-/** Characters within a run, as its writers see it, between letters and digits: `+`, `/`, `=`, `_`. */
+/** True for characters that belong to a run between letters and digits: `+`, `/`, `=`, `_`. */
 const joins = (code: number): boolean => code === 0x2b || code === 0x2f || code === 0x3d || code === 0x5f;
 
 /** Counts four megabytes in less than a tenth of a second, whatever they are. */
@@ -144,7 +149,7 @@ function endWhere(text: string, from: number, isIn: (code: number) => boolean): 
 const runEnd = (text: string, from: number): number =>
   endWhere(text, from, (code) => isLetter(code) || isDigit(code) || joins(code));
 
-/** Tokens of words, numbers, and other characters. */
+/** Returns the tokens of words, numbers, and other characters. */
 function tokensOfRun(text: string, from: number, end: number): number {
   let digits = 0;
   let joints = 0;
@@ -156,7 +161,7 @@ function tokensOfRun(text: string, from: number, end: number): number {
   const letters = end - from - digits - joints;
   if (letters === 0) return digits + joints;
   if (digits > 0) return (end - from) / mixedPerToken;
-  // `camelCase` and `snake_case` are about as many tokens as they have words.
+  // `camelCase` and `snake_case` have about as many tokens as words.
   return Math.ceil(letters / lettersPerToken) + joints;
 }
 

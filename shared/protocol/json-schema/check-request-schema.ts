@@ -7,12 +7,12 @@ interface SchemaRequest {
 }
 
 interface SchemaOptions {
-  /** Set where a streamed answer is checked against the schema at its end. */
+  /** True where a streamed answer is checked against the schema at its end. */
   readonly allowsStream: boolean;
   readonly work: SchemaWork;
 }
 
-/** Called only for a key that exists: checking a schema is work. */
+/** Checks the schema of a request; called only for a key that exists, because checking is work. */
 export async function checkRequestSchema(
   { responseSchema, stream }: SchemaRequest,
   { allowsStream, work }: SchemaOptions,

@@ -1,5 +1,5 @@
-// Checks schemas, and answers against them, on this thread within a time limit: that of the event loop first, that of a
-// worker where it was too short.
+// Checks schemas, and answers against them, on this thread within a time limit: that of the event loop first, then that
+// of a worker where the first was too short.
 
 import { type Context, createContext, Script } from 'node:vm';
 import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
@@ -16,7 +16,7 @@ import {
 import { answerMaxDepth } from './schema-bounds.ts';
 
 export interface ValueProblem {
-  /** Where in the value, as a JSON pointer. Empty: the value itself. */
+  /** Position in the value, as a JSON pointer. Empty: the value itself. */
   readonly path: string;
   /** Path of the fault and the rule of the schema: `/items/0/price: required`. Never a value. */
   readonly mismatch: string;
@@ -31,7 +31,7 @@ export type AnswerCheck =
       readonly kind: 'invalid';
       readonly problem: string;
       readonly mismatch: string;
-      /** Set where the check itself met a bound, as that of a similar answer would. */
+      /** Set where the check itself exceeded a bound, which the check of a similar answer would too. */
       readonly isUnchecked?: true;
     };
 
@@ -41,17 +41,18 @@ export interface Limits {
 }
 
 /**
- * `over`: the limit that ended the work, or would. The value is then the result if no more time is available elsewhere.
+ * A value with `over`: the limit that ended the work, or would have. The value is the result if no more time is
+ * available elsewhere.
  */
 export interface Timed<Value> {
   readonly value: Value;
   readonly over?: 'schema' | 'value';
 }
 
-/** Nothing outlives the schema it belongs to. A schema must not change after it was handed in. */
+/** Prepared schemas, which live as long as the schemas. A schema must not change after it was passed in. */
 const preparedSchemas = new WeakMap<object, PreparedSchema>();
 
-/** The prepared schema, or why it cannot be used. */
+/** Returns the prepared schema, or the reason why it cannot be used. */
 function prepare(schema: unknown, limits: Limits): Timed<PreparedSchema | SchemaFault> {
   const key = typeof schema === 'object' && schema !== null ? schema : undefined;
   const known = key && preparedSchemas.get(key);
@@ -71,7 +72,7 @@ function prepare(schema: unknown, limits: Limits): Timed<PreparedSchema | Schema
   }
 }
 
-/** The prepared schema of one that was found to be usable. */
+/** Returns the prepared schema of one that was found to be usable. */
 function prepareUsable(schema: unknown, limits: Limits): Timed<PreparedSchema | undefined> {
   const { value, over } = prepare(schema, limits);
   if (over !== undefined) return { value: undefined, over };
@@ -114,7 +115,7 @@ const atRoot = (message: string): ValueProblem => ({ path: '', message, mismatch
 const outOfTime = atRoot('could not be checked against the schema in time');
 const tooDeep = atRoot('could not be checked: it recurses too deeply');
 
-/** The most informative reason why the value does not satisfy the schema. */
+/** Returns the most informative reason why the value does not satisfy the schema. */
 function firstProblem(
   { value: prepared, over }: Timed<PreparedSchema | undefined>,
   value: unknown,
@@ -139,7 +140,7 @@ const missingMember = /required property "(.*)"/s;
 function mismatchOf(unit: OutputUnit, errors: readonly OutputUnit[]): string {
   const missing = unit.keyword === 'required' ? missingMember.exec(unit.error)?.[1] : undefined;
   const path = unit.instanceLocation.slice(1) + (missing === undefined ? '' : `/${missing}`);
-  // A `false` schema is reported by the keyword before it, about fields or items that are not named.
+  // The keyword before a `false` schema reports it, about fields or items that are not named.
   const rule = unit.keyword === 'false' ? errors[errors.indexOf(unit) - 1]?.keyword : undefined;
   return `${path === '' ? '/' : shorten(path)}: ${rule ?? unit.keyword}`;
 }
@@ -163,7 +164,7 @@ const passesOn: ReadonlySet<string> = new Set([
 
 function messageOf({ keyword, error }: OutputUnit): string {
   if (keyword === 'false') return 'is not allowed here';
-  // The validator would repeat all of them.
+  // The validator would list all of them.
   if (keyword === 'enum' || keyword === 'const') return 'is not among the allowed values';
   return shorten(error);
 }
@@ -173,28 +174,28 @@ const shorten = (text: string): string =>
   text.length <= textMaxCharacters ? text : `${text.slice(0, textMaxCharacters)}…`;
 
 // Runs a client's schema rules to their end or to a time limit. A step counter would need a hook in the library and
-// would not count regular expressions; V8's own interrupt reaches both. Its limit is milliseconds of this thread, not a
+// would not count regular expressions; V8's own interrupt stops both. The limit is processor time of this thread, not a
 // wait.
 
 type BoundedRun<Value> =
   | { readonly kind: 'done'; readonly value: Value }
   | { readonly kind: 'time_over' }
-  /** The work went deeper than the stack. */
+  /** The work exceeded the stack. */
   | { readonly kind: 'too_deep' };
 
-/** Only a script can be given a time limit, so this one calls the work. */
+/** The script that calls the work: only a script can have a time limit. */
 const callWork = new Script('work()');
 let box: { work?: () => unknown } & Context;
 
 /** Calls `work`, which must not wait for anything. Throws its errors. */
 export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<Value> {
-  // Made on first use: it costs a millisecond.
+  // The context is created on first use, because it takes a millisecond.
   box ??= createContext({});
   box.work = work;
   try {
     return { kind: 'done', value: callWork.runInContext(box, { timeout: Math.ceil(maxMs) }) };
   } catch (cause) {
-    // Compared by code and name: an error of another realm is no instance of our Error.
+    // The code and name are compared, because an error of another realm is no instance of this realm's Error.
     const { code, name } = cause as { code?: unknown; name?: unknown };
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'time_over' };
     if (name === 'RangeError') return { kind: 'too_deep' };
@@ -204,13 +205,14 @@ export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<
   }
 }
 
-// Whether lists repeat an item, in one pass: the validator compares each with each other one, and 20,000 items take it a minute.
+// Finds lists that repeat an item, in one pass: the validator compares each item with each other, which takes a minute
+// for 20,000.
 
-/** Whether a list anywhere in a value, the value itself included, has two equal items. */
+/** Returns true where a list anywhere in a value, the value itself included, has two equal items. */
 function hasRepeatedItems(value: unknown): boolean {
   const ids = new Map<string, number>();
   let isRepeated = false;
-  /** Equal for equal values alone. */
+  /** Returns equal ids only for equal values. */
   const idOf = (text: string): number => {
     const id = ids.get(text) ?? ids.size;
     ids.set(text, id);
@@ -231,7 +233,7 @@ function hasRepeatedItems(value: unknown): boolean {
   return isRepeated;
 }
 
-/** Runs the rules of schemas on a value; where none of its lists repeats an item, that is not looked at again. */
+/** Runs the rules of schemas on a value; where no list of it repeats an item, the validator skips that rule. */
 function withItemsSeen<Result>(value: unknown, wantUnique: readonly Schema[], run: () => Result): Result {
   if (wantUnique.length === 0 || hasRepeatedItems(value)) return run();
   for (const schema of wantUnique) schema.uniqueItems = false;

@@ -1,4 +1,4 @@
-// The JSON inside the text of an answer. Models put it into a code fence now and then without being asked to.
+// Finds the JSON inside the text of an answer. Models sometimes put it into a code fence without being asked to.
 
 import { nestsDeeperThan } from './json-value.ts';
 import { answerMaxCharacters, answerMaxDepth } from './schema-bounds.ts';
@@ -26,7 +26,7 @@ export function readAnswerText(answer: string): AnswerJson {
   return { kind: 'json', text, value };
 }
 
-/** A closing fence may be missing: clients use it as a stop sequence. */
+/** Removes a fence; its closing line may be missing, because clients use it as a stop sequence. */
 function withoutFence(text: string): string {
   const opening = /^```[A-Za-z0-9]*[ \t]*(?=\s|[[{"])/.exec(text)?.[0];
   if (opening === undefined) return text;

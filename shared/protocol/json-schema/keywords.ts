@@ -1,5 +1,5 @@
 // The drafts, and the valid values of each keyword in each of them. An unlisted keyword means nothing in that draft:
-// the copy for the validator does without it, because the validator mixes drafts.
+// the copy for the validator omits it, because the validator mixes drafts.
 import { isObject, UnusableSchema } from './json-value.ts';
 
 export type SchemaDraft = '2020-12' | '2019-09' | '7' | '6' | '4';
@@ -12,7 +12,9 @@ const drafts: ReadonlyMap<unknown, SchemaDraft> = new Map([
   ['http://json-schema.org/draft-04/schema', '4'],
 ]);
 
-/** All are commonly written with the other protocol too, and with or without the empty fragment. */
+/**
+ * Returns the draft of a URI. All are commonly written with either protocol, and with or without the empty fragment.
+ */
 function draftOf(uri: unknown): SchemaDraft | undefined {
   if (typeof uri !== 'string') return undefined;
   const [withoutFragment = '', fragment = ''] = uri.split('#', 2);
@@ -22,7 +24,7 @@ function draftOf(uri: unknown): SchemaDraft | undefined {
 
 const swapProtocol = (protocol: string): string => (protocol === 'http' ? 'https' : 'http');
 
-/** Returns undefined where `$schema` is absent. Throws UnusableSchema when it names any other draft. */
+/** Returns undefined where `$schema` is absent. Throws UnusableSchema when it names an unknown draft. */
 export function readDraft(schema: unknown): SchemaDraft | undefined {
   if (!isObject(schema) || schema.$schema === undefined) return undefined;
   const draft = draftOf(schema.$schema);
@@ -32,10 +34,10 @@ export function readDraft(schema: unknown): SchemaDraft | undefined {
 
 export const isDraft = (uri: unknown, draft: SchemaDraft): boolean => draftOf(uri) === draft;
 
-/** Whether keywords beside a `$ref` mean nothing. */
+/** True where keywords beside a `$ref` mean nothing. */
 export const refIsAlone = (draft: SchemaDraft): boolean => validatorDraft(draft) === '7';
 
-/** Draft that the validator uses: differences of drafts 6 and 4 are rewritten to draft 7. */
+/** Returns the draft for the validator: differences of drafts 6 and 4 are rewritten to draft 7. */
 export const validatorDraft = (draft: SchemaDraft): '2020-12' | '2019-09' | '7' =>
   draft === '6' || draft === '4' ? '7' : draft;
 
@@ -43,7 +45,7 @@ export interface Keyword {
   /** Continues the sentence "The schema at /a/b …". */
   readonly must: string;
   readonly fits: (value: unknown) => boolean;
-  /** Position of subschemas in the value. */
+  /** Kind of subschemas in the value. */
   readonly holds?: 'schema' | 'schemas' | 'members' | 'members_or_names';
   readonly role?: 'annotation' | 'pattern' | 'pattern_names' | undefined;
 }
@@ -59,7 +61,7 @@ const isMapOf = (value: unknown, fits: (member: unknown) => boolean): boolean =>
 const typeNames: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const isTypeName = (value: unknown): boolean => typeNames.has(value);
 
-/** Anything that a URL can be read from, relative to some base. */
+/** True for any text from which a URL can be read, relative to some base. */
 const isReference = (value: unknown): boolean =>
   typeof value === 'string' && URL.canParse(value, 'https://base.invalid/');
 const isIdentifier = (value: unknown): boolean => isReference(value) && /^[^#]+#?$/.test(value as string);
@@ -79,12 +81,12 @@ const mark: Keyword = { must: 'must be a boolean', fits: (value) => typeof value
 const reference: Keyword = { must: 'must be a URI reference', fits: isReference };
 const anchor: Keyword = { must: 'must be a plain name', fits: isAnchor };
 
-/** Drafts 7 and later. */
+/** Keywords of drafts 7 and later. */
 const common: Readonly<Record<string, Keyword>> = {
   $comment: annotation,
   title: annotation,
   description: annotation,
-  // Asserted by no draft unless a reader of the schema asks for it.
+  // No draft asserts it unless a reader of the schema asks for it.
   format: annotation,
   contentEncoding: annotation,
   contentMediaType: annotation,
@@ -119,7 +121,7 @@ const common: Readonly<Record<string, Keyword>> = {
   patternProperties: { ...schemaMap, role: 'pattern_names' },
   additionalProperties: schema,
   propertyNames: schema,
-  // Deprecated since 2019-09, but still written there.
+  // The keyword is deprecated since 2019-09, but still written there.
   dependencies: {
     must: 'must be an object of schemas or lists of different strings',
     fits: (value) => isMapOf(value, (member) => isSchema(member) || isNameList(member)),
@@ -141,7 +143,7 @@ const itemsOrList: Keyword = {
   holds: 'schemas',
 };
 
-/** New in 2019-09. */
+/** Keywords that are new in 2019-09. */
 const since201909: Readonly<Record<string, Keyword>> = {
   $id: { must: 'must be a URI reference without a fragment', fits: isIdentifier },
   $anchor: anchor,

@@ -1,4 +1,5 @@
-// From a schema as a client sent it to one that values can be checked against. Plain synchronous work: the caller bounds it.
+// Converts a schema as a client sent it to one against which values can be checked. The work is synchronous: the caller
+// bounds it.
 import { dereference, type Schema, validate } from '@cfworker/json-schema';
 import { isObject, type JsonObject, joinPath, jsonText, nestsDeeperThan, UnusableSchema } from './json-value.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from './keywords.ts';
 import { patternMaxCharacters, propertyClassWeight, schemaMaxBytes, schemaMaxDepth } from './schema-bounds.ts';
 
-/** Why a schema cannot be used, with its place in the schema. */
+/** The reason why a schema cannot be used, with its position in the schema. */
 export interface SchemaFault {
   readonly message: string;
 }
@@ -24,20 +25,20 @@ export interface PreparedSchema {
   readonly schema: Schema | boolean;
   readonly draft: ReturnType<typeof validatorDraft>;
   readonly lookup: Lookup;
-  /** Subschemas that want lists without repeated items. */
+  /** Subschemas that require lists without repeated items. */
   readonly wantUnique: readonly Schema[];
 }
 
 export interface Preparing {
-  /** Bound of the total weight of its patterns; above it PatternsTooHeavy is thrown before one more is compiled. */
+  /** Bound of the total weight of its patterns; above it PatternsTooHeavy is thrown before another one is compiled. */
   readonly patternWeightMax: number;
-  /** The fault to report should the time end during the current step. */
+  /** The fault to report if the time ends during the current step. */
   fault: UnusableSchema;
 }
 
 export class PatternsTooHeavy extends Error {}
 
-/** Throws UnusableSchema, or PatternsTooHeavy. */
+/** Prepares a schema. Throws UnusableSchema, or PatternsTooHeavy. */
 export function prepareSchema(value: unknown, preparing: Preparing): PreparedSchema {
   const { schema: copy, draft } = copySchema(value);
   let weight = 0;
@@ -70,7 +71,10 @@ function copySchema(value: unknown): { readonly schema: unknown; readonly draft:
   return { schema, draft: readDraft(schema) };
 }
 
-/** Without `$schema` it is 2020-12, or else draft 7 where its `items` are a list, as 2020-12 has them not. */
+/**
+ * Reads the schema. Without `$schema` it is read as 2020-12, or as draft 7 where its `items` are a list, which 2020-12
+ * does not allow.
+ */
 function readAsDraft(
   schema: unknown,
   named: SchemaDraft | undefined,
@@ -92,8 +96,8 @@ function resolveReferences({ schema, places }: ReadSchema, draft: SchemaDraft): 
       throw new UnusableSchema(joinPath(path, '$ref'), 'must point at a schema inside this schema');
     }
   }
-  // Runs the schema on null, to the end also where it fails: a schema that refers to itself, doubles at every step or
-  // exceeds the stack fails here, not in an answer that was paid for.
+  // The schema is run on null, to the end even where it fails: a schema that refers to itself, doubles at every step or
+  // exceeds the stack fails here, not with an answer that was paid for.
   validate(null, schema, validatorDraft(draft), lookup, false);
   return lookup;
 }
@@ -102,19 +106,19 @@ function findSchemas(schema: Schema | boolean): Lookup {
   try {
     return dereference(schema as Schema);
   } catch (cause) {
-    // The validator's message for two schemas with one URI quotes the client.
+    // The validator's message about two schemas with one URI quotes the client.
     if (/^Duplicate schema URI/.test((cause as Error).message)) throw new UnusableSchema('', 'has the same $id twice');
     throw cause;
   }
 }
 
-/** The schema that the `$ref` of a schema means, once the validator has resolved it. */
+/** Returns the schema to which a `$ref` refers, once the validator has resolved it. */
 const referenceTarget = (schema: Schema, lookup: Lookup): Schema | boolean | undefined =>
   lookup[schema.__absolute_ref__ ?? ''];
 
 // Reads an unchecked schema: every keyword must be valid in its draft, and the result is a copy with keywords of that
 // draft only. Rules that the validator does not know, or runs slowly, are rewritten to keywords that it runs well. The
-// depth is bounded before.
+// depth was bounded before.
 
 interface ReadSchema {
   readonly schema: Schema | boolean;
@@ -130,16 +134,17 @@ interface SchemaScan {
   readonly beforePattern: (source: string, path: string) => void;
   readonly places: Map<Schema, string>;
   readonly patterns: Map<string, string>;
-  /** Where the first embedded `$id` and the first dynamic reference were met. */
+  /** Positions of the first embedded `$id` and of the first dynamic reference. */
   embeddedId?: string;
   dynamic?: string;
 }
 
-/** Throws UnusableSchema at the first invalid keyword, and the errors of `beforePattern`. */
+/** Reads the schema. Throws UnusableSchema at the first invalid keyword, and the errors of `beforePattern`. */
 function readSchema(value: unknown, draft: SchemaDraft, beforePattern: SchemaScan['beforePattern']): ReadSchema {
   const reading: SchemaScan = { draft, beforePattern, places: new Map(), patterns: new Map() };
   const schema = readSubschema(value, '', reading);
-  // Which schema a dynamic reference means then depends on the way there. In a single resource it is a plain one.
+  // In several resources the target of a dynamic reference depends on the path to it. In a single resource it is a
+  // plain reference.
   if (reading.dynamic !== undefined && reading.embeddedId !== undefined) {
     throw new UnusableSchema(reading.dynamic, 'cannot be used beside an embedded $id');
   }
@@ -185,7 +190,7 @@ function readMembers(members: JsonObject, { role, holds }: Keyword, path: string
     const isNames = holds === 'members_or_names' && Array.isArray(member);
     return [key, isNames ? member : readSubschema(member, place, reading)];
   });
-  // Not by assignment, because a field may be called __proto__.
+  // Fields are not assigned, because one may be called __proto__.
   const copy = Object.fromEntries(read);
   if (Object.keys(copy).length === read.length) return copy;
   throw new UnusableSchema(path, 'has two members that are the same regular expression');
@@ -201,11 +206,11 @@ function notePattern(text: string, path: string, reading: SchemaScan): string {
 /** One subschema of the copy: its keywords come from JSON and are valid in their draft. */
 type CopiedSchema = Record<string, unknown>;
 
-/** Changes the copy of one subschema. Returns the schemas it added, to be counted like any other. */
+/** Changes the copy of one subschema. Returns the schemas that it added, which are counted like any other. */
 function adaptKeywords(copy: CopiedSchema, path: string, draft: SchemaDraft): Schema[] {
   const additions: Schema[] = [];
   if (draft === '4') adaptDraft4(copy);
-  // Keywords beside a $ref are absent in these drafts, but the validator would use the $id.
+  // These drafts ignore keywords beside a $ref, but the validator would use the $id.
   if (refIsAlone(draft) && copy.$ref !== undefined) delete copy.$id;
   makeAnchorPlain(copy, path);
   delete copy.$recursiveAnchor;
@@ -217,7 +222,7 @@ function adaptKeywords(copy: CopiedSchema, path: string, draft: SchemaDraft): Sc
   return additions;
 }
 
-/** Later drafts have another name for `id`, and bounds that are exclusive by themselves. */
+/** Adapts draft 4: later drafts have another name for `id`, and exclusive bounds of their own. */
 function adaptDraft4(copy: CopiedSchema): void {
   if (copy.id !== undefined) copy.$id = copy.id;
   delete copy.id;
@@ -233,7 +238,7 @@ function adaptDraft4(copy: CopiedSchema): void {
   }
 }
 
-/** `name` becomes `plainName`, in a schema of its own where that one is taken. */
+/** Renames `name` to `plainName`, in a schema of its own where that name is already used. */
 function move(
   copy: CopiedSchema,
   name: string,
@@ -255,19 +260,22 @@ function makeAnchorPlain(copy: CopiedSchema, path: string): void {
   delete copy.$dynamicAnchor;
 }
 
-/** The validator repeats all allowed values in each of its errors: 60 KB a time would fill the memory within the time. */
+/**
+ * Shortens the values: the validator repeats all allowed values in each of its errors, and 60 KB per error would fill
+ * the memory within the time.
+ */
 function withShortText(values: unknown[]): unknown[] {
   return Object.defineProperty([...values], 'toJSON', { value: () => 'the allowed values' });
 }
 
 // Regular expressions of clients. ECMAScript's own engine runs them, because schemas in common use need all of it
-// (lookaheads, Unicode classes). Its matching can be interrupted, its compiling cannot and is therefore bounded by
+// (lookaheads, Unicode classes). Its matching can be interrupted; its compiling cannot, and is therefore bounded by
 // weight.
 
-/** Cost of compiling it, in characters. */
+/** Returns the cost of compiling a pattern, in characters. */
 const weightOf = (source: string): number => source.length + propertyClassWeight * (source.match(/\\p/gi)?.length ?? 0);
 
-/** The pattern as the validator can compile it. Throws UnusableSchema when it is none. */
+/** Returns the pattern as the validator can compile it. Throws UnusableSchema when it is invalid. */
 function readPattern(source: string, path: string): string {
   if (source.length > patternMaxCharacters) {
     throw new UnusableSchema(path, `must not be longer than ${patternMaxCharacters} characters`);
@@ -284,7 +292,10 @@ function compiles(source: string): boolean {
   }
 }
 
-/** Escapes that other modes and languages allow and Unicode mode does not, such as `\-` and `\@`, and a lone `]`. */
+/**
+ * Matches escapes that other modes and languages allow and Unicode mode does not, such as `\-` and `\@`, and a lone
+ * `]`.
+ */
 const needlessEscapes = /[\s"#%&',:;<=>@_`~!]/;
 
 function inUnicodeMode(source: string): string {
@@ -299,7 +310,9 @@ function inUnicodeMode(source: string): string {
   });
 }
 
-/** Long enough that two ways through each repetition never end, short enough for any pattern with one way. */
+/**
+ * Length of a probe: with two alternatives in each repetition a match never ends, and with one it ends for any pattern.
+ */
 const probeCharacters = 64;
 const probePiecesMax = 20;
 const usualPieces = ['a', 'A', '0', ' ', '-', '_', '.'];
@@ -312,8 +325,9 @@ const ownEndingsMax = 4;
 const probedPartsMax = 16;
 
 /**
- * Tries a pattern on texts that are bad for it: its own characters and words, repeated. One that backtracks without end
- * does so here, before an answer was paid for. This is no proof: others meet the time limit of the answer.
+ * Tries a pattern on texts that are bad for it: its own characters and words, repeated. A pattern that backtracks
+ * without end does so here, before an answer was paid for. This is no proof: other patterns exceed the time limit of
+ * the answer.
  */
 function probePattern(source: string): void {
   const literals = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];
@@ -328,7 +342,8 @@ function probePattern(source: string): void {
 }
 
 /**
- * Each repeated group as a pattern of its own: in the whole pattern it may follow a prefix that no probe begins with.
+ * Returns each repeated group as a pattern of its own: in the whole pattern it may follow a prefix that no probe begins
+ * with.
  */
 function repeatedGroups(source: string): string[] {
   const groups: string[] = [];
@@ -339,6 +354,6 @@ function repeatedGroups(source: string): string[] {
     const start = open.pop();
     if (start !== undefined && found.length > 1) groups.push(`^${source.slice(start, index + found.length)}$`);
   }
-  // Out of its pattern a group may refer to another that is not there.
+  // Outside its pattern a group may refer to another one that is missing.
   return groups.filter(compiles);
 }

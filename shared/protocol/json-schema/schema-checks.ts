@@ -15,16 +15,16 @@ import {
 } from './schema-bounds.ts';
 import { type SchemaWorkers, schemaWorkers } from './schema-workers.ts';
 
-/** The schema work of one call: its time so far, and its key. */
+/** The schema work of one call: the time that it has used, and its key. */
 export interface SchemaWork {
   readonly owner: string;
-  /** The workers of the process: code that is loaded on demand would start more. */
+  /** The workers of the process: a bundle that is loaded on demand would start more. */
   readonly workers: SchemaWorkers;
   eventLoopMs: number;
   workerMs: number;
 }
 
-/** `owner`: a few jobs at a time run in workers for each. */
+/** Starts the work. `owner`: in workers, each owner has a few jobs at a time. */
 export const startSchemaWork = (owner: string): SchemaWork => ({
   owner,
   workers: schemaWorkers,
@@ -32,12 +32,12 @@ export const startSchemaWork = (owner: string): SchemaWork => ({
   workerMs: 0,
 });
 
-/** Work of the command line, without a client. */
+/** Starts work for the command line, without a client. */
 const operatorWork = () => startSchemaWork('operator');
 
 /**
- * Why this cannot be the schema of an answer or of an input, or undefined when it can. A schema must not be
- * changed after it was handed in: it is prepared once for as long as its object lives.
+ * Returns the reason why this cannot be the schema of an answer or of an input, or undefined when it can. A schema must
+ * not be changed after it was passed in: it is prepared once for as long as its object lives.
  */
 export const checkResponseSchema = (schema: unknown, work = operatorWork()): Promise<SchemaFault | undefined> =>
   run<SchemaFault | undefined>(work, {
@@ -53,12 +53,12 @@ export const checkAnswer = (schema: unknown, answer: string, work = operatorWork
     schema,
     job: { kind: 'answer', answer },
     here: ({ answerCheck }, limits) => answerCheck(schema, answer, limits),
-    // One that is too long is refused unread.
+    // An answer that is too long is refused without parsing it.
     isLarge: answer.length > eventLoopAnswerMaxCharacters && answer.length <= answerMaxCharacters,
     outOfMemory: { kind: 'invalid', problem: tooMuchMemory, mismatch: `/: ${tooMuchMemory}`, isUnchecked: true },
   });
 
-/** Checks a parsed value, numbers kept as text included. Rejects when the schema has a fault. */
+/** Checks a parsed value, including numbers that are stored as text. Rejects when the schema has a fault. */
 export const checkValue = (schema: unknown, value: unknown, work = operatorWork()): Promise<ValueProblem | undefined> =>
   run<ValueProblem | undefined>(work, {
     schema,
@@ -73,7 +73,7 @@ interface Question<Value> {
   readonly schema: unknown;
   readonly job: object;
   readonly here: (check: typeof import('./check.ts'), limits: Limits) => Timed<Value>;
-  /** A large text is never parsed on the event loop: a parser cannot be interrupted. */
+  /** True for a large text, which is never parsed on the event loop: a parser cannot be interrupted. */
   readonly isLarge?: boolean;
   readonly outOfMemory: Value;
 }

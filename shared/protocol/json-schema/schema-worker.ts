@@ -4,7 +4,7 @@ import { startStopwatch } from '../../foundation/time/index.ts';
 import type { Limits, Timed } from './check.ts';
 import type { SchemaJob, WorkerReply } from './schema-workers.ts';
 
-/** The file that the event loop loads too: a bundle contains the validator once. */
+/** The event loop loads this file too, so that a bundle contains the validator once. */
 const loading = import('./check.ts');
 
 function run({ answerCheck, schemaFault, valueProblem }: Awaited<typeof loading>, job: SchemaJob): Timed<unknown> {
@@ -24,7 +24,7 @@ parentPort?.on('message', async (text: string) => {
   const elapsedMs = startStopwatch();
   let reply: WorkerReply;
   try {
-    // A worker is the last place: the result of a job whose time is over stands.
+    // Nothing runs after a worker: the result of a job whose time is over counts.
     reply = { value: run(check, JSON.parse(text) as SchemaJob).value, tookMs: elapsedMs() };
   } catch (cause) {
     reply = { error: (cause as Error).message };

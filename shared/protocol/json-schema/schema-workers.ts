@@ -1,12 +1,12 @@
-// Threads for schema work that would block the event loop: few in all, one job at a time for each key, in turn among
-// keys.
+// Threads for schema work that would block the event loop: few in all, one job at a time for each key, with keys taking
+// turns.
 import { extname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
 import { systemClock, waitAtMost } from '../../foundation/time/index.ts';
 import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './schema-bounds.ts';
 
-/** A job as JSON text, as it is sent to a worker. */
+/** A job, which is sent to a worker as JSON text. */
 export type SchemaJob = { readonly schema: unknown; readonly maxMs: number } & (
   | { readonly kind: 'schema' }
   | { readonly kind: 'answer'; readonly answer: string }
@@ -26,11 +26,14 @@ const workerFile =
     : join(import.meta.dirname, `schema-worker${extname(import.meta.filename)}`);
 
 /**
- * Memory for a schema and an answer of the largest size, and every error that the validator can report on them. The
- * stack is that of the main thread, so that the same recursion fails on both.
+ * Memory for the largest schema and answer, and every error that the validator can report on them. The stack has the
+ * main thread's size, so that the same recursion fails on both.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
-/** Behind the limit that a job keeps by itself: starting a thread on a busy machine, and compiling one pattern. */
+/**
+ * Time beyond the limit that a job applies to itself: for starting a thread on a busy machine, and for compiling one
+ * pattern.
+ */
 const jobGraceMs = 10_000;
 
 interface WaitingJob {
@@ -55,10 +58,10 @@ function createSchemaWorkers() {
   }
 
   function startWorker(): Worker {
-    // Loaded here: few processes ever start one.
+    // The module is loaded here: few processes ever start a thread.
     const threads = process.getBuiltinModule('node:worker_threads');
     const worker = new threads.Worker(workerFile, { env: {}, execArgv: [], resourceLimits });
-    // One that ends while it is idle is not used again, and one without work keeps no process alive.
+    // A thread that ends while it is idle is not used again, and one without work does not keep the process running.
     worker.on('error', () => {}).on('exit', () => idle.delete(worker));
     worker.unref();
     return worker;
@@ -70,7 +73,7 @@ function createSchemaWorkers() {
       if (running.has(owner)) continue;
       const job = jobs.shift();
       waiting.delete(owner);
-      // Moves the key to the end, so that its jobs do not keep those of others waiting.
+      // The key moves to the end, so that its jobs do not delay those of others.
       if (jobs.length > 0) waiting.set(owner, jobs);
       if (job === undefined) continue;
       running.add(owner);
@@ -83,9 +86,9 @@ function createSchemaWorkers() {
   }
 
   return {
-    /** A job of this owner runs or waits. */
+    /** True where a job of this owner runs or waits. */
     isBusy: (owner: string): boolean => running.has(owner) || waiting.has(owner),
-    /** Rejects with RATE_LIMITER_UNAVAILABLE where too many jobs of the owner wait already. */
+    /** Runs a job. Rejects with RATE_LIMITER_UNAVAILABLE where too many jobs of the owner wait already. */
     run: (owner: string, text: string): Promise<JobResult | 'out_of_memory'> =>
       new Promise((resolve, reject) => {
         const jobs = waiting.get(owner) ?? [];
@@ -102,7 +105,7 @@ const tooMany = () =>
     exhausted: 'schema_workers',
   });
 
-/** Resolves with the worker, where it can take another job. */
+/** Runs a job. Resolves with the worker, where it can take another job. */
 async function runJob({ text, resolve, reject }: WaitingJob, worker: Worker): Promise<Worker | undefined> {
   const { promise: reply, resolve: onMessage, reject: onError } = Promise.withResolvers<WorkerReply>();
   const onExit = () => onError(new Error('a schema worker ended'));

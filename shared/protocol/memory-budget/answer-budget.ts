@@ -1,36 +1,37 @@
-// The memory of answers: a third of the budget, which no request takes. A short answer never waits. A longer one waits in line, as long
-// as its call may; the first in line may go beyond the third, one at a time, so that answers which all wait for their next step
-// come to an end. Answers that their clients do not read are ended for those that wait, the one unread for longest first.
+// The memory of answers: a third of the budget, which no request takes. A short answer never waits. A longer one waits
+// in line, as long as its call may; the first in line may exceed the third, one at a time, so that answers which all
+// wait for their next step come to an end. Answers that their clients do not read are ended in favour of waiting ones,
+// the longest unread first.
 import { fail } from '../../errors/index.ts';
 import { requestBudgetMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 
-/** An answer that is no longer never waits. */
+/** Size up to which an answer never waits. */
 export const smallAnswerMaxBytes = 64 * 1024;
 
-/** A reader that is slow takes something within that time. */
+/** Time after which an answer counts as unread: a slow reader takes something within it. */
 const unreadMinMs = 500;
-/** How long the first in line waits for the others. */
+/** Time for which the first in line waits for the others. */
 const beyondAfterMs = 1_000;
-/** The time of a whole call, whose own end usually comes first. */
+/** Longest wait, the time of a whole call, whose own end usually comes first. */
 const waitMaxMs = requestBudgetMs;
 
 export interface AnswerTake {
-  /** True: it waits where there is no memory. */
+  /** True where it waits when there is no memory. */
   readonly mayWait: boolean;
-  /** Ends the wait. */
+  /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The answers of one call. */
 export interface AnswerHolder {
-  /** Bytes of all its memory. */
+  /** Bytes that the call's answers have reserved. */
   allocatedBytes: number;
-  /** Bytes of the answer that its client has not read, usually a part of them. */
+  /** Bytes of the answer that its client has not read, usually a part of the reserved ones. */
   unreadBytes: number;
-  /** The more of the two, as it is counted. */
+  /** The larger of the two, which is what counts. */
   bytes: number;
-  /** Set once it was ended for others: its bytes are about to be free. */
+  /** Set once it was ended in favour of others: its bytes are about to be free. */
   isEnding: boolean;
   /** Each ends a wait of it. */
   leaves: Set<() => void> | undefined;
@@ -61,17 +62,20 @@ export class AnswerBudget {
   readonly #line = new Set<Waiting>();
   readonly #unread = new Map<AnswerHolder, Unread>();
   #endingBytes = 0;
-  /** The one that may go beyond the third. */
+  /** The holder that may exceed the third. */
   #beyond: AnswerHolder | undefined;
 
-  /** `released`: called when a call keeps so many bytes less, unread ones included. */
+  /** `released`: called with the number of bytes that a call has released, unread ones included. */
   constructor(clock: Clock, maxBytes: number, released: (bytes: number) => void) {
     this.#clock = clock;
     this.maxBytes = maxBytes;
     this.#released = released;
   }
 
-  /** Returns undefined where there is memory at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait ends without. */
+  /**
+   * Reserves memory. Returns undefined where it is free at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait
+   * ends without it.
+   */
   take(holder: AnswerHolder, addedBytes: number, { mayWait, signal }: AnswerTake): Promise<void> | undefined {
     const isFirst = this.#line.size === 0;
     if (mayWait && !(isFirst && this.#fits(addedBytes)) && this.#beyond !== holder) {
@@ -85,29 +89,29 @@ export class AnswerBudget {
   giveBack(holder: AnswerHolder, bytes: number): void {
     const formerBytes = holder.bytes;
     this.#add(holder, -bytes);
-    // What a client reads of an answer that its call keeps is released by the call.
+    // The bytes that a client reads of a reserved answer are released by the call.
     if (bytes > 0 || holder.allocatedBytes === 0) this.#released(formerBytes - holder.bytes);
     if (this.#beyond === holder && (holder.bytes === 0 || this.bytes <= this.maxBytes)) this.#beyond = undefined;
     this.#serve();
   }
 
-  /** Gives everything back but unread bytes, and waits for nothing. */
+  /** Releases everything except unread bytes, and ends the waits. */
   end(holder: AnswerHolder): void {
     for (const leave of [...(holder.leaves ?? [])]) leave();
     this.giveBack(holder, holder.allocatedBytes);
   }
 
-  /** Called when the client stops reading, with the unread bytes. `end`: ends the answer. */
+  /** Counts unread bytes; called when the client stops reading. `end` ends the answer. */
   standStill(holder: AnswerHolder, unreadBytes: number, end: () => void): void {
     holder.unreadBytes = unreadBytes;
     this.#add(holder, 0);
     this.#unread.delete(holder);
     this.#unread.set(holder, { sinceMs: this.#clock.nowMs(), end });
-    // A single one may be longer than all of it.
+    // A single answer may be longer than the whole budget.
     if (this.bytes > this.maxBytes) this.#endUnread(0, holder);
   }
 
-  /** The client reads on, or is gone. */
+  /** Called when the client reads again, or has left. */
   moveOn(holder: AnswerHolder): void {
     this.#unread.delete(holder);
     holder.unreadBytes = 0;
@@ -141,7 +145,7 @@ export class AnswerBudget {
     signal?.addEventListener('abort', leave, { once: true });
     if (signal?.aborted === true) leave();
     this.#endUnread(unreadMinMs);
-    // Every answer that is unread now has then been unread for long enough.
+    // By then every answer that is unread now has been unread for long enough.
     const cancelEnd = this.#clock.after(unreadMinMs, () => this.#endUnread(unreadMinMs));
     this.#serve();
     return promise.finally(() => {
@@ -161,7 +165,7 @@ export class AnswerBudget {
     }
   }
 
-  /** Returns true where the first in line may take its memory. */
+  /** Returns true where the first in line may get its memory. */
   #mayTake(waiting: Waiting): boolean {
     if (this.#fits(waiting.addedBytes)) return true;
     if (this.#beyond !== undefined) return false;
@@ -177,7 +181,9 @@ export class AnswerBudget {
     return true;
   }
 
-  /** Ends answers that were unread for so long, the longest first, until all fit. `but`: it is spared. */
+  /**
+   * Ends answers that were unread for this time, the longest first, until all fit. `but`: the holder that is spared.
+   */
   #endUnread(unreadForMs: number, but?: AnswerHolder): void {
     const waitingBytes = this.#line.values().next().value?.addedBytes ?? 0;
     for (const [holder, { sinceMs, end }] of this.#unread) {
@@ -192,5 +198,5 @@ export class AnswerBudget {
   }
 }
 
-/** Message of an error for a call, be it of its request or of its answer. */
+/** Message of an error for a call without memory for its request or its answer. */
 export const memoryFull = 'The requests and answers of running calls fill the memory set aside for them.';

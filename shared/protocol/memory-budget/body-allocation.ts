@@ -1,20 +1,20 @@
-// The memory of one call's body on its way: taken before it is read, by the path that needs most; from then on what the call keeps
-// of it at each step.
+// The memory of one call's body: reserved before it is read, for the path that needs most; from then on reduced to what
+// the call still needs at each step.
 import type { RequestAllocation } from './memory-budget.ts';
 import { type RequestTake, smallBodyMaxBytes } from './request-budget.ts';
 import { type RequestPath, type RequestSize, requestBytes } from './weights.ts';
 
 export interface BodyAllocation {
   /**
-   * Raises it to what these paths need. Rejects where they need more than the head of the request let expect, and there is no
-   * memory for it.
+   * Raises it to what these paths need. Rejects where they need more than the head of the request suggested, and there
+   * is no memory for it.
    */
   take(...paths: readonly RequestPath[]): Promise<void> | undefined;
-  /** Gives back what is not kept on this path. */
+  /** Releases what is not needed on this path. */
   keep(path: RequestPath): void;
-  /** Gives back everything. */
+  /** Releases everything. */
   end(): void;
-  /** The same memory for the request in another text. */
+  /** Returns the same memory for the request with another text. */
   resized(size: RequestSize): BodyAllocation;
 }
 
@@ -40,12 +40,12 @@ export function openBodyAllocation(
 
 export const noRequest: RequestSize = { textBytes: 0, tableBytes: 0, formBytes: 0 };
 
-/** `formBytes`: of the form around the text. */
+/** Measures a request. `formBytes`: bytes of the form around the text. */
 export function sizeOfRequest(
   { text, tableBytes }: { readonly text: string; readonly tableBytes: number },
   formBytes = 0,
 ): RequestSize {
-  // Beyond Latin-1 each character of a text takes two bytes; beyond ASCII it is counted so too.
+  // With characters beyond Latin-1 a text takes two bytes per character; with any beyond ASCII it is counted so too.
   const textBytes = Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
   return { textBytes, tableBytes, formBytes };
 }

@@ -1,12 +1,15 @@
-// Decides when to collect memory that large calls have released: once it is much, and once it is quiet.
+// Decides when to collect memory that large calls have released: once it is much, and once the process is quiet.
 import type { Clock } from '../../foundation/time/index.ts';
 
-/** Bytes beside the kept ones that may wait for their collection. */
+/** Bytes besides the reserved ones that may wait for their collection. */
 const releasedMaxBytes = 64 * 1024 * 1024;
-/** No large call has released anything for so long. */
+/** Time without a release by a large call after which the process counts as quiet. */
 const quietMs = 5_000;
 
-/** `returnsPages`: also returns to the system what the runtime keeps free for itself, which takes longer. */
+/**
+ * Collects garbage. `returnsPages`: also returns to the system what the runtime reserves for itself, which takes
+ * longer.
+ */
 export type Collect = (options: { readonly returnsPages: boolean }) => void;
 
 interface Collections {
@@ -21,7 +24,7 @@ export function createCollections(clock: Clock, collect: Collect): Collections {
     releasedBytes = 0;
     collect({ returnsPages: false });
   };
-  /** Frees memory outside the heap. Little is left to collect, so that also the longer collection is short. */
+  /** Frees memory outside the heap. Little is left to collect, so that even the longer collection is short. */
   const collectAgain = () => {
     collect({ returnsPages: hasBeenMuch });
     hasBeenMuch = false;

@@ -1,6 +1,6 @@
-// One budget of a process for the memory of requests and answers: bodies and their parsed forms, stored answers,
-// providers' answers until they are sent, and any answer while its client does not read it. A call takes memory for its request before
-// it is read, and for its answer as it begins; what it keeps no longer it gives back.
+// One budget of a process for the memory of requests and answers: bodies and their parsed values, stored answers,
+// providers' answers until they are sent, and any answer while its client does not read it. A call reserves memory for
+// its request before it is read, and for its answer as it begins; it releases what it no longer needs.
 import type { Clock } from '../../foundation/time/index.ts';
 import { AnswerBudget, type AnswerHolder, type AnswerTake, openAnswerHolder } from './answer-budget.ts';
 import { type Collect, createCollections } from './collections.ts';
@@ -12,15 +12,15 @@ import {
   smallBodyMaxBytes,
 } from './request-budget.ts';
 
-/** Default of the settings: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
+/** Default of the setting: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
 const bytesInUseDefaultMax = 192 * 1024 * 1024;
 
 export interface MemoryBudget {
-  /** Opens the memory of one call, or of another request. */
+  /** Opens the memory of one call, or of a further request. */
   open(): CallMemory;
-  /** Opens memory for copies that no call waits for: they are kept as far as there is memory at once. */
+  /** Opens memory for copies that no call waits for: they are made only while memory is free at once. */
   openCopies(): Copies;
-  /** Bytes that are kept now. */
+  /** Returns the bytes that are reserved now. */
   bytesInUse(): number;
 }
 
@@ -29,44 +29,44 @@ export interface CallMemory {
   openRequest(): RequestAllocation;
   openAnswer(): AnswerAllocation;
   /**
-   * Called when the client stops reading, with the unread bytes of the answer, which are counted where the call keeps
-   * fewer. `end` is called where they are needed, for the answer that was unread longest first.
+   * Counts the unread bytes of the answer, where they are more than the reserved ones; called when the client stops
+   * reading. `end` is called where they are needed, for the answer that was unread longest first.
    */
   standStill(bytes: number, end: () => void): void;
-  /** The client reads on, or is gone. */
+  /** Called when the client reads again, or has left. */
   moveOn(): void;
-  /** Gives back all memory. Later bytes of the call are not counted. */
+  /** Releases all memory. Later bytes of the call are not counted. */
   end(): void;
 }
 
 /** Memory of a request. */
 export interface RequestAllocation {
   /**
-   * Raises it to at least so many bytes. Returns undefined where it fits at once; else a promise that resolves when it does.
-   * Rejects with RATE_LIMITER_UNAVAILABLE where it has not within two seconds, or too many wait.
+   * Raises it to at least this many bytes. Returns undefined where it fits at once; otherwise a promise that resolves
+   * when it does. Rejects with RATE_LIMITER_UNAVAILABLE where that takes more than two seconds, or too many calls wait.
    */
   take(take: RequestTake): Promise<void> | undefined;
-  /** Gives back all but so many bytes. */
+  /** Releases all but this many bytes. */
   keepOnly(bytes: number): void;
 }
 
 /** Memory of an answer, or of a part of it. */
 export interface AnswerAllocation {
-  /** Raises it to at least so many bytes. Rejects with RATE_LIMITER_UNAVAILABLE where the wait for them was ended. */
+  /** Raises it to at least this many bytes. Rejects with RATE_LIMITER_UNAVAILABLE where the wait for them was ended. */
   take(bytes: number, take: AnswerTake): Promise<void> | undefined;
-  /** Gives back all but so many bytes. */
+  /** Releases all but this many bytes. */
   keepOnly(bytes: number): void;
 }
 
 export interface Copies {
-  /** False where there is no memory for so many bytes more. */
+  /** Returns false where there is no memory for this many further bytes. */
   take(bytes: number): boolean;
   end(): void;
 }
 
 interface MemoryBudgetOptions {
   readonly maxBytes?: number | undefined;
-  /** Frees released memory; left to the runtime if absent. */
+  /** Frees released memory; if absent, only the runtime does. */
   readonly collect?: Collect | undefined;
 }
 
@@ -107,7 +107,7 @@ export function createMemoryBudget(
 interface Budget {
   readonly requests: RequestBudget;
   readonly answers: AnswerBudget;
-  /** Called when a call has given so many bytes of its request back. */
+  /** Called when a call has released this many bytes of its request. */
   readonly released: (bytes: number) => void;
 }
 
@@ -140,7 +140,7 @@ class MemoryOfCall implements CallMemory {
     let bytesInUse = 0;
     return {
       take: (bytes, take) => {
-        // One that is heavier than all of it counts as all of it.
+        // An answer that is larger than the whole budget counts as the whole budget.
         const addedBytes = Math.min(bytes, answers.maxBytes) - bytesInUse;
         if (this.#hasEnded || addedBytes <= 0) return undefined;
         const waits = answers.take(this.#answer, addedBytes, take);

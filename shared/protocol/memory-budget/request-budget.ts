@@ -5,34 +5,34 @@ import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { memoryFull } from './answer-budget.ts';
 
-/** A call is small until its body passes this. */
+/** Size up to which a call counts as small. */
 export const smallBodyMaxBytes = 64 * 1024;
 
-/** Within the two seconds after which a call is admitted or refused. */
+/** Longest wait, within the two seconds after which a call is admitted or refused. */
 const waitMaxMs = 1_800;
-/** Waiting calls of one workspace: as many as may arrive at once. */
+/** Maximum waiting calls of one workspace: as many as may arrive at once. */
 const waitingMax = 1_024;
-/** How long a call whose turn it is may keep others waiting for as much memory as it needs. They pass it from then on. */
+/** Time for which a call whose turn it is may delay others while it waits for its memory. They pass it from then on. */
 const turnMaxMs = 500;
-/** An upload has this long for its whole length, judged by each second of it. */
+/** Time for a whole upload; each second of it is judged by the same speed. */
 const uploadMaxMs = 30_000;
 const judgedEveryMs = 1_000;
 
 export interface RequestTake {
   readonly workspace: string;
   readonly bytes: number;
-  /** True: the body is longer than a small one. */
+  /** True where the body is longer than a small one. */
   readonly isLarge: boolean;
-  /** The body that is about to be read. Until the first give-back it is judged by its speed. */
+  /** The body that is about to be read. Until the first release it is judged by its speed. */
   readonly upload?: Upload | undefined;
   /** Aborts when the client has left. */
   readonly gone?: AbortSignal | undefined;
 }
 
 interface Upload {
-  /** Declared length of what is sent, else its bound. */
+  /** Declared length of the upload, else its bound. */
   readonly lengthBytes: number;
-  /** Bytes that came so far. */
+  /** Returns the bytes that have arrived. */
   readonly cameBytes: () => number;
   /** Called when it has lost its memory. */
   readonly giveUp: (refusal: GatewayError) => void;
@@ -53,7 +53,7 @@ export const openHolder = (): RequestHolder => ({
 
 interface JudgedUpload extends Upload {
   readonly bytesPerSecond: number;
-  /** Bytes at the last judgement; undefined: it was not there yet. */
+  /** Bytes at the last judgement; undefined where there was none. */
   seenBytes: number | undefined;
 }
 
@@ -64,7 +64,7 @@ interface Waiting {
   readonly bytes: number;
   readonly take: RequestTake;
   readonly letIn: () => void;
-  /** Others pass it once its turn is over. */
+  /** State of its turn; others pass it once its turn is over. */
   turn: 'none' | 'begun' | 'over';
   isLetIn: boolean;
 }
@@ -79,7 +79,7 @@ export class RequestBudget {
   readonly #uploads = new Set<RequestHolder>();
   #isJudging = false;
 
-  /** `copiesMaxBytes`: of copies that no call waits for, as a part of it. */
+  /** `copiesMaxBytes`: the part of it for copies that no call waits for. */
   constructor(
     clock: Clock,
     { maxBytes, copiesMaxBytes }: { readonly maxBytes: number; readonly copiesMaxBytes: number },
@@ -90,15 +90,15 @@ export class RequestBudget {
     this.#lines = { small: new Line(maxBytes), large: new Line(Math.floor((maxBytes * 3) / 4)) };
   }
 
-  /** Raises the memory of a request to at least so many bytes. Returns undefined where it has it at once. */
+  /** Raises the memory of a request to at least this many bytes. Returns undefined where it is free at once. */
   take(holder: RequestHolder, take: RequestTake): Promise<void> | undefined {
     const size = take.isLarge ? 'large' : holder.size;
     const line = this.#lines[size];
-    // A call that is heavier than all of it counts as all of it, and is served alone.
+    // A call that is larger than the whole line's memory counts as all of it, and is served alone.
     const bytes = Math.min(Math.ceil(take.bytes), line.maxBytes);
     if (holder.bytes === 0) holder.workspace = take.workspace;
     if (bytes <= holder.bytes && size === holder.size) return undefined;
-    // One that is let in already passes those that wait: what it has is free once it goes on.
+    // A call that was admitted passes those that wait: its memory becomes free only when it goes on.
     const isIn = holder.bytes > 0 && holder.size === size;
     if ((isIn || line.isEmpty()) && this.#fits(line, holder, bytes)) {
       this.#letIn(line, holder, bytes, take);
@@ -107,13 +107,13 @@ export class RequestBudget {
     return this.#wait(line, holder, bytes, take);
   }
 
-  /** Gives back everything, and waits for nothing. */
+  /** Releases everything, and ends the waits. */
   end(holder: RequestHolder): void {
     holder.leave?.();
     this.keepOnly(holder, 0);
   }
 
-  /** Gives back all but so many bytes. */
+  /** Releases all but this many bytes. */
   keepOnly(holder: RequestHolder, maxBytes: number): void {
     const bytes = Math.ceil(maxBytes);
     holder.upload = undefined;
@@ -123,7 +123,7 @@ export class RequestBudget {
     this.serve();
   }
 
-  /** Takes memory for copies that no call waits for; false where there is none at once. */
+  /** Reserves memory for copies that no call waits for; false where none is free at once. */
   takeCopies(bytes: number): boolean {
     if (this.#copiesBytes + bytes > this.#copiesMaxBytes || this.bytes + bytes > this.#maxBytes) return false;
     this.#copiesBytes += bytes;
@@ -137,7 +137,7 @@ export class RequestBudget {
     this.serve();
   }
 
-  /** Lets in those for which there is memory now. */
+  /** Admits the calls for which there is memory now. */
   serve(): void {
     for (const size of sizes) this.#serveLine(this.#lines[size]);
   }
@@ -196,7 +196,7 @@ export class RequestBudget {
   }
 
   #wait(line: Line, holder: RequestHolder, bytes: number, take: RequestTake): Promise<void> | undefined {
-    // A body that waits does not come, and is not judged.
+    // A body that waits does not arrive, and is not judged.
     this.#uploads.delete(holder);
     if (line.waitingOf(take.workspace) >= waitingMax)
       return Promise.reject(this.#refusal(line, bytes, 0, take.workspace));
@@ -225,11 +225,11 @@ export class RequestBudget {
     });
   }
 
-  /** `letInBytes`: of others, while it waited. */
+  /** Returns the refusal. `letInBytes`: bytes of others that were admitted while it waited. */
   #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
     const waits = line.waitingBytes + bytes;
     const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
-    // A workspace that has its share already says nothing of the stage.
+    // Where a workspace has its share already, the refusal says nothing about the stage's size.
     const hasHalf = line.hasHalf(workspace, 0);
     return fail('RATE_LIMITER_UNAVAILABLE', {
       message: memoryFull,
@@ -254,7 +254,7 @@ export class RequestBudget {
   #judge(holder: RequestHolder): void {
     const { upload } = holder;
     if (upload?.seenBytes === undefined) return;
-    // Small ones stand in no large one's way.
+    // Small uploads delay no large call.
     if (holder.size === 'small' && this.#lines.small.isEmpty()) return;
     if (upload.cameBytes() - upload.seenBytes >= upload.bytesPerSecond) return;
     this.keepOnly(holder, 0);
@@ -264,7 +264,7 @@ export class RequestBudget {
 
 const sizes = ['small', 'large'] as const;
 
-/** The time of the slowest upload that others wait for. */
+/** Time of the slowest upload that others wait for, in seconds. */
 const retryMaxSeconds = uploadMaxMs / 1_000;
 
 const slow =
@@ -276,7 +276,7 @@ type Turn = 'enters' | 'waits' | 'passed';
 class Line {
   readonly maxBytes: number;
   bytes = 0;
-  /** All bytes that were ever let in. */
+  /** Sum of all bytes that were ever admitted. */
   letInBytes = 0;
   /** Bytes of all calls that wait. */
   waitingBytes = 0;
@@ -336,7 +336,10 @@ class Line {
     else this.#bytesOf.delete(workspace);
   }
 
-  /** Returns true where it has half with so many bytes more. One that has nothing never has. */
+  /**
+   * Returns true where the workspace has half of the memory with this many further bytes. A workspace that holds
+   * nothing never has.
+   */
   hasHalf(workspace: string, added: number): boolean {
     const bytes = this.#ofWorkspace(workspace);
     const half = this.maxBytes / 2;

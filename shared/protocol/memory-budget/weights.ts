@@ -1,57 +1,64 @@
-// What calls and answers keep in memory, for each byte of them: one table, by the path of a call. Forms of 24 MB grow a process by 1.50
-// (transcriptions) to 1.65 (edits, translated) times their length, texts of 3.5 MB by 2.6 relayed and 4.7 translated (November 2026).
+// The memory that calls and answers use per byte of them, in one table, by the path of a call. Forms of 24 MB grow a
+// process by 1.50 (transcriptions) to 1.65 (edits, translated) times their length, texts of 3.5 MB by 2.6 relayed and
+// 4.7 translated (November 2026).
 import { type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 
-/** Bytes kept for each byte of a request. */
+/** Bytes of memory for each byte of a request. */
 export interface RequestWeight {
-  /** Bytes for each byte of its text as V8 keeps it: two a character beyond Latin-1. */
+  /** Bytes for each byte of its text as V8 stores it: two per character beyond Latin-1. */
   readonly text: number;
-  /** Bytes for each byte of the table of its values: 20 a value. */
+  /** Bytes for each byte of the table of its values: 20 per value. */
   readonly values: number;
   /** Bytes for each byte of the form around its fields. */
   readonly form: number;
 }
 
 export const requestWeights = {
-  /** Read and parsed: its bytes, the pieces of the text, and the whole. */
+  /** A request that is read and parsed: its bytes, the pieces of the text, and the whole text. */
   read: { text: 3, values: 1, form: 1.5 },
-  /** Its text, the one that is written anew, the same with its head, and its bytes. */
+  /** Its text, the rewritten text, the same with its head, and its bytes. */
   relayed: { text: 4, values: 1, form: 1.5 },
-  /** Beside them its values, those of the package, their text, and that text as it is scanned. Files are encoded as they are sent. */
+  /**
+   * In addition its values, the package's values, their text, and that text as it is scanned. Files are encoded while
+   * they are sent.
+   */
   translated: { text: 8, values: 6, form: 1.5 },
-  /** Its texts, what is sent to the guardrail, its bytes, what comes back, and the request that is read again with it. */
+  /**
+   * Its texts, the guardrail's request and its bytes, the guardrail's answer, and the request that is read again with
+   * it.
+   */
   guarded: { text: 8, values: 3, form: 1.5 },
-  /** Sent: the text stays for another provider. */
+  /** A sent request: the text stays for another provider. */
   relayedSent: { text: 1, values: 1, form: 1 },
-  /** The package keeps the values and their text until it returns. */
+  /** The package refers to the values and their text until it returns. */
   translatedSent: { text: 3, values: 2, form: 1 },
-  /** The package keeps the values until the last part of a stream is read. */
+  /** The package refers to the values until the last part of a stream is read. */
   translatedStream: { text: 1, values: 2, form: 1 },
 } as const satisfies Record<string, RequestWeight>;
 
 export type RequestPath = keyof typeof requestWeights;
 
-/** Bytes kept for each byte of an answer. */
+/** Bytes of memory for each byte of an answer. */
 export const answerWeights = {
-  /** The text as it came, the one with the gateway's own fields, and its bytes for the client. */
+  /** The text as it arrived, the text with the gateway's own fields, and its bytes for the client. */
   relayed: 3,
-  /** Beside them the text that a package reads, its values, and the translated answer. */
+  /** In addition the text that a package reads, its values, and the translated answer. */
   translated: 9,
-  /** Beside either: its texts, what is sent to the guardrail, its bytes, and what comes back. */
+  /** In addition to either: its texts, the guardrail's request and its bytes, and the guardrail's answer. */
   guarded: 4,
-  /** Written: its text, and its bytes for the client. */
+  /** A written answer: its text, and its bytes for the client. */
   written: 2,
-  /** Loaded for a retry: unpacked in pieces, as one piece, and as a text. */
+  /** An answer loaded for a retry: unpacked in pieces, as one piece, and as a text. */
   replayed: 3,
-  /** Loaded from the cache: its pieces, one piece, the text, and the parsed value. */
+  /** An answer loaded from the cache: its pieces, one piece, the text, and the parsed value. */
   cached: 4,
-  /** While it is written to the cache: the original, the text that is packed, and its bytes. */
+  /** An answer while it is written to the cache: the original, the compressed text, and its bytes. */
   stored: 3,
-  /** An event in hand: its bytes, its text, its values, and the client's event. */
+  /** A buffered event: its bytes, its text, its values, and the client's event. */
   event: 4,
 } as const;
 
-/** Parts of a body's length that the table of its values usually takes, and of a form that are the texts of its fields. */
+/** Usual share of the table of values in a body's length; below it, of the fields' texts in a form. */
 const valuesShare = 0.25;
 const textsShare = 0.02;
 
@@ -64,21 +71,21 @@ export interface RequestSize {
   readonly formBytes: number;
 }
 
-/** Bytes that a call of these paths keeps, of whichever most. */
+/** Returns the bytes for a call on these paths: the most that any of them needs. */
 export const requestBytes = (paths: readonly RequestPath[], size: RequestSize): number =>
   Math.ceil(Math.max(...paths.map((path) => bytesOf(requestWeights[path], size))));
 
-/** The paths that a call of an interface may take: to a provider that speaks it, and to others. */
+/** Returns the paths that a call of an interface may take: to a provider with the same interface, and to others. */
 export function pathsOf(id: InterfaceId): readonly RequestPath[] {
   const serving = servingApis[id];
   const isTranslated = serving.throughHub.length > 0 || 'ofKinds' in serving;
   return isTranslated ? ['read', 'relayed', 'translated', 'guarded'] : ['read', 'relayed', 'guarded'];
 }
 
-/** Bytes for each byte of a body that is not read yet: the most of any path. */
+/** Returns the bytes for each byte of a body that is not read yet: the most of any path. */
 export const headWeight = (id: InterfaceId, isForm: boolean): number => mostOf(pathsOf(id), isForm);
 
-/** Weight of an operator's request, which goes nowhere. */
+/** Weight of an operator's request, which no provider gets. */
 export const readWeight = mostOf(['read'], false);
 
 function mostOf(paths: readonly RequestPath[], isForm: boolean): number {

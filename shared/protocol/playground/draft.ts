@@ -1,22 +1,22 @@
-// A call of the playground, independent of interfaces: each of them writes it in its own form.
+// A call of the playground, independent of interfaces: each interface writes it in its own format.
 import type { EventFold } from '../event-folds/index.ts';
 
 export interface PlaygroundTool {
   readonly name: string;
   readonly description?: string;
-  /** A JSON schema. */
+  /** Parameters as a JSON schema. */
   readonly parameters: object;
 }
 
 export interface PlaygroundToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON as the model wrote it. */
+  /** Arguments as the JSON that the model wrote. */
   readonly arguments: string;
 }
 
 export type PlaygroundTurn =
-  | { readonly role: 'user'; readonly text: string /** As data URLs. */; readonly images: readonly string[] }
+  | { readonly role: 'user'; readonly text: string /** Images are data URLs. */; readonly images: readonly string[] }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly PlaygroundToolCall[] }
   | { readonly role: 'tool'; readonly results: readonly { readonly id: string; readonly text: string }[] };
 
@@ -27,39 +27,39 @@ export interface Draft {
   readonly temperature: number | undefined;
   readonly outputTokensMax: number | undefined;
   readonly tools: readonly PlaygroundTool[];
-  /** Fields of the body beside those that follow from the others, which they replace. */
+  /** Further fields of the body, which replace fields that follow from the others. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly streams: boolean;
-  /** Sent in a form. */
+  /** File that is sent in a form. */
   readonly file?: File | undefined;
 }
 
-/** The output of an answer, whole or so far. */
+/** The output of an answer, complete or so far. */
 export interface ShownOutput {
   readonly text?: string;
-  /** URLs. */
+  /** URLs of images. */
   readonly images?: readonly string[];
   readonly calls?: readonly PlaygroundToolCall[];
 }
 
-/** Writes a draft in the form of an interface, and reads its answers. */
+/** Writes a draft in the format of an interface, and reads its answers. */
 export interface PlaygroundInterface {
   readonly title: string;
-  /** Below the base URL. */
+  /** Path below the base URL. */
   readonly path: string;
   readonly hasStreams: boolean;
-  /** Its calls continue a conversation, with instructions, tools and images. */
+  /** True where its calls continue a conversation, with instructions, tools and images. */
   readonly hasTurns: boolean;
-  /** Its calls are forms with a file of this field, of these types. */
+  /** Field and types of the file, where its calls are forms with one. */
   readonly file?: { readonly field: string; readonly types: string };
   readonly body: (draft: Draft) => Record<string, unknown>;
-  /** Where the path names the model: the call of a body, whose path is below the origin. */
+  /** Returns the call of a body, where the path names the model; the path is below the origin. */
   readonly callOf?: (body: Readonly<Record<string, unknown>>) => PlaygroundCall;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => ShownOutput;
-  /** Puts the events of a stream together as an answer. Undefined where there are none. */
+  /** Assembles the events of a stream as an answer. Undefined where there are no streams. */
   readonly openFold: (() => EventFold) | undefined;
-  /** Code with the SDK of the interface. `origin`: that of the gateway. */
+  /** Writes code with the SDK of the interface. `origin`: the gateway's. */
   readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;
 }
 
@@ -68,7 +68,7 @@ export interface PlaygroundCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** `baseUrl`: ends in /v1. */
+/** Returns the call as it is sent. `baseUrl`: ends in /v1. */
 export function sentCall(
   { path, callOf }: Pick<PlaygroundInterface, 'path' | 'callOf'>,
   baseUrl: string,
@@ -79,7 +79,7 @@ export function sentCall(
   return { url: new URL(baseUrl).origin + call.path, body: call.body };
 }
 
-/** The file of a call, as code names it. */
+/** The file of a call, as code refers to it. */
 export interface SentFile {
   readonly field: string;
   readonly name: string;
@@ -95,7 +95,7 @@ export const isFunction = (model: string): boolean => model.startsWith('gw/funct
 export const definedFields = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));
 
-/** A body as the fields of a form: a list is a field several times, an object is JSON. */
+/** Returns a body as the fields of a form: a list is a repeated field, an object is JSON. */
 export function formFields(body: Readonly<Record<string, unknown>>): (readonly [name: string, text: string])[] {
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(body)
@@ -105,7 +105,7 @@ export function formFields(body: Readonly<Record<string, unknown>>): (readonly [
     );
 }
 
-/** The text of the last question. */
+/** Returns the text of the last question. */
 export function exampleText({ turns }: Pick<Draft, 'turns'>): string {
   const last = turns.findLast(({ role }) => role === 'user');
   return last?.role === 'user' ? last.text : '';

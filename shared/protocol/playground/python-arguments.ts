@@ -1,9 +1,12 @@
-// A body as the arguments of a method of an SDK for Python. Fields that the SDK may not know are passed separately,
-// because it refuses unknown arguments.
+// Writes a body as the arguments of a method of an SDK for Python. Fields that the SDK may not know are passed
+// separately, because it refuses unknown arguments.
 
 type RequestBody = Readonly<Record<string, unknown>>;
 
-/** A line for each. `others`: where fields go that the SDK may not know, from the outside in. */
+/**
+ * Returns a line for each argument. `others`: names of the arguments, from the outside in, for fields that the SDK may
+ * not know.
+ */
 export const pythonLines = (
   body: RequestBody,
   known: readonly string[],
@@ -26,7 +29,7 @@ function argumentsIn(
 const nested = (names: readonly string[], value: unknown): unknown =>
   names.reduceRight<unknown>((inside, name) => ({ [name]: inside }), value);
 
-/** JSON texts and numbers are valid Python. */
+/** Writes a value; JSON texts and numbers are valid Python. */
 function pythonOf(value: unknown, indent: string): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

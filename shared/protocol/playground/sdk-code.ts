@@ -1,4 +1,4 @@
-// A request as code: for a shell and in Python. The key comes from a variable in each.
+// Writes a request as code: for a shell and in Python. The key comes from a variable in each.
 
 import { formFields, type SentFile } from './draft.ts';
 import { pythonLines } from './python-arguments.ts';
@@ -8,14 +8,14 @@ export const keyVariable = 'GW_API_KEY';
 type RequestBody = Readonly<Record<string, unknown>>;
 
 interface Resource {
-  /** On the client. */
+  /** Name of the resource on the client. */
   readonly name: string;
-  /** `create` if absent. */
+  /** Name of the method; `create` if absent. */
   readonly method?: string;
-  /** Code that handles an answer. */
+  /** Code that handles a streamed answer; below, a whole one. */
   readonly streamed: string;
   readonly whole: string;
-  /** Fields of the body that the method takes as arguments, in every release. */
+  /** Fields of the body that every release of the method takes as arguments. */
   readonly arguments: readonly string[];
 }
 
@@ -25,9 +25,9 @@ interface Sdk {
   readonly path: string;
   /** Options of the client, after its address and its key. */
   readonly options: string;
-  /** Argument for fields that it does not know, from the outside in. */
+  /** Arguments for fields that the SDK does not know, from the outside in. */
   readonly others?: readonly string[];
-  /** Methods are called by the name of the resource alone. */
+  /** Set where methods are called by the name of the resource alone. */
   readonly isFlat?: true;
 }
 
@@ -41,7 +41,8 @@ export const anthropic: Sdk = {
   import: 'from anthropic import Anthropic',
   className: 'Anthropic',
   path: '',
-  // Without a time limit the SDK itself refuses a large `max_tokens` of an answer that is not streamed. The gateway answers before.
+  // Without a time limit the SDK itself refuses a large `max_tokens` of an answer that is not streamed. The gateway
+  // answers within it.
   options: ', timeout=60',
 };
 
@@ -57,7 +58,10 @@ export const cohere: Sdk = {
 const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 const endOfBody = 'END_OF_REQUEST';
 
-/** The body is in a here-document: no quote in it ends it, and it may be longer than an argument. A form is of arguments. */
+/**
+ * Writes the request for a shell. The body is in a here-document: no quote in it ends it, and it may be longer than an
+ * argument. A form consists of arguments.
+ */
 export const curlOf = (url: string, body: RequestBody, file?: SentFile): string =>
   [
     `curl -sS${body.stream === true ? 'N' : ''} '${url}' \\`,

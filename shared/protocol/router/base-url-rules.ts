@@ -1,22 +1,25 @@
-// All differences between the base URLs. Clients of `/openai/v1` are OpenAI's SDKs and the frameworks built on them, which
-// cannot all send a header; below the others they are SDKs of one vendor.
+// All differences between the base URLs. Clients of `/openai/v1` are OpenAI's SDKs and the frameworks built on them,
+// not all of which can send a header; clients of the others are SDKs of one vendor.
 import type { ErrorFormat } from '../../errors/index.ts';
 import type { BasePath, VendorBasePath } from '../../foundation/constants/index.ts';
 
 export interface BaseUrlRules {
-  /** Form of errors where no header names another. */
+  /** Format of errors where no header names another. */
   readonly errorFormat: ErrorFormat;
-  /** False: nothing follows the error line of a stream. Clients that skip lines they do not know took a broken answer for a whole one. */
+  /**
+   * False where nothing follows the error line of a stream: clients that skip lines they do not know took a broken
+   * answer for a complete one.
+   */
   readonly endsBrokenStreamWithDone: boolean;
-  /** Whether a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
+  /** True where a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
   readonly streamsSchemas: boolean;
-  /** Whether a truncated answer is returned to the client without a schema check. */
+  /** True where a truncated answer is returned to the client without a schema check. */
   readonly skipsTruncated: boolean;
-  /** Members of a function call that ask for nothing are dropped: frameworks always send them. */
+  /** True where fields of a function call that ask for nothing are dropped: frameworks always send them. */
   readonly dropsIdleMembers: boolean;
-  /** The usage chunk of a stream is the merged one: its clients know no other way to ask for the cost. */
+  /** True where the usage chunk of a stream is the merged one: its clients have no other way to ask for the cost. */
   readonly mergesUsageChunk: boolean;
-  /** A `traceparent` that is malformed counts as absent. */
+  /** True where a malformed `traceparent` counts as absent. */
   readonly ignoresMalformedTraceparent: boolean;
 }
 
@@ -51,7 +54,7 @@ interface RouteGroups<Group> {
   readonly vendor: Readonly<Partial<Record<VendorBasePath, Group>>>;
 }
 
-/** Paths of `/v1` alone come first: of two matches the first counts. */
+/** Returns the routes below a base path. Paths of `/v1` alone come first: of two matches the first counts. */
 export function routesBelow<Group extends object>(base: BasePath, { api, v1Only, vendor }: RouteGroups<Group>) {
   if (base === '/v1') return { ...v1Only, ...api };
   return base === '/openai/v1' ? api : (vendor[base] ?? {});

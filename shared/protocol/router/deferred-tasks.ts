@@ -1,17 +1,20 @@
-// Work that a request leaves for the time after its last byte: settlement, and the release of a refused call's
-// reservations. It runs on every exit, errors included.
+// Work that a request defers until after its last byte: settlement, and the release of a refused call's reservations.
+// It runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
-/** Limit of work without a charge: reservations of such a call expire by themselves, and a record is no money. */
+/** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is no money. */
 const unchargedMaxMs = 1_000;
 
 export interface DeferredTasks {
-  /** Runs once, after the answer has ended. A failure is logged and stops no other task. */
+  /** Adds a task, which runs once after the answer has ended. A failure is logged and stops no other task. */
   add(task: () => Promise<void>): void;
-  /** The same for an answer that costs nothing. The request ends a second after it: all that still runs then is left to itself. */
+  /**
+   * Adds a task for an answer that costs nothing. The request ends a second after it, and does not wait for work that
+   * still runs then.
+   */
   addUncharged(task: () => Promise<void>): void;
-  /** Runs all tasks concurrently, then those that they have added. */
+  /** Runs all tasks concurrently, then the tasks that these have added. */
   run(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// One log line per request, written after its last byte and its settlement. Field names follow OpenTelemetry where it
+// Writes one log line per request, after its last byte and its settlement. Field names follow OpenTelemetry where it
 // has one; the numbers are metrics too.
 import type { GatewayError } from '../../errors/index.ts';
 import { requestMetricSeries } from '../../foundation/constants/index.ts';
@@ -13,7 +13,7 @@ interface EndedRequest {
   readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'details'>;
   readonly status: number;
   readonly error: GatewayError | undefined;
-  /** Set where it waited for the start of its process. */
+  /** True where it waited for the start of its process. */
   readonly coldStart: boolean;
 }
 
@@ -23,11 +23,11 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
   const { caller, operator, change, call } = details;
   const totalMs = Math.max(0, clock.nowMs() - request.arrivedAtMs);
   const recorded = call?.outcome ?? 'ok';
-  // A call may have been recorded as good before its answer failed.
+  // A call may have been recorded as successful before its answer failed.
   const outcome = recorded === 'ok' && error !== undefined ? error.code : recorded;
   const fields: LogFields = {
     event: 'request',
-    // Client text where no route answers. Never the query: some clients put their key there.
+    // The path is client text where no route answers. The query is never logged: some clients put their key there.
     route: withoutKeys(request.path),
     method: request.method,
     status,
@@ -59,26 +59,27 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
     series: requestMetricSeries,
     values: {
       Requests: { unit: 'Count', value: 1 },
-      // Every one that the client sees as an error: an alarm subtracts them from the errors of the function URLs.
+      // Everything that the client sees as an error counts: an alarm subtracts these from the errors of the function
+      // URLs.
       Errors: { unit: 'Count', value: status >= 400 ? 1 : 0 },
       TotalTime: { unit: 'Milliseconds', value: totalMs },
       ...metrics,
-      // Most of a start is Lambda's: an alarm on it would ring whenever a quiet stage is called.
+      // Most of a start is Lambda's time: an alarm on it would ring whenever a quiet stage is called.
       ...(GatewayTime === undefined || coldStart ? {} : { GatewayTime }),
     },
   });
 }
 
 /**
- * Fields by which alarms distinguish refusals with one code: a stage that is too small, a store without an answer, a
- * pause.
+ * Returns fields by which alarms distinguish refusals with the same code: a stage that is too small, a store without an
+ * answer, a pause.
  */
 function refusalFields(error: GatewayError | undefined): LogFields {
   if (error === undefined) return {};
   const { code, exhausted, isPaused, cause } = error;
   const isUnanswered = code === 'RATE_LIMITER_UNAVAILABLE' && cause !== undefined && exhausted === undefined;
   return {
-    // Logged because no record has the reason, and the same code covers many cases.
+    // The message is logged because no record has the reason, and the code covers many cases.
     message: code === 'UNAUTHORIZED' ? error.message : undefined,
     exhausted,
     unanswered: isUnanswered ? true : undefined,
@@ -86,11 +87,11 @@ function refusalFields(error: GatewayError | undefined): LogFields {
   };
 }
 
-/** Few values, as each is billed: refusals that the client caused count together. */
+/** Returns one of a few values, because each is billed: refusals that the client caused count together. */
 function outcomeClass(outcome: string, status: number): string {
   const isClientError = status >= 400 && status < 500 && status !== 402 && status !== 429;
   return isClientError && outcome !== 'client_gone' ? 'client_error' : outcome;
 }
 
-/** Some clients take their API key for a session id; call records leave it out as well. */
+/** Masks keys: some clients take their API key for a session id. Call records omit it as well. */
 const withoutKeys = (text: string | undefined): string | undefined => (text === undefined ? undefined : maskKeys(text));

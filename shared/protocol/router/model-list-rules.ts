@@ -1,4 +1,4 @@
-// Whose form the lists of models have, wherever they are served: that of the client whose header came.
+// The format of the lists of models, wherever they are served: that of the client whose header was sent.
 import { headerNames, routePaths } from '../../foundation/constants/index.ts';
 import type { RouteTable } from './route-table.ts';
 

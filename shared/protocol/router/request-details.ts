@@ -1,15 +1,15 @@
-// Facts that the stages collect about a request, for its log line, its span and its metrics. No text of a prompt or an
-// answer. Types only.
+// Details that the stages collect about a request, for its log line, its span and its metrics. They contain no text of
+// a prompt or an answer. Types only.
 import type { ErrorCode } from '../../errors/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Tags } from '../wire/index.ts';
 
 export interface RequestDetails {
-  /** Whose key it has. */
+  /** The key of the request. */
   caller?: { readonly workspace: string; readonly keyId: string; readonly keyName: string };
   operator?: { readonly id: string; readonly name: string };
-  /** An operator's change. */
+  /** The change that an operator made. */
   change?: { readonly what: string; readonly target: string };
   /** Details of a model call, from its record. */
   call?: CallDetails;
@@ -29,14 +29,14 @@ export interface GuardrailCheck {
 }
 
 export interface CallDetails {
-  /** The outcome by its status when undefined. */
+  /** Outcome of the call; where undefined, its status determines it. */
   readonly outcome?: string;
-  /** Why its stream was cut. */
+  /** The reason why its stream was cut off. */
   readonly cutCode?: ErrorCode | undefined;
   readonly provider?: string | undefined;
   readonly attempts?: number;
   readonly tags: Tags | undefined;
-  /** Fields of the log line alone. */
+  /** Fields for the log line only. */
   readonly fields: LogFields;
   readonly metrics?: Metrics['values'];
 }

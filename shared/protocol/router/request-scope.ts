@@ -1,4 +1,4 @@
-// Facts about a request that every stage may use. Types only.
+// Properties of a request that every stage may use. Types only.
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { BasePath } from '../../foundation/constants/index.ts';
 import type { Trace } from '../../foundation/telemetry/index.ts';
@@ -9,31 +9,34 @@ import type { DeferredTasks } from './deferred-tasks.ts';
 import type { RequestDetails } from './request-details.ts';
 
 export interface RequestScope {
-  /** Base URL that the client uses. */
+  /** Base path that the client uses. */
   readonly basePath: BasePath;
   readonly baseUrlRules: BaseUrlRules;
   /** Values of each `*` of the route, decoded. */
   readonly pathParameters: readonly string[];
-  /** Form of its errors: that of its base URL, or the one that a header asks for. */
+  /** Format of its errors: its base URL's, or the one that a header asks for. */
   readonly errorFormat: ErrorFormat;
   /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
   readonly correlation: Correlation;
-  /** invalid_correlation, for the stage that checks it. */
+  /** The error invalid_correlation, for the stage that checks it. */
   readonly correlationFault: GatewayError | undefined;
   readonly clientGone: AbortSignal;
-  /** To be called once the key of the request exists. Undefined where the server has no connections to bound. */
+  /** Called once the key of the request exists. Undefined where the server has no connections to bound. */
   readonly keyFound?: (() => void) | undefined;
-  /** Aborts when the process ends and waits no longer. Undefined where it never does. */
+  /** Aborts when the ending process waits no longer. Undefined where a process never does. */
   readonly cut: AbortSignal | undefined;
-  /** Time at which the runtime ends this request: settlement must be over before. Undefined where nothing does. */
+  /**
+   * Time at which the runtime ends this request, by which settlement must be over. Undefined where the runtime never
+   * does.
+   */
   readonly endsAtMs: number | undefined;
-  /** Undefined when telemetry is off. */
+  /** Trace of the request; undefined when telemetry is off. */
   readonly trace: Trace | undefined;
-  /** Memory of this request, and of its answer until that is sent. */
+  /** Memory of this request, and of its answer until it is sent. */
   readonly memory: CallMemory;
   readonly deferred: DeferredTasks;
-  /** Resolves when the deferred work of earlier answers is done in this process, or after a second. */
+  /** Resolves when the deferred work of earlier answers of this process is done, or after a second. */
   readonly earlierSettled: () => Promise<void>;
   readonly details: RequestDetails;
 }

@@ -3,14 +3,14 @@ import { okStatus } from '../../errors/index.ts';
 import { type GatewayRequest, schemeOf } from '../http/index.ts';
 import type { Endpoint } from './route-table.ts';
 
-/** No key, no store. */
+/** Answers the health check, without a key and without the store. */
 export const serveHealth: Endpoint = async () => ({
   status: okStatus,
   headers: jsonHeaders,
   body: '{"status":"ok"}',
 });
 
-/** A browser gets two lines and a link, anything else JSON. */
+/** Answers a browser with two lines and a link, any other client with JSON. */
 export const serveLanding: Endpoint = async (request) => {
   const origin = originOf(request);
   const baseUrls = { openai_base_url: `${origin}/openai/v1`, base_url: `${origin}/v1` };
@@ -40,10 +40,10 @@ const pageOf = ({ openai_base_url: openAi, base_url: base }: Readonly<Record<str
 </html>
 `;
 
-/** Characters of a host and port only: the value comes from the client. */
+/** Matches characters of a host and port only, because the value comes from the client. */
 const hostShape = /^[A-Za-z0-9.:[\]-]{1,255}$/;
 
-/** The edge replaces the client's Host header, so the address is omitted there. */
+/** Returns the gateway's address; undefined behind the edge, which replaces the client's Host header. */
 function originOf(request: GatewayRequest): string {
   const { headers } = request;
   const host = headers.host?.[0];
@@ -51,10 +51,10 @@ function originOf(request: GatewayRequest): string {
   return `${schemeOf(request)}://${host}`;
 }
 
-/** An answer is a workspace's own: no cache on the way may keep it. */
+/** Headers of an answer, which is for one workspace only: no cache in between may store it. */
 export const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'private, no-store' } as const;
 
-/** Keeps proxies from buffering or changing a stream. */
+/** Headers that keep proxies from buffering or changing a stream. */
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',

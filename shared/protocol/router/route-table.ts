@@ -1,4 +1,4 @@
-// From a path to the endpoint that serves it.
+// Finds the endpoint that serves a path.
 import { type ErrorFormat, nearestOf } from '../../errors/index.ts';
 import {
   type BasePath,
@@ -15,30 +15,33 @@ import type { RequestScope } from './request-scope.ts';
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
 
 /**
- * Path → method → endpoint. A `*` matches one segment of the path, `**` one or more, slashes included. Of several that
- * match the first counts.
+ * Path → method → endpoint. A `*` matches one segment of the path, `**` one or more, slashes included. Of several
+ * matches the first counts.
  */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 /** Conventions of a path's clients, whatever the base URL. */
 export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
-  /** Headers that switch errors, and what else has several forms, to another form; the first that was sent counts. */
+  /**
+   * Headers that select another format for errors, and for other answers that have several; the first that was sent
+   * counts.
+   */
   readonly formatWith?: Readonly<Record<string, ErrorFormat>> | undefined;
-  /** A header that names the session where none of the gateway does. */
+  /** Header that names the session where none of the gateway's does. */
   readonly foreignSessionId?: string | undefined;
   /** A second name for the header with the id of the request. */
   readonly requestIdHeader?: string | undefined;
 }
 
 export interface RouteTable {
-  /** Below every base path. */
+  /** Routes below every base path. */
   readonly api: Routes;
-  /** Below the first base path alone. */
+  /** Routes below `/v1` alone. */
   readonly v1Only: Routes;
-  /** Below the base paths of other vendors. */
+  /** Routes below the base paths of other vendors. */
   readonly vendor: Readonly<Partial<Record<VendorBasePath, Routes>>>;
-  /** Paths of their own. */
+  /** Routes outside the base paths. */
   readonly root: Routes;
   readonly cors: boolean;
   /** Rules by the path of a route. */
@@ -47,9 +50,9 @@ export interface RouteTable {
 
 export interface Location {
   readonly basePath: BasePath;
-  /** False: the path is below no base path. */
+  /** False where the path is below no base path. */
   readonly isBelowBase: boolean;
-  /** Undefined for an unknown path. */
+  /** Endpoints by method; undefined for an unknown path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
   readonly pathParameters: readonly string[];
   readonly routeRules: RouteRules;
@@ -57,7 +60,10 @@ export interface Location {
   readonly route: string | undefined;
 }
 
-/** Remembers the routes that have no parameter: there are few of them, and most requests are for one. */
+/**
+ * Returns a function that finds the endpoint. It caches the routes that have no parameter: there are few of them, and
+ * most requests are for one.
+ */
 export function createLocator(table: RouteTable): (path: string) => Location {
   const remembered = new Map<string, Location>();
   return (path) => {
@@ -82,17 +88,19 @@ function locate(table: RouteTable, path: string): Location {
 
 const isBelow = (path: string, start: string): boolean => path === start || path.startsWith(`${start}/`);
 
-/** A base URL that has a `/v1` too many: clients add their own. */
+/** Matches a base URL with a `/v1` too many: clients add their own. */
 const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
 
-/** Google's SDKs add `/v1beta`, or `/v1`, to a base URL that may end in a version already. */
+/**
+ * Matches a version too many: Google's SDKs add `/v1beta`, or `/v1`, to a base URL that may end in a version already.
+ */
 const repeatedGoogleVersion =
   /^\/v1(?:\/v1)*(?:\/v1beta)+(?=\/|$)|^(?:\/v1beta){2,}(?=\/|$)|^\/v1beta(?:\/v1)+(?=\/|$)/;
 
 /** The colon before an operation at the end of a path. */
 const encodedOperation = /%3a(?=[a-z]+$)/i;
 
-/** Cohere's second version asks the same of reranking as its first. */
+/** Matches Cohere's second version, whose reranking has the same request as the first. */
 const secondVersion = /^(\/openai)?(?:\/v1)?\/v2(?=\/rerank$)/;
 
 const allBasePaths: readonly BasePath[] = [...basePaths, ...vendorBasePaths];
@@ -114,8 +122,8 @@ function find(table: RouteTable, path: string): Location {
 }
 
 /**
- * Rules of the route, or of the one that the path continues: a client of an unknown path below it uses the same
- * interface.
+ * Returns the rules of the route, or of the route that the path continues: a client of an unknown path below it uses
+ * the same interface.
  */
 function rulesBelow(
   { routes, routeRules }: { readonly routes: Routes; readonly routeRules: RouteTable['routeRules'] },
@@ -144,7 +152,7 @@ function matchPath(routes: Routes, path: string, base: string): MatchedPath {
 
 const shapes = new Map<string, RegExp>();
 
-/** Its groups are the values of each `*`. */
+/** Returns a pattern whose groups are the values of each `*`. */
 function shapeOf(pattern: string): RegExp {
   const known = shapes.get(pattern);
   if (known !== undefined) return known;
@@ -156,7 +164,7 @@ function shapeOf(pattern: string): RegExp {
   return shape;
 }
 
-/** A part that is no valid percent encoding names nothing that exists, so it stays as it is. */
+/** Decodes a part of a path. A part with invalid percent encoding names nothing that exists, so it stays unchanged. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -165,7 +173,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** Paths that clients of other vendors ask where their base URL is that of another service, or lacks its end. */
+/** Paths that clients of other vendors call where their base URL is for another service, or lacks its end. */
 const misplacedBases: readonly { readonly start: RegExp; readonly advice: string }[] = [
   {
     start: /^\/anthropic(\/|$)/,
@@ -182,8 +190,8 @@ const misplacedBases: readonly { readonly start: RegExp; readonly advice: string
 ];
 
 /**
- * The message of a 404, in one line: both base URLs, as a client whose base URL is not one of them shows nothing else. A path
- * that clients know from elsewhere is called by its name: its base URL may be right.
+ * Returns the message of a 404, in one line: it names both base URLs, because a client whose base URL is neither shows
+ * nothing else. A path that clients know from elsewhere is named, because its base URL may be right.
  */
 export function describePaths({ api, v1Only, vendor }: RouteTable, path: string): string {
   const vendorBase = vendorBasePaths.find((base) => isBelow(path, base));

@@ -50,12 +50,12 @@ export interface RouterDependencies {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** Undefined when telemetry is off. */
+  /** Telemetry; undefined when it is off. */
   readonly telemetry?: Telemetry | undefined;
   readonly memory: MemoryBudget;
-  /** Deferred work of earlier answers that is under way. Functions that share a process share it. */
+  /** Deferred work of earlier answers that still runs. Functions that share a process share it. */
   readonly settling: Set<Promise<void>>;
-  /** Which requests came through the edge. */
+  /** Decides which requests came through the edge. */
   readonly origin: OriginCheck;
 }
 
@@ -66,11 +66,13 @@ interface RouterOptions {
   readonly v1Only?: Routes;
   /** Routes below the base paths of other vendors. */
   readonly vendor?: RouteTable['vendor'];
-  /** More paths of their own. */
+  /** Further routes outside the base paths. */
   readonly root?: Routes;
-  /** Conventions of a path's clients, by the path of its route. */
+  /** Rules for a path's clients, by the path of its route. */
   readonly routeRules?: RouteTable['routeRules'];
-  /** False: pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true. */
+  /**
+   * False where pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true.
+   */
   readonly cors?: boolean;
 }
 
@@ -131,7 +133,7 @@ export function createRouter(
         if (trace === undefined) return;
         const spanned = { request, route: location.route, scope, response, errorCode: error?.code, endedAtMs };
         dependencies.telemetry?.record(trace, requestSpan(trace, spanned));
-        // A process that sleeps now may never wake again.
+        // A process that is frozen now may never run again.
         if (scope.endsAtMs !== undefined && context.answersLast !== true) await sendSpans(scope.endsAtMs, dependencies);
       },
     };
@@ -148,7 +150,8 @@ function openScope(
   { randomness, log, clock, telemetry, memory }: RouterDependencies,
 ): Omit<RequestScope, 'earlierSettled'> {
   const baseUrlRules = baseUrlRulesOf[basePath];
-  // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
+  // A client that calls a path below neither base path is usually OpenAI's: its base URL lacks a part, and it shows
+  // only this format.
   const isMisplaced = !isBelowBase && methods === undefined;
   const ofBase = isMisplaced ? 'openai' : baseUrlRules.errorFormat;
   const ofClient = ofBase === 'gateway' ? readErrorFormat(request.headers) : ofBase;
@@ -157,7 +160,7 @@ function openScope(
     ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
     foreignSessionId: ofPath.foreignSessionId,
   });
-  // The record of a call is found by it, and a UUIDv7 says when that was.
+  // The record of a call is found by this id, and a UUIDv7 contains the time of it.
   const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks({ log, clock }, correlationId);
   const trace = request.path === rootPaths.health ? undefined : telemetry?.open(correlation);
@@ -181,17 +184,19 @@ function openScope(
 const formatOfHeaders = ({ formatWith = {} }: RouteRules, { headers }: GatewayRequest): ErrorFormat | undefined =>
   Object.entries(formatWith).find(([name]) => headers[name] !== undefined)?.[1];
 
-/** Part of the runtime's remaining time that is kept for settlement, which matters more than the rest of a stream. */
+/**
+ * Part of the runtime's remaining time that is reserved for settlement, which matters more than the rest of a stream.
+ */
 const settlementReserveMs = 3_000;
 
-/** Runs the remaining work of the answer, such as reading on a stream without a reader. */
+/** Runs the remaining work of the answer, for example reads the rest of a stream without a reader. */
 async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, { clock }: RouterDependencies) {
   if (finish === undefined) return;
   if (endsAtMs === undefined) await finish();
   else await waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
 }
 
-/** Part of the runtime's remaining time that is kept for the log line about dropped spans. */
+/** Part of the runtime's remaining time that is reserved for the log line about dropped spans. */
 const lastSpansReserveMs = 500;
 
 async function sendSpans(endsAtMs: number, { telemetry, clock }: RouterDependencies): Promise<void> {
@@ -222,10 +227,11 @@ async function answer(
 ): Promise<RequestOutcome> {
   try {
     if (refusal !== undefined) throw refusal;
-    // A request around the edge would skip its web application firewall, so it finds no route. A load balancer asks for the health alone.
+    // A request that bypasses the edge would skip its web application firewall, so it finds no route. A load balancer
+    // requests only the health check.
     const isHealth = request.path === rootPaths.health;
     if (methods === undefined || !(isHealth || (await origin.accepts(request.headers)))) {
-      // Only the edge sends a secret, as a rule: an alarm counts these lines.
+      // Usually only the edge sends a secret: an alarm counts these lines.
       const sendsSecret = methods !== undefined && request.headers[headerNames.originSecret] !== undefined;
       if (sendsSecret) log.error({ event: originRefused, correlation_id: scope.correlationId });
       throw fail('not_found', { message: describePaths(table, request.path) });
@@ -244,7 +250,7 @@ async function callEndpoint(
 ): Promise<RequestOutcome> {
   if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), error: undefined };
   const allowed = [...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])];
-  // HEAD runs the endpoint of GET, and the adapters send the head alone.
+  // HEAD runs the endpoint of GET, and the adapters send only the head.
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (endpoint === undefined) return refuseMethod(allowed, scope);
@@ -253,7 +259,7 @@ async function callEndpoint(
 
 const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
 
-/** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
+/** Refuses a method; a 405 lists the allowed methods (RFC 9110, 15.5.6). */
 function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): RequestOutcome {
   const error = fail('method_not_allowed', {
     message: `This path does not take this method. It takes ${methods.join(', ')}.`,
@@ -272,7 +278,7 @@ function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Request
   return { response: toEnvelope(known, correlationId, errorFormat), error: known };
 }
 
-/** Any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
+/** Returns any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof StoreUnavailable) {
@@ -282,9 +288,9 @@ export function toGatewayError(error: unknown): GatewayError {
   return fail('internal_error', { cause: error });
 }
 
-// Browsers may call the gateway from anywhere: the API key is the only permission, and it never is a cookie.
+// Browsers may call the gateway from any page: the API key is the only permission, and it is never a cookie.
 
-/** On every answer, errors included: a browser hides the body of an answer without them. */
+/** Headers on every answer, errors included: a browser hides the body of an answer without them. */
 const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': '*',
@@ -292,7 +298,10 @@ const corsHeaders: Readonly<Record<string, string>> = {
 
 const preflightMaxAgeSeconds = 86_400;
 
-/** With a body, because an empty one has been seen to hang streaming Lambda functions. */
+/**
+ * Returns the answer to a preflight. It has a body, because an empty one has been seen to hang streaming Lambda
+ * functions.
+ */
 const preflight = (methods: readonly string[]): GatewayResponse => ({
   status: okStatus,
   headers: {
@@ -305,21 +314,21 @@ const preflight = (methods: readonly string[]): GatewayResponse => ({
   body: '{}',
 });
 
-// The span of a request, made from its log line. No query, no header, nothing of a body.
+// The span of a request, made from its log line. It has no query, no header, and nothing of a body.
 
 interface SpannedRequest {
   readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
-  /** Undefined for an unknown path. */
+  /** Route; undefined for an unknown path. */
   readonly route: string | undefined;
   readonly scope: Pick<RequestScope, 'correlationId' | 'details'>;
   readonly response: Pick<GatewayResponse, 'status' | 'headers'>;
   readonly errorCode: ErrorCode | undefined;
-  /** When its last byte was out. */
+  /** Time at which its last byte was out. */
   readonly endedAtMs: number;
 }
 
 const serverErrorMin = 500;
-/** A longer one is none of ours. */
+/** Maximum length of a path: none of the gateway's is longer. */
 const pathMaxCharacters = 512;
 
 function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedRequest): Span {
@@ -331,7 +340,7 @@ function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedR
     'url.path': maskKeys(request.path.slice(0, pathMaxCharacters)),
     'url.scheme': schemeOf(request),
     'http.response.status_code': BigInt(response.status),
-    // A broken stream has a good status and a code of its own.
+    // A broken stream has a success status and an error code of its own.
     'error.type': errorCode ?? call?.cutCode,
     'gw.workspace': caller?.workspace,
     'gw.key': caller?.keyName,

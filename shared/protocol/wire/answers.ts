@@ -3,17 +3,20 @@ import type { EventText } from '../server-sent-events/index.ts';
 import type { JsonText } from './json-text.ts';
 import type { Units, UsageReport } from './usage-report.ts';
 
-/** Metadata of an answer, or of one event of it, as the provider sent it. */
+/** Metadata of an answer, or of one event of it, from the provider. */
 export interface AnswerDetails {
   /** The provider's name of the model, if it sends one. */
   readonly model?: string | undefined;
-  /** Finish reasons of the choices that have ended, in words of the interface. */
+  /** Finish reasons of the choices that have ended, in the interface's own words. */
   readonly finishReasons?: readonly string[] | undefined;
   /** Ids under which its provider stores it and its items, if it says so. */
   readonly storedIds?: readonly string[] | undefined;
-  /** Ids of other things that its provider keeps, stored or not: containers, files that were made in them, audio. */
+  /**
+   * Ids of other things that its provider keeps, whether it stores the answer or not: containers, files that were made
+   * in them, audio.
+   */
   readonly objectIds?: readonly string[] | undefined;
-  /** Things in it that may have prices of their own. */
+  /** Counted outputs that may have prices of their own. */
   readonly units?: Units | undefined;
 }
 
@@ -31,15 +34,15 @@ export type ReadAnswer =
   | { readonly kind: 'answer'; readonly answer: JsonAnswer }
   /** An error object inside a 200: SDKs would take it for an answer. */
   | { readonly kind: 'error'; readonly error: unknown }
-  /** Finished, and beyond the bounds of an answer. */
+  /** The answer is finished, and exceeds the bounds of an answer. */
   | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
   | { readonly kind: 'unreadable' };
 
-/** Facts about an answer that is not passed on, by which it is charged. */
+/** Figures of an answer that is not passed on, by which it is charged. */
 export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
-  /** Beside them: of a stream that its client left before its first output. */
+  /** Tokens besides these, for a stream that its client left before its first output. */
   readonly unseenTokens?: number;
 }
 
@@ -58,28 +61,28 @@ export interface WrittenAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An event of a provider, read. Its text is relayed byte for byte. */
+/** An event of a provider, parsed. Its text is relayed byte for byte. */
 export interface AnswerEvent extends EventText {
   readonly json: JsonText;
   readonly details: EventDetails;
 }
 
 export interface EventDetails extends AnswerDetails {
-  /** Set where the event is a piece of an answer of this type, whose bytes its characters are. */
+  /** Set where the event is a piece of an answer with this type, whose bytes are the characters of the text. */
   readonly contentType?: string | undefined;
   /**
-   * Set once there is output that a client can use, or the model has begun to think: until then another provider may
+   * True once there is output that a client can use, or the model has begun to think: until then another provider may
    * answer.
    */
   readonly hasOutput: boolean;
-  /** Set for thinking and nothing else: the next output may take long. */
+  /** True for thinking and nothing else: the next output may take long. */
   readonly isOnlyThinking?: boolean | undefined;
-  /** Set on the event that ends the stream well: a client gets it when the answer is stored. */
+  /** True for the event that ends the stream without an error: a client gets it when the answer is stored. */
   readonly isLast: boolean;
   /** Set for a marker that some servers write after the last event, and that is no event of the interface. */
   readonly isEndMarker?: true;
   readonly usage: UsageReport | undefined;
-  /** As in `JsonAnswer`. */
+  /** Bytes as in `JsonAnswer`. */
   readonly outputBytes: number;
 }
 
@@ -88,13 +91,13 @@ export type EventReading =
   /** The end marker, which is not relayed. */
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly error: unknown }
-  /** No JSON object, or beyond the bounds of an answer: the stream is broken. */
+  /** The text is no JSON object, or exceeds the bounds of an answer: the stream is broken. */
   | { readonly kind: 'unreadable' };
 
 export interface EventReader {
   readonly read: (event: EventText) => EventReading;
-  /** Everything was said, however the connection ends. */
+  /** Returns true where the answer is complete, however the connection ends. */
   readonly isComplete: () => boolean;
-  /** Set where its last event may be followed by an end marker. */
+  /** Set where an end marker may follow its last event. */
   readonly mayBeMarked?: true;
 }

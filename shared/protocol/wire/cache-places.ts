@@ -1,5 +1,5 @@
-// Which messages of a conversation are marked for the cache of a provider where its client marks nothing. With tools, and
-// instructions beside the messages in place of the first, they are four: more of them providers refuse.
+// The messages of a conversation that are marked for the provider's cache where its client marks nothing. With tools,
+// and instructions beside the messages in place of the first, there are four marks: providers refuse more.
 
 const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 const clientRoles: ReadonlySet<string> = new Set(['user', 'tool']);
@@ -8,8 +8,8 @@ interface CachePlaces {
   /** Index of the last leading instruction; -1 where there is none, as in each field. */
   readonly instructions: number;
   /**
-   * Both ends of the last turn of the client. The first is where the call before had its last mark: between two marks providers look
-   * back over few blocks only.
+   * Both ends of the client's last turn. The first is where the previous call had its last mark: between two marks
+   * providers look back over only a few blocks.
    */
   readonly turn: readonly [start: number, end: number];
 }

@@ -5,19 +5,22 @@ import { fail, type GatewayError, nearestOf } from '../../errors/index.ts';
 
 type Schema = z.core.$ZodType;
 
-/** List schema → the schema of its items, for the description of the API. */
+/** The schema of a list's items, by the list's schema, for the description of the API. */
 export const itemSchemas = new WeakMap<Schema, Schema>();
 
 interface ListOptions {
   readonly itemsMin?: number;
   readonly itemsMax?: number;
-  /** True where an item surely satisfies its schema: a list of fifty thousand messages is not checked by zod one by one. */
+  /**
+   * True where an item surely satisfies its schema, so that zod does not check a list of fifty thousand messages one by
+   * one.
+   */
   readonly isGood?: (item: unknown) => boolean;
 }
 
 /**
- * A list whose validation ends with its first bad item. zod's own list reports every one of them, so that a body of a
- * hundred thousand bad items would cost as many reports.
+ * Returns a list schema whose validation ends with its first bad item. zod's own list reports every one of them, so a
+ * body of a hundred thousand bad items would cost as many reports.
  */
 export function listOf<Item extends Schema>(
   item: Item,
@@ -46,11 +49,14 @@ interface CheckOptions {
   readonly code?: 'invalid_request' | 'invalid_response_schema';
   /** Path of the fields. */
   readonly prefix?: readonly PropertyKey[];
-  /** How many faults are named. Default: the first alone. */
+  /** Maximum number of faults that are named. Default: only the first. */
   readonly faultsShown?: number;
 }
 
-/** Throws for what does not fit, `provider.only[0]: must be a text`. Values of the client are never repeated. */
+/**
+ * Checks the fields. Throws for a value that does not fit, for example `provider.only[0]: must be a text`. Values of
+ * the client are never repeated.
+ */
 export function checkMembers<Checked extends Schema>(
   schema: Checked,
   members: unknown,
@@ -66,14 +72,16 @@ export function checkMembers<Checked extends Schema>(
       message: describeUnknown(name, message),
     }));
   });
-  // A fault of the whole follows from those of fields.
+  // A fault of the whole object follows from those of fields.
   const ofFields = faults.filter(({ param }) => param !== '');
   const named = (ofFields.length > 0 ? ofFields : faults).slice(0, faultsShown);
   const lines = named.map(({ param, message }) => `${param || 'body'}: ${message}`);
   throw fail(code, { message: lines.join('; '), param: named[0]?.param || undefined });
 }
 
-/** The fault of an error as a place and what is wrong there, for who wrote the fields into a larger document. */
+/**
+ * Returns the fault of an error as a position and a problem, for someone who wrote the fields into a larger document.
+ */
 export function memberFault({ param = '', message }: GatewayError): {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -92,8 +100,8 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .replace(/^\./, '');
 
 /**
- * The deepest issue: a union reports itself and, inside, the faults of each branch, of which the branch that matched
- * furthest is the most informative.
+ * Returns the deepest issue: a union reports itself and, inside, the faults of each branch, of which the branch that
+ * matched furthest is the most informative.
  */
 function deepestOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [issue] = issues;
@@ -118,19 +126,19 @@ const typeNames: Readonly<Record<string, string>> = {
 
 const nameOf = (type: string): string => typeNames[type] ?? type;
 
-/** Fields of the object that has an unknown one. */
+/** Returns the fields of the object that has an unknown one. */
 function knownNames(schema: z.core.$ZodType | z.core.$ZodCheck | undefined): string[] {
   const shape: unknown = (schema?._zod.def as { readonly shape?: object } | undefined)?.shape;
   return typeof shape === 'object' && shape !== null ? Object.keys(shape) : [];
 }
 
-/** `known`: with spaces between them. */
+/** Describes an unknown field. `known`: the known names, with spaces between them. */
 function describeUnknown(name: string, known: string): string {
   const nearest = nearestOf(name, known.split(' '));
   return `is no member that the gateway knows${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
-/** Without the field's name, and without the sent value. */
+/** Describes an issue without the field's name, and without the sent value. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
@@ -159,7 +167,7 @@ function describeSize(origin: string, bound: number | bigint, than: string): str
   return than === 'at least' && bound === 1 ? 'must not be empty' : `must have ${than} ${bound} ${counted}`;
 }
 
-/** Where no branch takes the type that was sent: all types that one takes. */
+/** Describes a union of which no branch accepts the type that was sent, by all types that a branch accepts. */
 function describeUnion(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
   const first = branches.map(([issue]) => issue);
   const types = first.flatMap((issue) => (issue?.code === 'invalid_type' && issue.path.length === 0 ? [issue] : []));

@@ -1,5 +1,8 @@
-// Server-sent events as they are written: one `data:` line an event, its text unchanged.
-/** A newline inside JSON can only be between tokens, so a blank keeps the text one `data:` line. */
+// Writes server-sent events: one `data:` line per event, its text unchanged.
+/**
+ * Writes an event. A newline in JSON can only be between tokens, so a blank in its place keeps the text one `data:`
+ * line.
+ */
 export const toEventLine = (text: string, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
 
@@ -7,7 +10,7 @@ export const toEventLine = (text: string, name?: string): string =>
 export const doneText = '[DONE]';
 export const isEndMarker = (text: string): boolean => text.trim() === doneText;
 
-/** A comment: readers of event streams skip it. */
+/** A comment, which readers of event streams skip. */
 export const keepAliveLine = ': keep-alive\n\n';
 
 /** Messages for the client of a stream that failed after its first output. */

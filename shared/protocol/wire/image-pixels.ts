@@ -1,5 +1,5 @@
 // Reads the size of an image from its first bytes. A client decides how many images there are and what they contain, so
-// each costs the same few steps, even one that does not state its size. Other formats than these are rare enough to
+// each costs the same few steps, even one that does not state its size. Formats other than these are rare enough to
 // count as the largest.
 
 export interface Pixels {
@@ -7,19 +7,19 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** The type by its first bytes, whatever was declared; undefined for another type or no image. */
+/** Returns the type by the first bytes, whatever was declared; undefined for another type or no image. */
 export const imageTypeOf = (base64: string): string | undefined =>
   formats.find(({ start }) => base64.startsWith(start))?.type;
 
 /**
- * Images of a request that are measured: no provider accepts more (OpenAI: 1,500, November 2026). Further ones count as
- * the largest.
+ * Maximum number of images of a request that are measured: no provider accepts more (OpenAI: 1,500, November 2026).
+ * Further ones count as the largest.
  */
 const headsMax = 1_500;
 
 /**
- * Opens a reader for one request. It returns undefined where the head has no size, the size is that of no image, or
- * enough heads were read.
+ * Opens a reader for one request. It returns undefined where the head has no size, the size is impossible, or enough
+ * heads were read.
  */
 export function openPixelReader(): (base64: string) => Pixels | undefined {
   let read = 0;
@@ -40,7 +40,7 @@ interface ImageFormat {
   readonly type: string;
   /** First bytes in base64. */
   readonly start: string;
-  /** Characters that are read; base64 has four characters for three bytes. */
+  /** Number of characters that are read; base64 has four characters for three bytes. */
   readonly headCharacters: number;
   readonly read: (head: Buffer) => Pixels | undefined;
 }
@@ -77,7 +77,7 @@ function webpPixels(head: Buffer): Pixels | undefined {
 
 const jpegSegmentsMax = 256;
 
-/** Segments that begin with a marker and their length; one of them, a frame header, says the size. */
+/** Reads segments, which begin with a marker and their length; one of them, a frame header, states the size. */
 function jpegPixels(head: Buffer): Pixels | undefined {
   let at = 2;
   for (let segments = 0; segments < jpegSegmentsMax && at + 9 <= head.length; segments += 1) {
@@ -90,6 +90,6 @@ function jpegPixels(head: Buffer): Pixels | undefined {
   return undefined;
 }
 
-/** SOF0 to SOF15; three numbers among them mean something else. */
+/** True for SOF0 to SOF15, except three numbers among them that mean something else. */
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;

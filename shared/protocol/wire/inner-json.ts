@@ -4,7 +4,7 @@ import { jsonValuesMax } from '../../foundation/constants/index.ts';
 import { parseJson } from './read-json-text.ts';
 import { scanJson } from './scan-json.ts';
 
-/** Depth bound, as that of a body. */
+/** Maximum nesting, the same as of a body. */
 const depthMax = 64;
 
 interface InnerJson {

@@ -10,10 +10,10 @@ import { type BoundsFault, type JsonBounds, scanJson } from './scan-json.ts';
 
 const depthMax = 64;
 const valuesMax = jsonValuesMax;
-/** Items of a list inside a field of the gateway. */
+/** Maximum items of a list inside a field of the gateway. */
 export const listItemsMax = 256;
 
-/** Length of a client's name in a message. */
+/** Maximum length of a client's name in a message. */
 const nameMaxCharacters = 64;
 
 const bounds: JsonBounds = { depthMax, valuesMax };
@@ -33,7 +33,7 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;
 }
 
-/** As `readJsonBody`, but refuses a body that two readers may understand differently. */
+/** Reads like `readJsonBody`, but refuses a body that two readers may understand differently. */
 export function readUnambiguousBody(bytes: Buffer): JsonBody {
   const read = scanBody(bytes, bounds, undefined);
   if (read.kind === 'unreadable') return read;
@@ -42,7 +42,7 @@ export function readUnambiguousBody(bytes: Buffer): JsonBody {
   return { kind: 'unreadable', error: fail('invalid_request', { message: `${twice}: stands twice`, param: twice }) };
 }
 
-/** Path of a repeated name, of which a parser would silently keep the last value. */
+/** Returns the path of a repeated name, of which a parser would silently use the last value. */
 function memberThatStandsTwice(json: JsonText, value = 0, path = ''): string | undefined {
   const isObject = json.isObject(value);
   if (!isObject && !json.isArray(value)) return undefined;
@@ -63,20 +63,20 @@ function memberThatStandsTwice(json: JsonText, value = 0, path = ''): string | u
 }
 
 export interface RequestMembers {
-  /** Fields whose lists are short. */
+  /** Fields of the gateway, whose lists are short. */
   readonly gatewayMembers: ReadonlySet<string>;
   /** The field that contains a schema, which has an error code of its own, if any. */
   readonly schemaMember: string | undefined;
 }
 
-/** The text of a client's request, which is one JSON object within bounds. Never throws. */
+/** Reads the text of a client's request, which is one JSON object within bounds. Never throws. */
 export const readRequestBody = (bytes: Buffer, { gatewayMembers, schemaMember }: RequestMembers): BodyText =>
   scanBody(bytes, { ...bounds, itemsMax: { count: listItemsMax, members: gatewayMembers } }, schemaMember);
 
 export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unreadable;
 
 function scanBody(bytes: Buffer, within: JsonBounds, schemaMember: string | undefined): BodyText {
-  // Decoded all the same, a prompt would reach the provider with other characters than were sent.
+  // If it were decoded all the same, a prompt would reach the provider with other characters than were sent.
   if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
   const text = textOfBytes(withoutMark(bytes));
   const scanned = scanJson(text, within);
@@ -87,7 +87,7 @@ function scanBody(bytes: Buffer, within: JsonBounds, schemaMember: string | unde
     : unreadable('The body must be a JSON object.');
 }
 
-/** `line 3, column 14`, from 1. */
+/** Returns a position such as `line 3, column 14`, counted from 1. */
 function faultPlace(text: string, at: number): string {
   if (at >= text.length) return text.trim() === '' ? 'it is empty' : 'it ends too early';
   const before = text.slice(0, at);
@@ -95,7 +95,7 @@ function faultPlace(text: string, at: number): string {
   return `line ${before.split('\n').length}, column ${at - lineStart + 1}`;
 }
 
-/** Some editors and clients write a byte-order mark before a text. */
+/** Removes a byte-order mark, which some editors and clients write before a text. */
 const withoutMark = (bytes: Buffer): Buffer =>
   bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
 const mark = Buffer.from('\ufeff');

@@ -29,24 +29,27 @@ export class JsonText {
     this.#table = table;
   }
 
-  /** Empty once it was let go. */
+  /** The text; empty once it was dropped. */
   get text(): string {
     return this.#text;
   }
 
-  /** Frees its long parts: nothing may read it any more. */
+  /** Drops its long parts, which may not be read any more. */
   letGo(): void {
     this.#text = '';
     this.#table = noTable;
     this.#members = [];
   }
 
-  /** Size of the position table. */
+  /** Size of the table of positions. */
   get tableBytes(): number {
     return this.#table.byteLength;
   }
 
-  /** Index of the next value, in depth-first order; compare it with the outer value's to find the first inside. */
+  /**
+   * Returns the index of the next value, in depth-first order; compare it with the outer value's to find the first
+   * inside.
+   */
   next(value: number): number {
     return this.#field(value, fields.next);
   }
@@ -56,7 +59,7 @@ export class JsonText {
   end(value: number): number {
     return this.#field(value, fields.end);
   }
-  /** Start of a field's name, its quote included. */
+  /** Returns the start of a field's name, its quote included. */
   nameStart(value: number): number {
     return this.#field(value, fields.nameStart);
   }
@@ -77,7 +80,7 @@ export class JsonText {
     return this.text.charCodeAt(this.start(value)) === 0x5b;
   }
 
-  /** The name as written, quotes included; empty where the value is no field. */
+  /** Returns the name as written, quotes included; empty where the value is no field. */
   quotedName(value: number): string {
     return this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
   }
@@ -87,7 +90,7 @@ export class JsonText {
     return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   }
 
-  /** The fields of the whole text, or of an object in it, each with its name. */
+  /** Returns the fields of the whole text, or of an object in it, each with its name. */
   members(object = 0): readonly Member[] {
     if (object === 0 && this.#members !== undefined) return this.#members;
     const members: Member[] = [];
@@ -97,7 +100,7 @@ export class JsonText {
     return members;
   }
 
-  /** The values directly inside an object or array. */
+  /** Yields the values directly inside an object or array. */
   *inside(value: number): Generator<number> {
     const end = this.next(value);
     for (let inner = value + 1; inner < end; inner = this.next(inner)) yield inner;

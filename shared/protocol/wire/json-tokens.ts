@@ -1,4 +1,4 @@
-// Ends of the tokens of JSON text. Each search costs the characters that it passes.
+// Finds the ends of the tokens of JSON text. Each search costs the characters that it passes.
 
 export const quote = 0x22;
 const backslash = 0x5c;
@@ -12,15 +12,21 @@ export function endOfBlanks(text: string, from: number): number {
 
 const isBlank = (code: number): boolean => code === space || code === 0x0a || code === 0x0d || code === 0x09;
 
-/** Strings are searched by V8 beyond so many characters; shorter ones are over before a search has begun. */
+/** Number of characters beyond which V8 searches a string; a shorter one is over before a search has begun. */
 const searchBeyondCharacters = 24;
-/** Text and escapes, up to a quote or an escape by number. So many escapes at a time: V8 remembers each while it searches. */
+/**
+ * Matches text and escapes, up to a quote or an escape by number. The number of escapes is bounded, because V8
+ * remembers each while it searches.
+ */
 const plainText = /[ !#-[\]-\uffff]*(?:\\["\\/bfnrt][ !#-[\]-\uffff]*){0,512}/y;
 const letterOfNumber = 0x75;
 
 type StringEnd = { readonly end: number; readonly saved: number };
 
-/** Finds where the string that begins behind the quote at `from` ends, quote included; -1 where it is none. */
+/**
+ * Returns a function that finds the end of the string that begins after the quote at `from`, quote included; -1 where
+ * there is none.
+ */
 export function createStringReader(text: string): (from: number) => StringEnd {
   const isByNumber = (at: number) => text.charCodeAt(at + 1) === letterOfNumber;
 
@@ -55,12 +61,16 @@ export function createStringReader(text: string): (from: number) => StringEnd {
 }
 
 /**
- * Position after the bracket that closes the one at `from`, whatever is between them; -1 where none does before `to`.
+ * Returns the position after the bracket that closes the one at `from`, whatever is between them; -1 where none does
+ * before `to`.
  */
 export const endOfBrackets = (text: string, from: number, to = text.length): number =>
   createBracketReader(text, from)(to);
 
-/** Searches for that bracket up to ever later positions; -1 where it is not before this one. */
+/**
+ * Returns a function that searches for that bracket up to ever later positions; -1 where it is not before the given
+ * one.
+ */
 export function createBracketReader(text: string, from: number): (to: number) => number {
   let next = from;
   let depth = 0;
@@ -83,7 +93,7 @@ export function createBracketReader(text: string, from: number): (to: number) =>
   };
 }
 
-/** Half of a surrogate pair is half of four bytes. */
+/** Returns the bytes of a UTF-16 unit: half of a surrogate pair counts as half of four bytes. */
 const utf8Bytes = (unit: number): number => {
   if (unit < 0x80) return 1;
   return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
@@ -101,7 +111,7 @@ function readHex(text: string, from: number): number {
   return unit;
 }
 
-/** Where the number, `true`, `false` or `null` at `from` ends; -1 where it is none. */
+/** Returns the end of the number, `true`, `false` or `null` at `from`; -1 where there is none. */
 export function endOfScalar(text: string, from: number): number {
   for (const word of ['true', 'false', 'null']) if (text.startsWith(word, from)) return from + word.length;
   let at = from;

@@ -1,10 +1,10 @@
 // The wire objects of GET /v1/models.
 import { autoModelId, brand, type InterfaceId } from '../../foundation/constants/index.ts';
 
-/** USD each, of what is not priced by tokens; left out where there is no such price. */
+/** Prices in USD per unit, for everything that is not priced by tokens; a unit without such a price is absent. */
 export interface UnitPricesObject {
   output_price_per_image?: string;
-  /** By `SIZE/QUALITY`, `SIZE`, or `default`. */
+  /** Prices by `SIZE/QUALITY`, `SIZE`, or `default`. */
   image_prices?: Record<string, string>;
   input_price_per_character?: string;
   input_price_per_second?: string;
@@ -14,7 +14,7 @@ export interface UnitPricesObject {
 export interface ProviderEntryObject extends UnitPricesObject {
   provider: string;
   provider_display_name: string;
-  /** Decimal strings, USD per million tokens. */
+  /** Price as a decimal string, USD per million tokens. */
   input_price_per_million: string;
   output_price_per_million: string;
   context_length: number;
@@ -29,9 +29,9 @@ export interface ProviderEntryObject extends UnitPricesObject {
 
 export interface StatsObject {
   median_latency_ms: number;
-  /** Decimal string. */
+  /** Throughput as a decimal string. */
   throughput_rpm: string;
-  /** Decimal fraction as a string. */
+  /** Share as a decimal string. */
   uptime: string;
 }
 
@@ -46,43 +46,44 @@ export interface ModelObject extends UnitPricesObject {
   output_price_per_million: string;
   modalities: string[];
   routable: boolean;
-  /** The interfaces that serve it. Left out where it is chat completions alone. */
+  /** The interfaces that serve it; absent where chat completions alone do. */
   apis?: InterfaceId[];
-  /** Interfaces, chat completions among them, in which every provider of the model needs a translation. */
+  /** Interfaces, chat completions among them, for which every provider of the model needs a translation. */
   translated_apis?: InterfaceId[];
   providers: ProviderEntryObject[];
   stats: StatsObject;
 }
 
-/** Always first, with no other fields. */
+/** The entry of the automatic choice, which is always first and has no other fields. */
 export const autoModelObject = { id: autoModelId, object: 'model', created: 0, owned_by: brand } as const;
 
-/** Without data. */
+/** Statistics without data. */
 export const noStats: StatsObject = { median_latency_ms: 0, throughput_rpm: '0', uptime: '1' };
 
-/** A stored function that a call without a revision would run. Listed only where it is asked for. */
+/** A stored function that a call without a revision would run. It is listed only on request. */
 export interface FunctionModelObject {
-  /** `gw/function/ID`, for `model` of a chat completion. */
+  /** `gw/function/ID`, the value for `model` of a chat completion. */
   id: string;
   object: 'model';
-  /** When its active revision was activated. */
+  /** Time at which its active revision was activated. */
   created: number;
   owned_by: typeof brand;
   display_name: string;
   kind: 'prompt' | 'workflow';
   revision: string;
-  /** ISO instant. */
+  /** ISO instant of its expiry. */
   expires_at: string | null;
 }
 
 /**
- * The fields of `ModelInfo` in Anthropic's SDK (1.12.0). Values unknown to the gateway are null, as Anthropic has them.
+ * The fields of `ModelInfo` in Anthropic's SDK (1.12.0). Values unknown to the gateway are null, as in Anthropic's own
+ * list.
  */
 export interface AnthropicModelObject {
   type: 'model';
   id: string;
   display_name: string;
-  /** ISO instant. */
+  /** ISO instant of its creation. */
   created_at: string;
   lifecycle: 'active';
   line: null;
@@ -102,7 +103,7 @@ export interface AnthropicModelPage {
 
 /** The fields of `Model` in Google's API v1beta (ai.google.dev/api/models, November 2026) that the gateway knows. */
 export interface GoogleModelObject {
-  /** `models/{id}`. */
+  /** Name of the form `models/{id}`. */
   name: string;
   baseModelId: string;
   version: string;

@@ -3,7 +3,7 @@ import { nextTurn } from '../../foundation/time/index.ts';
 import type { JsonText } from './json-text.ts';
 import { parseJson } from './read-json-text.ts';
 
-/** Parsed in a few milliseconds. */
+/** Number of values that are parsed within a few milliseconds. */
 const pieceMaxValues = 4_096;
 const pieceMaxCharacters = 512 * 1024;
 
@@ -33,7 +33,7 @@ export async function parseInTurns(json: JsonText): Promise<unknown> {
   return parse(0);
 }
 
-/** Runs of successive values, as the first and the last of each piece. A long value is a piece of its own. */
+/** Yields runs of successive values, as the first and the last of each piece. A long value is a piece of its own. */
 function* piecesOf(json: JsonText, value: number): Generator<readonly [first: number, last: number]> {
   let [first, last] = [-1, -1];
   for (const inner of json.inside(value)) {

@@ -1,4 +1,4 @@
-// The `provider` field: which provider may serve, in which order, under which policy.
+// The `provider` field: which providers may serve, in which order, under which policy.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
@@ -7,7 +7,7 @@ import { listItemsMax } from './json-body.ts';
 
 const picoDecimals = 12;
 const capShape = /^\d{1,15}(\.\d+)?$/;
-/** No price has more decimals, so further ones of a cap change nothing. */
+/** Parses a cap. No price has more decimals than are parsed, so further ones change nothing. */
 const parseCap = (text: string): PicoUsd | undefined =>
   parseUsd(text.includes('.') ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
 
@@ -21,7 +21,7 @@ const price = z.union(
   'must be a number or a decimal string, not negative',
 );
 
-/** `prompt`, `completion` and `character` are prices of a million, the others of one. */
+/** Fields of a price cap; `prompt`, `completion` and `character` are prices of a million, the others of one. */
 const capFields = ['prompt', 'completion', 'request', 'image', 'second', 'character'] as const;
 export type PriceCapField = (typeof capFields)[number];
 const cap = z.nullish(price);
@@ -34,10 +34,10 @@ const capOfEach = z.strictObject({
   character: cap,
 } satisfies Record<PriceCapField, typeof cap>);
 
-/** Its values have a code of their own, invalid_sort, so any value passes here. */
+/** Schema that accepts any value: an invalid one has a code of its own, invalid_sort. */
 export const sortSchema = z.optional(z.unknown());
 
-/** Strict: a restriction that is not understood must not be dropped. */
+/** Strict schema: a restriction that is not understood must not be dropped. */
 export const providerSchema = z.strictObject({
   sort: sortSchema,
   max_price: z.nullish(z.union([price, capOfEach])),
@@ -45,7 +45,7 @@ export const providerSchema = z.strictObject({
   order: z.nullish(ids),
   ignore: z.nullish(ids),
   allow_fallbacks: z.nullish(z.boolean()),
-  // Always true: a provider that cannot honour a parameter is skipped.
+  // The effect is always that of true: a provider that cannot honour a parameter is skipped.
   require_parameters: z.nullish(z.boolean()),
   zdr: z.nullish(z.boolean()),
   data_collection: z.nullish(z.enum(['allow', 'deny'])),
@@ -55,22 +55,22 @@ export const providerSchema = z.strictObject({
 export const sortOrders = ['price', 'latency', 'throughput'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
-/** Data policies as asked or enforced. An absent field asks for nothing. */
+/** Data policies as requested or enforced. An absent field asks for nothing. */
 export interface PolicyOptions {
   readonly zdr?: boolean | undefined;
   readonly data_collection?: 'allow' | 'deny' | undefined;
   readonly data_residency?: readonly string[] | undefined;
 }
 
-/** Pico-USD, by what they are the price of. A unit that has no cap may cost nothing. */
+/** Caps in pico-USD, by the unit of the price. A unit without a cap must be free. */
 export type PriceCap = Readonly<Partial<Record<PriceCapField, PicoUsd>>>;
 
 export interface ProviderPreferences {
   readonly sort: SortOrder | undefined;
-  /** Undefined where nothing is capped. */
+  /** Price cap; undefined where nothing is capped. */
   readonly maxPrice: PriceCap | undefined;
   readonly only: readonly string[] | undefined;
-  /** `only` was sent as a list. */
+  /** True where `only` was sent as a list. */
   readonly isOnlyList: boolean;
   readonly order: readonly string[];
   readonly ignore: readonly string[];
@@ -78,7 +78,7 @@ export interface ProviderPreferences {
   readonly policy: PolicyOptions;
 }
 
-/** Throws invalid_sort. */
+/** Reads the preferences. Throws invalid_sort. */
 export function readProviderPreferences(provider: z.infer<typeof providerSchema>): ProviderPreferences {
   const sort = sortOrders.find((order) => order === provider.sort);
   if (sort === undefined && provider.sort !== undefined && provider.sort !== null) throw fail('invalid_sort');
@@ -101,7 +101,7 @@ export function readProviderPreferences(provider: z.infer<typeof providerSchema>
   };
 }
 
-/** A plain number caps input and output. */
+/** Reads the cap; a plain number caps input and output. */
 function readMaxPrice(cap: z.infer<typeof price> | z.infer<typeof capOfEach>): PriceCap | undefined {
   const each = typeof cap === 'object' ? cap : { prompt: cap, completion: cap };
   const caps = Object.entries(each).flatMap(([field, written]) =>
@@ -110,7 +110,7 @@ function readMaxPrice(cap: z.infer<typeof price> | z.infer<typeof capOfEach>): P
   return caps.length === 0 ? undefined : Object.fromEntries(caps);
 }
 
-/** No price is higher, and the text of a higher number would have an exponent. */
+/** Highest cap in USD: no price is higher, and the text of a higher number would have an exponent. */
 const capMaxUsd = 1_000_000_000;
 
 const toPicoUsd = (written: z.infer<typeof price>): PicoUsd | undefined =>

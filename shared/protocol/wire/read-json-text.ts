@@ -16,7 +16,9 @@ export interface Shape {
 
 export const presence: Shape = { isPresence: true };
 
-/** Thrown for a read field that occurs twice in its object: the gateway and a provider might use different ones. */
+/**
+ * Thrown where a field that is read occurs twice in its object: the gateway and a provider might use different ones.
+ */
 export class NameTwice extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -25,7 +27,10 @@ export class NameTwice extends Error {
   }
 }
 
-/** `path`: of the value. Throws NameTwice; without a path the last of two fields counts, as it does for JSON.parse. */
+/**
+ * Reads the parts. `path`: the value's. Throws NameTwice; without a path the last of two fields counts, as in
+ * JSON.parse.
+ */
 export function pick(json: JsonText, value: number, { members, items, isPresence }: Shape, path?: string): unknown {
   if (isPresence === true) return json.slice(value) === 'null' ? null : true;
   if (json.isArray(value)) {
@@ -49,7 +54,7 @@ export function pick(json: JsonText, value: number, { members, items, isPresence
   return object;
 }
 
-/** The last field of the whole text, or of an object in it, with this name. */
+/** Returns the last field with this name in the whole text, or in an object in it. */
 export function findMember(json: JsonText, name: string, object = 0): number | undefined {
   let found: number | undefined;
   for (const member of json.members(object)) if (member.name === name) found = member.value;
@@ -59,8 +64,8 @@ export function findMember(json: JsonText, name: string, object = 0): number | u
 type Replaced = readonly (readonly [value: number, text: string])[];
 
 /**
- * The text of an object with some fields replaced or added; undefined removes one. `replaced`: new texts of values
- * inside the remaining fields, in their order.
+ * Returns the text of an object with some fields replaced or added; undefined removes one. `replaced`: new texts of
+ * values inside the remaining fields, in their order.
  */
 export function rewriteMembers(
   json: JsonText,
@@ -89,13 +94,13 @@ export function rewriteMembers(
   return `{${pieces.join(',')}}`;
 }
 
-/** The text with some values replaced, given in their order. */
+/** Returns the text with some values replaced, in their order. */
 export const replaceValues = (json: JsonText, replaced: Replaced): string =>
   textWith(json, replaced, 0, json.text.length);
 
 /**
- * The same without some items of lists, each with one comma beside it. `replaced`: new texts of other values; those inside
- * a removed item are ignored.
+ * Returns the text without some items of lists, each with one comma beside it. `replaced`: new texts of other values;
+ * values inside a removed item are ignored.
  */
 export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced: Replaced = []): string {
   const edits = replaced.map(([value, text]) => ({ start: json.start(value), end: json.end(value), text }));
@@ -111,7 +116,10 @@ export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced
   return pieces.join('') + json.text.slice(from);
 }
 
-/** A comma goes with the item before it, or, where no item before it stays, with the one behind it. */
+/**
+ * Returns the parts to remove: a comma is removed with the item before it, or, where no item before it stays, with the
+ * item after it.
+ */
 function removals(json: JsonText, list: number, items: ReadonlySet<number>) {
   const removed: { readonly start: number; readonly end: number; readonly text: '' }[] = [];
   let before: number | undefined;
@@ -141,7 +149,10 @@ function textWith(json: JsonText, replaced: Replaced, start: number, end: number
   return pieces.length === 0 ? json.text.slice(start, end) : pieces.join('') + json.text.slice(from, end);
 }
 
-/** One text for one value: fields in code-point order at every depth, no blanks, numbers and strings in one form. */
+/**
+ * Returns the same text for equal values: fields in code-point order at every depth, no blanks, numbers and strings in
+ * one form.
+ */
 export function canonicalText(json: JsonText, withoutMembers?: ReadonlySet<string>): string {
   const canonical = (value: number, isLeftOut?: (inner: number) => boolean): string => {
     if (json.isArray(value)) {
@@ -179,11 +190,11 @@ function isPlainInteger(text: string): boolean {
   return true;
 }
 
-/** Whether a number is rounded, or beyond the range of a double. */
+/** True where a number is rounded, or beyond the range of a double. */
 const isUnsafe = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 
-/** Without one of these no number can be unsafe, and the parser of V8 reads the text. */
+/** Matches in every text with an unsafe number; in others V8's parser loses nothing. */
 const maybeUnsafeNumber = /\d{16}|\d[eE]\+?\d{2}/;
 
 /** Parses JSON, keeping integers beyond 2^53 as raw text. Throws SyntaxError like JSON.parse. */
@@ -196,10 +207,10 @@ export function parseJson(text: string): unknown {
 
 export const isJsonText = (text: string): boolean => scanJson(text, { depthMax: parseDepthMax }).kind === 'json';
 
-/** Far above any bound. */
+/** Maximum nesting, far above any bound. */
 const parseDepthMax = 1_024;
 
-/** Restores raw text for each number that the parser has rounded. Only the paths to one are walked. */
+/** Restores raw text for each number that the parser has rounded. Only the paths to these are visited. */
 function withRawNumbers(json: JsonText, parsed: unknown): unknown {
   const rounded = roundedNumbers(json);
   let next = 0;
@@ -208,7 +219,7 @@ function withRawNumbers(json: JsonText, parsed: unknown): unknown {
     if (rounded[next] === value) {
       next += 1;
       const text = json.slice(value);
-      // The parser keeps only the last value of a repeated name.
+      // The parser uses only the last value of a repeated name.
       return Number(isRawNumber(read) ? read.rawJSON : read) === Number(text) ? rawNumber(text) : read;
     }
     const holder = (typeof read === 'object' && read !== null ? read : {}) as Record<string | number, unknown>;
@@ -220,7 +231,7 @@ function withRawNumbers(json: JsonText, parsed: unknown): unknown {
       if (!isAhead(inner)) continue;
       const restored = restore(inner, Object.hasOwn(holder, name) ? holder[name] : undefined);
       if (restored === undefined) continue;
-      // Defines the property, because a field may be called __proto__.
+      // The property is defined, because a field may be called __proto__.
       if (name === '__proto__') Object.defineProperty(holder, name, { value: restored });
       else holder[name] = restored;
     }
@@ -229,7 +240,7 @@ function withRawNumbers(json: JsonText, parsed: unknown): unknown {
   return rounded.length === 0 ? parsed : restore(0, parsed);
 }
 
-/** A number of fewer characters is never rounded. */
+/** Least length of a number that can be rounded. */
 const roundedMinCharacters = 4;
 
 function roundedNumbers(json: JsonText): number[] {
@@ -241,7 +252,7 @@ function roundedNumbers(json: JsonText): number[] {
   return rounded;
 }
 
-/** The text of a value that is there already. */
+/** Returns the JSON text of a value. */
 export function jsonTextOf(value: unknown): JsonText {
   const scanned = scanJson(JSON.stringify(value), { depthMax: parseDepthMax });
   if (scanned.kind !== 'json') throw new Error('a value has no JSON text');
@@ -249,7 +260,8 @@ export function jsonTextOf(value: unknown): JsonText {
 }
 
 /**
- * A copy in which integers beyond 2^53 are numbers again, rounded, because a type check takes raw text for an object.
+ * Returns a copy in which integers beyond 2^53 are rounded numbers again, because a type check takes raw text for an
+ * object.
  */
 export function withPlainNumbers(value: unknown): unknown {
   if (isRawNumber(value)) return Number(value.rawJSON);

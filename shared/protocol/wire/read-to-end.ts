@@ -3,20 +3,20 @@ import type { EventText } from '../server-sent-events/index.ts';
 
 export interface PlacedRead<Read> {
   readonly read: Read;
-  /** `end`: nothing of the answer follows. `stop`: nothing that follows is looked at. */
+  /** `end`: nothing of the answer follows. `stop`: nothing that follows is read. */
   readonly place?: 'end' | 'stop' | undefined;
-  /** Set where it counts after the end too. */
+  /** True where the event counts after the end too. */
   readonly isAddition?: boolean;
 }
 
 export interface EndReading {
-  /** Asked at the end: whether an addition is missing. */
+  /** Returns whether an addition is missing; called at the end. */
   readonly isWanted: () => boolean;
   /** Called at the end, while a later event is awaited: from now on the stream ends soon, or breaks. */
   readonly endCame: () => void;
 }
 
-/** Events that arrived together, parsed. Throws where the stream breaks before its end. */
+/** Yields events that arrived together, parsed. Throws where the stream breaks before its end. */
 export async function* readToEnd<Read>(
   batches: AsyncIterable<readonly EventText[]>,
   read: (event: EventText) => PlacedRead<Read>,

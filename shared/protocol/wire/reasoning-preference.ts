@@ -1,9 +1,9 @@
-// How hard a model is asked to think.
+// The amount of thinking that a request asks for.
 
 const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof efforts)[number];
 
 export const isEffort = (name: unknown): name is Effort => efforts.some((effort) => effort === name);
 
-/** How hard a model is to think, or with how many tokens. */
+/** The effort, or the tokens, that a model may spend on thinking. */
 export type ReasoningPreference = 'none' | Effort | { readonly budgetTokens: number };

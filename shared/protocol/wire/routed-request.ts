@@ -1,5 +1,5 @@
 // A request as planner, reservations, limits, cache and provider loop use it, whatever the interface of its client.
-// Each interface makes it from a body of its own.
+// Each interface builds it from its own body.
 
 import * as z from 'zod/mini';
 import type { Extra, InterfaceId } from '../../foundation/constants/index.ts';
@@ -10,25 +10,28 @@ import type { Units } from './usage-report.ts';
 export interface RoutedRequest {
   /** Interface of its client, which determines the candidates that can serve it. */
   readonly interfaceId: InterfaceId;
-  /** All fields as they were sent, for counting and comparing. */
+  /** Returns all fields as they were sent, for counting and comparing. */
   readonly text: () => JsonText;
   readonly model: string;
-  /** Set where its clients name models as Amazon Bedrock does, too. */
+  /** Set where its clients may also name models as Amazon Bedrock does. */
   readonly namesModelsOf?: 'bedrock' | undefined;
-  /** `models` less `model`: tried in this order after it. */
+  /** `models` without `model`: they are tried in this order after it. */
   readonly fallbackModels: readonly string[];
   /** Finds the field of the body that names a model id. */
   readonly memberOfModel: (id: string) => string;
   readonly stream: boolean;
-  /** Set where it bounds its output by no number of tokens. */
+  /** True where no number of tokens bounds its output. */
   readonly isOutputOpen: boolean;
   readonly provider: ProviderPreferences;
   readonly cache: CacheOptions | undefined;
   /** The schema that an answer must satisfy. */
   readonly responseSchema: unknown;
-  /** References to input that one provider keeps, so that no other can serve it. */
+  /** References to input that one provider stores, so that no other can serve it. */
   readonly providerState: readonly StateReference[];
-  /** Whether later calls may name the answer: where its provider stores it (`stored`), or of any provider (`compared`). */
+  /**
+   * Whether later calls may refer to the answer: where its provider stores it (`stored`), at any provider (`compared`),
+   * or never.
+   */
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
   /** The field that contains the prompt. */
   readonly promptMember: string;
@@ -36,29 +39,29 @@ export interface RoutedRequest {
   readonly outputBoundMember: string | undefined;
   /** `user`, for the record. */
   readonly user: string | undefined;
-  /** Read from the body on first use, as is the size. */
+  /** Returns the needs, read from the body on first use, as is the size. */
   readonly needs: () => RequestNeeds;
   readonly size: () => CallSize;
   /**
-   * Every field as a value, numbers as they were written. Parsed where the call may be translated, and kept until it is
-   * dropped.
+   * Returns every field as a value, numbers as they were written. Parsed where the call may be translated, and stored
+   * until it is dropped.
    */
   readonly wholeBody: () => Readonly<Record<string, unknown>>;
   /** Parses a long body piece by piece, with turns in between. */
   readonly readWholeBody: () => Promise<void>;
-  /** Drops the values, which are parsed again when needed. */
+  /** Drops the values, which are parsed again on demand. */
   readonly letGoValues: () => void;
-  /** Features that a translated format must be able to express. Read once, on first use. */
+  /** Returns the features that a translated format must be able to express, read on first use. */
   readonly hubNeeds: () => readonly HubNeed[];
 }
 
-/** Input that is kept at a provider. */
+/** A reference to input that a provider stores. */
 export interface StateReference {
   /** The field that refers to it, as a path. */
   readonly member: string;
-  /** Id as the provider issued it; absent where the client's reference has none that can be read. */
+  /** Id as the provider issued it; absent where the client's reference contains none that can be read. */
   readonly id?: string;
-  /** The provider only compares the request with it: it adds nothing, and every provider can be asked. */
+  /** True where the provider only compares the request with it: it adds no input, and every provider can serve. */
   readonly isCompared: boolean;
 }
 
@@ -74,7 +77,7 @@ export type HubNeedKind =
   | 'file'
   | 'file_url'
   | 'file_id'
-  /** Several in one message. */
+  /** Several documents in one message. */
   | 'many_documents'
   | 'forced_tool'
   | 'effort_with_tools'
@@ -87,7 +90,7 @@ export type HubNeedKind =
   | 'mcp_servers'
   | 'container'
   | 'compaction'
-  /** To prepare a cache, and write nothing. */
+  /** A call that fills a cache, and has no output. */
   | 'no_output'
   | 'previous_response'
   | 'conversation'
@@ -100,14 +103,14 @@ export type HubNeedKind =
   | 'token_ids'
   /** A model that makes images. */
   | 'image_model'
-  /** Images that lie at a provider, or behind a URL. */
+  /** Images that are stored at a provider, or behind a URL. */
   | 'image_reference'
-  /** A file that says which part of an image to change. */
+  /** A file that marks the part of an image to change. */
   | 'mask'
-  /** An option of images beyond what each model does; `mediaType` says which value of it. */
+  /** An option of images that not every model has; `mediaType` names its value. */
   | 'image_option'
   | 'dimensions'
-  /** Of reranking: options, and texts beside objects. */
+  /** Options of reranking, and texts mixed with objects. */
   | 'max_tokens_per_doc'
   | 'max_chunks_per_doc'
   | 'return_documents'
@@ -120,8 +123,8 @@ export type HubNeedKind =
   | 'plugins'
   | 'best_of'
   /**
-   * More stops than the gateway applies itself: more than four, or so few that some providers of chat completions
-   * accept them.
+   * Too many stops: more than four, which the gateway does not apply itself, or more than some providers of chat
+   * completions accept.
    */
   | 'many_stops'
   | 'long_stops';
@@ -130,21 +133,22 @@ export type HubNeedKind =
 export interface HubNeed {
   readonly kind: HubNeedKind;
   readonly member: string;
-  /** Type of a file. */
+  /** Media type of a file. */
   readonly mediaType?: string;
 }
 
-/** Abilities of a provider entry. A response schema is none of them: it has a code of its own. */
+/** Abilities of a provider entry. A response schema is not among them: it has a code of its own. */
 export type AbilityName = 'tools' | 'vision' | 'audio' | 'json_mode' | 'streaming';
 
 /** A feature that a request needs, and the field that asks for it. */
 export type Feature =
   | { readonly name: AbilityName; readonly member: string }
   /**
-   * Set where it makes a call dearer than the catalogue's prices: only an entry that lists it in `extras` is called.
+   * Set where it makes a call more expensive than the catalogue's prices: only an entry that lists it in `extras` is
+   * called.
    */
   | { readonly extra: Extra; readonly member: string }
-  /** A header asks for it. */
+  /** The header that asks for it. */
   | { readonly extra: Extra; readonly header: string };
 
 /** Abilities that a candidate must have. */
@@ -162,20 +166,20 @@ export interface RequestNeeds {
 export interface OutputSize {
   /** The client's bound of output tokens, if it sent a number. */
   readonly maxOutputTokens: number | undefined;
-  /** The provider's own limit counts, where it is more. */
+  /** True where the provider's own limit counts, if it is higher. */
   readonly isOutputOpen: boolean;
-  /** No bound was sent at all: the entry's `default_output_tokens` counts, where it has some. */
+  /** True where no bound was sent at all: the entry's `default_output_tokens` counts, if it has some. */
   readonly namesNoBound?: boolean | undefined;
   /**
    * Set where its providers refuse a bound below their least and get it unchanged. If absent, a translated call raises
    * it.
    */
   readonly keepsBound?: true;
-  /** `n`. */
+  /** `n`, the number of choices. */
   readonly choices: number;
-  /** Bytes of a predicted output: its rejected part is billed as output, beside the requested output. */
+  /** Bytes of a predicted output: its rejected part is billed as output, besides the requested output. */
   readonly predictionBytes: number;
-  /** Further answers that the provider writes, each bounded only by the model. */
+  /** Number of further answers that the provider writes, each bounded only by the model. */
   readonly answersBeside?: number | undefined;
 }
 
@@ -184,51 +188,53 @@ export interface InputSize {
   readonly textBytes: number;
   /** The most tokens of its images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
-  /** Kind of these tokens, where all of them are of one: their price, where the provider reports nothing. */
+  /** Kind of these tokens, where all are of one kind: it determines their price where the provider reports nothing. */
   readonly mediaKind?: 'audioInput' | 'imageInput' | undefined;
   /** Tokens that a host of Claude adds to the prompt for the tools of the request. */
   readonly claudeToolTokens: number;
-  /** Set where some are behind a URL: a provider that accepts media of any kind bills whatever it finds there. */
+  /**
+   * True where some media are behind a URL: a provider that accepts media of any kind bills whatever it finds there.
+   */
   readonly hasMediaElsewhere: boolean;
-  /** Texts that each have the context of the model to themselves: more than one in embeddings only. */
+  /** Number of texts that each have a context of their own in the model: more than one in embeddings only. */
   readonly contexts: number;
 }
 
 /** Sizes of input and output, on which reservation, estimate and limits are based. */
 export interface CallSize extends InputSize, OutputSize {
-  /** Answers that may be charged: more than one where an output is checked and asked for again. */
+  /** Maximum number of answers that may be charged: more than one where an output is checked and requested again. */
   readonly answersMax: number;
-  /** The most of what may have a price of its own. */
+  /** The most units that may have a price of their own. */
   readonly units?: Units | undefined;
-  /** Their usual amounts, for a provider that reports nothing; the most if absent. */
+  /** Usual numbers of units, for a provider that reports nothing; the most if absent. */
   readonly usualUnits?: Units | undefined;
 }
 
 /** Properties of the target, besides the request, that determine a provider's body. */
-/** Effort in the words of chat completions. */
+/** Effort in the values of chat completions. */
 export type EffortPreference = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 export interface UpstreamTarget {
   /** The provider's name of the model. */
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
-  /** Effort in the word of the target model; undefined where it gets none. */
+  /** Returns the effort in the target model's own value; undefined where it gets none. */
   readonly effortOf: (preference: EffortPreference | { readonly budgetTokens: number }) => string | undefined;
-  /** Set for Google, which reads the signatures of its calls again. */
+  /** True for Google, which reads the signatures of its calls again. */
   readonly readsGoogleSignatures: boolean;
-  /** Set for a model that thinks by default, refuses tools then, and can be asked not to think. */
+  /** True for a model that thinks by default, refuses tools then, and can be asked not to think. */
   readonly wantsNoEffortWithTools: boolean;
-  /** Set where it can report the usage of a stream. */
+  /** True where it can report the usage of a stream. */
   readonly reportsStreamUsage: boolean;
-  /** Set where its model knows `max_completion_tokens` alone; absent when unknown. */
+  /** True where its model knows only `max_completion_tokens`; absent when unknown. */
   readonly takesNewerBound?: boolean | undefined;
-  /** Nothing of the call may be kept. */
+  /** True where nothing of the call may be stored. */
   readonly zdr: boolean;
   /** Bound for a call that names none. */
   readonly defaultBound?: { readonly tokens: number; readonly chatMember: string } | undefined;
 }
 
-// Members of the gateway that several interfaces read.
+// Fields of the gateway that several interfaces read.
 
 const flag = z.nullish(z.boolean());
 
@@ -241,7 +247,7 @@ export const cacheSchema = z.object({
 
 type CacheOptions = z.infer<typeof cacheSchema>;
 
-/** Any text: one that names no preset is preset_not_found. */
+/** Schema that accepts any text: one that names no preset is preset_not_found. */
 export const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
 
 export type PresetOption = z.infer<typeof presetSchema>;

@@ -3,11 +3,11 @@ import { fields, JsonText, stride } from './json-text.ts';
 import { createStringReader, endOfBlanks, endOfBrackets, endOfScalar, quote } from './json-tokens.ts';
 
 export interface JsonBounds {
-  /** Objects and arrays inside each other; the outermost is the first level. */
+  /** Maximum nesting of objects and arrays; the outermost is the first level. */
   readonly depthMax: number;
-  /** Values of any kind, the outermost included. */
+  /** Maximum number of values of any kind, the outermost included. */
   readonly valuesMax?: number;
-  /** Bound of the items of one list inside the fields named here. */
+  /** Bound of the items of one list inside these fields. */
   readonly itemsMax?: { readonly count: number; readonly members: ReadonlySet<string> };
   /** Names of fields that count as one value each: their lists and objects are not scanned. */
   readonly unread?: ReadonlySet<string>;
@@ -32,11 +32,11 @@ class ScanFault extends Error {
 
 type Scanned =
   | { readonly kind: 'json'; readonly json: JsonText }
-  /** `at`: where the fault was met, or the start of the value that has it. */
+  /** `at`: position of the fault, or the start of the value that has it. */
   | { readonly kind: 'malformed'; readonly at: number }
   | { readonly kind: 'fault'; readonly fault: BoundsFault };
 
-/** Accepts the texts that JSON.parse accepts, within bounds. */
+/** Scans a text. It accepts the texts that JSON.parse accepts, within bounds. */
 export function scanJson(text: string, bounds: JsonBounds): Scanned {
   const scan = new Scan(text, bounds);
   try {
@@ -111,7 +111,7 @@ class Scan {
     return row;
   }
 
-  /** `isUnread`: of a list or an object only its end is looked for. */
+  /** Reads a value. `isUnread`: only the end of a list or an object is found. */
   #readValue(depth: number, nameStart: number, nameEnd: number, isUnread = false): void {
     const row = this.#addRow(nameStart, nameEnd);
     const start = this.#at;
@@ -172,7 +172,7 @@ class Scan {
     return isEmpty;
   }
 
-  /** Reads past a field or an item: true where another one must follow. */
+  /** Reads past a field or an item. Returns true where another one must follow. */
   #goesOn(close: number): boolean {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);

@@ -1,21 +1,21 @@
-// Envelopes that replace a model's signed or encrypted thinking where the client's interface is not the one of the
-// provider. Each names the API and model that made it, so that no other model ever gets it, and is sealed for its
-// workspace; the text of an envelope with another seal is not parsed.
+// Envelopes that replace a model's signed or encrypted thinking where the client's interface is not the provider's.
+// Each names the API and model that made it, so that no other model ever gets it, and is sealed for its workspace; the
+// text of an envelope with another seal is not parsed.
 //
-//   gw1 . seal . head, JSON as base64url . the provider's own text, unchanged
+// gw1 . seal . head, JSON as base64url . the provider's own text, unchanged
 import { createKeyedHash, equalInConstantTime } from '../../foundation/ids/index.ts';
 
 export interface SignedEnvelope {
-  /** Who can read it. */
+  /** The group of models that can read it. */
   readonly origin: string;
   readonly model: string;
   readonly signature?: string | undefined;
   readonly encrypted?: string | undefined;
-  /** The provider's phase of the text that comes next. */
+  /** The provider's phase of the next text. */
   readonly phase?: string | undefined;
   /**
-   * The signed item: a tool call, by the client's id; `text`, the text that comes next; `text_before`, the one before
-   * it. If absent, the thinking beside it.
+   * The signed item: a tool call, by the client's id; `text`, the next text; `text_before`, the previous one. If
+   * absent, the thinking beside it.
    */
   readonly of?: { readonly call: string } | 'text' | 'text_before' | undefined;
 }
@@ -23,26 +23,29 @@ export interface SignedEnvelope {
 /** Envelopes of one call. */
 export interface Envelopes {
   readonly seal: (content: SignedEnvelope) => string;
-  /** Returns undefined for a text that this workspace did not get, or that was changed on its way. */
+  /** Opens an envelope. Returns undefined for a text that this workspace did not get, or that was changed since. */
   readonly open: (text: unknown) => SignedEnvelope | undefined;
 }
 
-/** The version of the form. No provider begins a signature so: base64 has no dot. */
+/** The version of the format. No provider's signature begins with it: base64 has no dot. */
 const prefix = 'gw1.';
-/** SHA-256 as base64url. */
+/** Length of a SHA-256 as base64url. */
 const sealCharacters = 43;
-/** Bound of everything but the provider's own text. */
+/** Bound of everything except the provider's own text. */
 const headMaxCharacters = 64 * 1024 - prefix.length - sealCharacters - 2;
-/** Bound for one request. A conversation has far fewer, and each seal takes its time however short the text. */
+/**
+ * Maximum number that is opened for one request. A conversation has far fewer, and each seal takes time however short
+ * the text.
+ */
 const opensMax = 4_096;
 
-/** Lengths replace the provider's texts in the head. */
+/** The head, in which lengths replace the provider's texts. */
 interface Head extends Omit<SignedEnvelope, 'signature' | 'encrypted'> {
   readonly signature?: number | undefined;
   readonly encrypted?: number | undefined;
 }
 
-/** `storeKey`: all processes on a store have the same. */
+/** Creates the envelopes of a workspace. `storeKey`: the same for all processes on a store. */
 export function createEnvelopes(storeKey: Uint8Array, workspace: string): Envelopes {
   const sealOf = createKeyedHash(createKeyedHash(storeKey)(`thinking of ${workspace}`));
   let opened = 0;
@@ -74,7 +77,7 @@ export function createEnvelopes(storeKey: Uint8Array, workspace: string): Envelo
   };
 }
 
-/** For calls within one format, whose clients get a provider's signatures unchanged. */
+/** Envelopes for calls within one format, whose clients get a provider's signatures unchanged. */
 export const noEnvelopes: Envelopes = {
   seal: () => {
     throw new Error('this call has no envelopes');
@@ -82,17 +85,17 @@ export const noEnvelopes: Envelopes = {
   open: () => undefined,
 };
 
-/** Cheap: a relay looks at every signature of a long conversation. */
+/** True for an envelope. The test is cheap, because a relay applies it to every signature of a long conversation. */
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
 
 /**
- * Replaces the signature of a text that a guardrail changed. It cannot be opened, so that its thinking goes to no model again, like
- * that of a stranger.
+ * Replaces the signature of a text that a guardrail changed. It cannot be opened, so its thinking is sent to no model
+ * again, like that of another workspace.
  */
 export const brokenSignature = `${prefix}masked`;
 
-// Signatures of Google's interface are bytes: its SDK for Python decodes them, and writes them again in base64's other alphabet. An
-// envelope there is in base64.
+// Signatures of Google's interface are bytes: its SDK for Python decodes them, and writes them again in base64's other
+// alphabet. An envelope in that interface is therefore base64.
 
 export const encodeEnvelope = (envelope: string): string => Buffer.from(envelope, 'utf8').toString('base64');
 
@@ -103,10 +106,10 @@ export function decodeEnvelope(signature: unknown): string | undefined {
   return isEnvelope(text) ? text : undefined;
 }
 
-/** Returns false only where the prefix alone rules it out. */
+/** Prefix in base64 by which other signatures are ruled out quickly. */
 const encodedPrefix = 'Z3cxL';
 
 export const mayHoldEncodedEnvelope = (text: string): boolean => text.includes(`"${encodedPrefix}`);
 
-/** Whether a body can contain an envelope: most cannot, and are not searched further. */
+/** True where a body can contain an envelope: most cannot, and are not searched further. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

@@ -1,12 +1,15 @@
 // A value with long texts as JSON, piece by piece: V8 quotes a text at once, and takes a quarter of a second for 16 MiB of escapes.
 import { nextTurn } from '../../foundation/time/index.ts';
 
-/** Quoted in a few milliseconds. */
+/** Number of characters that are quoted within a few milliseconds. */
 const pieceMaxCharacters = 1024 * 1024;
 
-/** Stands where a long text does: a text of its own is quoted like a long one. */
+/** Placeholder for a long text; the same text in the value is quoted like a long one. */
 const mark = '\u0000';
-/** Neither the end of a text, whose quotation marks are escaped, nor the name of a field. */
+/**
+ * Matches the placeholder, which is neither the end of a text, whose quotation marks are escaped, nor the name of a
+ * field.
+ */
 const quotedMark = /(?<!\\)"\\u0000"(?!:)/;
 
 /**
@@ -42,7 +45,7 @@ function* longTextsIn(value: object): Generator<string> {
 async function quote(text: string): Promise<string> {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
-    // Half a pair would be written as an escape.
+    // Half of a surrogate pair would be written as an escape.
     const to = from + pieceMaxCharacters + (isFirstHalf(text.charCodeAt(from + pieceMaxCharacters - 1)) ? 1 : 0);
     pieces.push(JSON.stringify(text.slice(from, to)).slice(1, -1));
     from = to;

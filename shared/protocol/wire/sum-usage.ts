@@ -1,18 +1,18 @@
-// Adds up the usage of several provider calls: counts at any depth, under the names that the providers use. The
-// gateway's own fields are merged in afterwards.
+// Adds up the usage of several provider calls: counts at any depth, under the providers' names. The gateway's own
+// fields are merged in afterwards.
 import { isJsonObject, type JsonObject } from './json-body.ts';
 
-/** `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
+/** Maximum nesting: `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
 const depthMax = 3;
 
-/** Undefined where no provider reported anything. */
+/** Returns undefined where no provider reported anything. */
 export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObject | undefined {
   const usages = reported.filter((usage) => usage !== undefined);
   return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});
 }
 
 function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
-  // As a Map, because a field may be called __proto__.
+  // The fields are in a Map, because one may be called __proto__.
   const members = new Map(Object.entries(sum));
   for (const [name, value] of Object.entries(usage)) {
     const former = members.get(name);
@@ -24,5 +24,5 @@ function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** Negative numbers and NaN never give credit. */
+/** True for a valid count: negative numbers and NaN must never give credit. */
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

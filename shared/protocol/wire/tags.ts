@@ -4,17 +4,17 @@
 export type Tags = Readonly<Record<string, string>>;
 
 export const tagNameShape = /^[a-z][a-z0-9_.-]{0,31}$/;
-/** Visible ASCII without the separators of pairs. */
+/** Matches visible ASCII without the separators of pairs. */
 export const tagValueShape = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,64}$/;
-/** Bound for a request, and for a key. */
+/** Maximum number of tags of a request, and of a key. */
 export const tagsMax = 8;
 
-/** The form in words, for messages. */
+/** The format in words, for messages. */
 export const tagsForm =
   'pairs such as team=search,feature=rerank: names of lower-case letters, digits, _, . and -, which begin with a letter, ' +
   'at most 32 characters, each once; values of 1 to 64 visible ASCII characters without , and =';
 
-/** Spaces may follow a comma. Returns undefined where a pair is malformed, or a name occurs twice. */
+/** Parses tags; spaces may follow a comma. Returns undefined where a pair is malformed, or a name occurs twice. */
 export function readTags(text: string): Tags | undefined {
   const pairs = text.split(/, */).map((pair): [string, string] => {
     const end = pair.indexOf('=');
@@ -25,7 +25,7 @@ export function readTags(text: string): Tags | undefined {
   return Object.fromEntries(pairs);
 }
 
-/** Written in the order of their names. */
+/** Writes tags in the order of their names. */
 export const formatTags = (tags: Tags): string =>
   Object.keys(tags)
     .sort()

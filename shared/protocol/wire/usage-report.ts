@@ -1,12 +1,12 @@
-// A provider's usage report in one shape for every interface: billing knows no other.
+// A provider's usage report in one format for every interface: billing uses only this one.
 import { isJsonObject } from './json-body.ts';
 
-/** Tokens that may have a price of their own, apart from text. */
+/** Tokens that may have prices of their own, different from text. */
 export const mediaKinds = ['audioInput', 'imageInput', 'audioOutput', 'imageOutput'] as const;
 export type MediaKind = (typeof mediaKinds)[number];
 export type MediaTokens = Readonly<Partial<Record<MediaKind, number>>>;
 
-/** Counts that are no whole number, or less than nothing, are none. */
+/** Reported counts. A count that is no whole number, or negative, is ignored. */
 export interface TokenReport {
   /** All of the input, including cached and cache-written tokens; undefined when not reported. */
   readonly input: number | undefined;
@@ -14,24 +14,24 @@ export interface TokenReport {
   readonly cached: number;
   /** Part of the input. */
   readonly cacheWrite: number;
-  /** Part of the written tokens that is kept for an hour. */
+  /** Part of the written tokens that is cached for an hour. */
   readonly cacheWrite1h: number;
   /** Undefined when not reported. */
   readonly output: number | undefined;
-  /** Part of the output, or beside it: the provider's entry says which, where the report does not. */
+  /** Part of the output, or additional to it: the provider's entry decides where the report does not. */
   readonly reasoning: number;
-  /** As much of it as was beside the output by the sums of the report; the output above has it. */
+  /** The reasoning that was additional to the output by the sums of the report; the output above includes it. */
   readonly addedReasoning?: number | undefined;
-  /** Parts of the input, and of the output; absent when not reported apart. */
+  /** Parts of the input, and of the output; absent when not reported separately. */
   readonly media?: MediaTokens | undefined;
 }
 
-/** No model has a context a thousandth of this. */
+/** Bound of a count: no model has a context a thousandth of this. */
 export const tokensMax = 1_000_000_000;
 
 type InputParts = Pick<TokenReport, 'cached' | 'cacheWrite' | 'cacheWrite1h'>;
 
-/** Limits parts to the input that they belong to. */
+/** Limits the parts to the input that they belong to. */
 export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }: InputParts): InputParts {
   const partOf = (whole: number, part: number) => Math.min(part > tokensMax ? 0 : part, whole);
   const fromCache = partOf(input, cached);
@@ -41,32 +41,32 @@ export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }:
 
 export interface ImageCount {
   readonly count: number;
-  /** In the words of the request, or of the answer; absent: the provider's to choose. */
+  /** Size as the request, or the answer, states it; absent where the provider chooses. */
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
 }
 
-/** Amounts that may have prices of their own. */
+/** Units that may have prices of their own. */
 export interface Units {
   readonly images?: ImageCount | undefined;
   readonly characters?: number | undefined;
   readonly seconds?: number | undefined;
-  /** The most seconds that a provider can report; those above if absent. */
+  /** The most seconds that a provider can report; `seconds` if absent. */
   readonly secondsMax?: number | undefined;
-  /** Requests that one call is billed as. */
+  /** Number of requests as which one call is billed. */
   readonly requests?: number | undefined;
 }
 
 export interface UsageReport {
   readonly tokens: TokenReport;
-  /** Reported beside or in place of tokens. */
+  /** Seconds reported besides or in place of tokens. */
   readonly seconds?: number | undefined;
   readonly requests?: number | undefined;
-  /** Usage fields as the provider wrote them and a client receives them. */
+  /** Usage fields as the provider wrote them and the client receives them. */
   readonly members: Record<string, unknown>;
 }
 
-/** Zero is a count; a missing, negative or fractional number is none. */
+/** Returns a count: zero is valid; a missing, negative or fractional number is not. */
 export const toCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
@@ -80,12 +80,12 @@ export const mediaIn = (input: unknown, output: unknown): MediaTokens => ({
 
 const detailOf = (details: unknown, name: string): number => (isJsonObject(details) ? toCount(details[name]) : 0) ?? 0;
 
-/** Whether a report names a count at all. */
+/** True where a report contains a count at all. */
 export const hasCounts = ({ tokens }: UsageReport): boolean =>
   tokens.input !== undefined || tokens.output !== undefined;
 const isNothing = ({ tokens }: UsageReport): boolean => (tokens.input ?? 0) === 0 && (tokens.output ?? 0) === 0;
 
-/** The report that counts of two: one without counts, or with zeros, replaces none that has more. */
+/** Picks the later report, unless it has no counts or only zeros where the earlier has more. */
 export function laterReport(known: UsageReport | undefined, reported: UsageReport): UsageReport {
   if (known === undefined) return reported;
   return hasCounts(reported) && (!isNothing(reported) || isNothing(known)) ? reported : known;

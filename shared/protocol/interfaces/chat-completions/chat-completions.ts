@@ -1,4 +1,4 @@
-// The interface of chat completions, the one with presets, schemas of answers and stored functions.
+// The interface of chat completions, the only one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { type EventReader, isEndMarker, type JsonText, parseJson } from '../../wire/index.ts';
@@ -42,11 +42,11 @@ export const chatCompletions: ClientInterface = {
   playground: async () => (await import('./playground.ts')).playground,
   translation: async () => (await import('./translation/index.ts')).chatSource,
   packageModels: undefined,
-  // Other hosts of chat completions need not know the word.
+  // Other hosts of chat completions may not know the field.
   cacheMarks: { kinds: ['openrouter'], onTools: false },
 };
 
-/** A stream is complete where every choice has finished, with or without its end marker. */
+/** Opens a reader. A stream is complete where every choice has finished, with or without its end marker. */
 function openChunkReader(choices: number): EventReader {
   const finished = new Map<number, boolean>();
   return {
@@ -68,7 +68,7 @@ function openChunkReader(choices: number): EventReader {
 // The body of a function call. Only the fields that a function does not fix are checked here: any other is
 // invalid_function_request, whatever its type.
 
-/** In a body that is too large, faults of these fields are reported first. */
+/** Fields that are checked: in a body that is too large, their faults are reported first. */
 const checked = {
   names: new Set(['model', 'messages']),
   shapes: { messages: { items: membersOf({ role: {} }) } },
@@ -90,7 +90,7 @@ function read(json: JsonText, { bodyBytes, dropsIdleMembers }: RequestReading): 
   return { ...request, raw: Object.fromEntries(otherMembers), idleMembers };
 }
 
-/** Members that frameworks always send and that ask for nothing. */
+/** Fields that frameworks always send and that ask for nothing. */
 const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream: (value) => value === false,
   n: (value) => value === 1,

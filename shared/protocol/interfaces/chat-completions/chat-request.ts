@@ -4,7 +4,7 @@ import { choicesMax } from '../../../foundation/constants/index.ts';
 import { isJsonObject, listOf, presetSchema } from '../../wire/index.ts';
 import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';
 
-/** Names of the output bound. A provider uses the one that it knows, so the largest of those sent counts. */
+/** Names of the output bound. A provider uses the name that it knows, so the largest value counts. */
 export const outputBoundNames = [
   'max_tokens',
   'max_completion_tokens',
@@ -15,7 +15,7 @@ export const outputBoundNames = [
 ] as const;
 
 const count = z.int().check(z.positive());
-/** Read as far as it can be read: its type is the provider's business. */
+/** A field that is read leniently: its type is for the provider to check. */
 const anything = z.optional(z.unknown());
 const flag = z.nullish(z.boolean());
 
@@ -33,7 +33,7 @@ const reasoningSchema = z
     }),
   );
 
-/** Fields the gateway reads. Loose: any other field reaches the provider unchanged. */
+/** Schema of the fields that the gateway reads. It is loose: any other field reaches the provider unchanged. */
 export const chatRequestSchema = z.looseObject({
   ...plainMembers,
   messages: conversation,
@@ -60,28 +60,29 @@ export const chatRequestSchema = z.looseObject({
   reasoning: z.nullish(reasoningSchema),
 });
 
-/** Required content of `json_schema` of a response format. */
+/** Schema of `json_schema` in a response format. */
 export const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
 
 export type CheckedBody = z.infer<typeof chatRequestSchema>;
 export type ReasoningOptions = z.infer<typeof reasoningSchema>;
 
 export interface ChatRequest extends ClientRequest {
-  /** The client asked for the provider's usage chunk itself. */
+  /** True where the client asked for the provider's usage chunk itself. */
   readonly includeUsage: boolean;
-  /** The client asked for our merged usage at the end of a stream: `usage: {include: true}`. */
+  /** True where the client asked for the gateway's merged usage at the end of a stream: `usage: {include: true}`. */
   readonly includeMergedUsage: boolean;
   readonly reasoning: ReasoningOptions | undefined;
   /** The largest output bound in tokens that the client sent; undefined when it sent none. */
   readonly maxOutputTokens: number | undefined;
   /**
-   * Set where no bound was sent, or one that is no number of tokens (`-1`): anything the provider writes counts too.
+   * True where no bound was sent, or a value that is no number of tokens (`-1`): then anything that the provider writes
+   * counts.
    */
   readonly isOutputOpen: boolean;
   readonly namesNoBound: boolean;
-  /** `n`: answers in one. */
+  /** `n`: the number of choices in one answer. */
   readonly choices: number;
 }
 
-/** A request without the values derived from it. */
+/** The fields of a request without the values derived from them. */
 export type ChatMembers = Omit<ChatRequest, MadeOfMembers>;

@@ -14,7 +14,7 @@ import {
 import type { RelayedChanges } from '../index.ts';
 
 /**
- * `format` values that the hub writes. OpenRouter uses the first two as well: at a provider like it they may be its
+ * Values of `format` that the hub writes. OpenRouter uses the first two as well: at a provider like it, they may be its
  * own.
  */
 const sharedFormats: ReadonlySet<unknown> = new Set(['anthropic-claude-v1', 'google-gemini-v1']);
@@ -22,7 +22,7 @@ const ownFormat = /^(openai-responses|chat-completions)-v1(:|$)/;
 
 type Target = Pick<UpstreamTarget, 'reasoningStyle' | 'readsGoogleSignatures'>;
 
-/** Nothing where nothing of the kind is in the body, as is usual. */
+/** Returns no changes where the body has no such thinking, as is usual. */
 export function withoutForeignDetails(json: JsonText, target: Target): RelayedChanges {
   const mayHoldSome = json.text.includes('"reasoning_details"') || mayHoldEnvelope(json.text);
   const messages = mayHoldSome ? findMember(json, 'messages') : undefined;
@@ -45,7 +45,7 @@ export function withoutForeignDetails(json: JsonText, target: Target): RelayedCh
 function withoutDetails(message: JsonObject, target: Target): JsonObject {
   const { reasoning_details: details, ...rest } = message;
   if (!Array.isArray(details)) return message;
-  // Pieces of a stream have one index, and the first of them says the format.
+  // Pieces of a stream have the same index, and the first of them states the format.
   const foreign = new Set(details.flatMap((one) => (isJsonObject(one) && isForeign(one, target) ? [one.index] : [])));
   if (foreign.size === 0) return message;
   const nativeDetails = details.filter((one) => !isJsonObject(one) || !foreign.has(one.index));
@@ -61,7 +61,8 @@ const isForeign = ({ format, signature, data }: JsonObject, { reasoningStyle }: 
   (reasoningStyle !== 'object' && sharedFormats.has(format));
 
 /**
- * Removes Gemini's signatures, which the hub writes in both places. Google's own host reads those that it wrote itself.
+ * Removes Gemini's signatures, which the hub writes in both places. Google's own host reads the signatures that it
+ * wrote itself.
  */
 function withoutGoogleSignatures(message: JsonObject, { readsGoogleSignatures }: Target): JsonObject {
   const isLeftOut = (one: unknown): one is JsonObject => {

@@ -10,15 +10,20 @@ const names = [
   'reasoning',
 ] as const satisfies readonly (keyof typeof chatRequestSchema.shape)[];
 
-/** Members that are the gateway's own: never sent to a provider as they came, and null means absent. The only list of them. */
+/**
+ * The only list of the fields that are the gateway's own: they are never sent to a provider as they came, and null
+ * means absent.
+ */
 export const gatewayMembers: ReadonlySet<string> = new Set(names);
 
 /**
- * No provider receives these: the relevant parts of `provider` and `cache` are in other parts of the key, and `usage`
- * changes only the fields added to the answer. `model` is sent as the resolved one.
+ * Fields that no provider receives: the relevant parts of `provider` and `cache` are in other parts of the key, and
+ * `usage` changes only the fields added to the answer. `model` is sent as the resolved one.
  */
 const withoutReasoning: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
-/** Sent to the provider in its own style; null means absent. Any other null is sent unchanged. */
+/**
+ * Field that is sent to the provider in its own style; null means absent. Null in any other field is sent unchanged.
+ */
 const reasoning = 'reasoning';
 const withReasoning: ReadonlySet<string> = new Set([...withoutReasoning].filter((name) => name !== reasoning));
 

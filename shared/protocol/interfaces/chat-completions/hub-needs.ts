@@ -14,7 +14,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
-/** A value that is no number asks for something too. */
+/** True for a number above `max`, and for a value that is no number, which asks for something too. */
 const isAbove = (value: unknown, max: number): boolean =>
   (value ?? null) !== null && !(typeof value === 'number' && value <= max);
 
@@ -38,7 +38,9 @@ function neededMembers(body: JsonObject): HubNeed[] {
   return needs.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
 
-/** A tool that is no function is one that a provider runs, or one whose input is no JSON. */
+/**
+ * Returns the needs of tools. A tool that is no function is one that a provider runs, or one whose input is no JSON.
+ */
 function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   const legacy: HubNeed[] =
     Array.isArray(functions) && functions.length > 0 ? [{ kind: 'tools', member: 'functions' }] : [];
@@ -48,13 +50,13 @@ function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   return [...legacy, ...listed];
 }
 
-/** Supported values, and types of object values. */
+/** Supported values of `tool_choice`, and types of its objects. */
 export const toolChoices: ReadonlySet<unknown> = new Set([
   ...['none', 'auto', 'required'],
   ...['function', 'custom', 'allowed_tools'],
 ]);
 
-/** A call that the model is to make, whatever it would do by itself; a choice that is new may mean one. */
+/** Returns the need for a forced call, which the model would not make by itself; an unknown choice may mean one. */
 function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { type, mode, allowed_tools: allowed } = isJsonObject(choice) ? choice : {};
@@ -66,7 +68,7 @@ function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   return isForced ? [{ kind: 'forced_tool', member: 'tool_choice' }] : [];
 }
 
-/** Some models take it on another interface alone. */
+/** Returns the need for an effort beside tools: some models accept it on another interface only. */
 function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { effort: nestedEffort, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
@@ -93,13 +95,13 @@ const neededParts = (messages: unknown): HubNeed[] =>
 
 const chatRoles: ReadonlySet<unknown> = new Set([...['system', 'developer', 'user', 'assistant', 'tool', 'function']]);
 
-/** Instructions and answers are text in every format. */
+/** Roles whose content is text in every format: instructions and answers. */
 const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];
 
 function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | undefined {
   const { type, image_url: image, file } = isJsonObject(part) ? part : {};
   if (type === 'text' || type === 'refusal') return undefined;
-  // Thinking of a maker that writes it there: it goes to no other model.
+  // Some makers write thinking there: it goes to no other model.
   if (role === 'assistant' && type === 'thinking') return undefined;
   if (textRoles.includes(role)) return { kind: 'content_part' };
   if (type === 'image_url' || type === 'input_image') {
@@ -112,10 +114,10 @@ function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | und
   return { kind: 'content_part' };
 }
 
-/** Whether it is a data URL with data after its head, which is short. */
+/** True for a data URL with data after its head, which is short. */
 const isDataUrl = (url: unknown): url is string => typeof url === 'string' && /^data:[^,]{0,1000},/i.test(url);
 
-/** A file that a provider keeps under an id is known to that provider only. */
+/** Returns the need for a file: a file stored under an id is known only to its provider. */
 function neededFile(url: unknown): Omit<HubNeed, 'member'> {
   if (!isDataUrl(url)) return { kind: isWebUrl(url) ? 'file_url' : 'file_id' };
   return { kind: 'file', mediaType: /^data:([^;,]*)/i.exec(url.slice(0, 256))?.[1]?.toLowerCase() ?? '' };

@@ -34,7 +34,7 @@ const eventStream = {
     description:
       'Server-sent events. Every `data` is a `ChatCompletionChunk`, or a `StreamError` where the stream broke, and the last is `[DONE]`; below `/openai/v1` a stream that broke ends with its `StreamError`.',
   },
-  /** OpenAPI 3.1 has no word for the schema of one event. */
+  /** OpenAPI 3.1 cannot express the schema of one event. */
   'x-gw-event-data': {
     anyOf: [schemaReference('StreamError'), schemaReference('ChatCompletionChunk'), { const: '[DONE]' }],
   },

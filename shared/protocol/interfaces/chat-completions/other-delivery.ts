@@ -1,4 +1,4 @@
-// A whole chat completion, and its chunks.
+// Converts a whole chat completion to its chunks, and chunks to a completion.
 import {
   doneText,
   type EventText,
@@ -48,7 +48,7 @@ function* chunksOf(json: JsonText): Generator<EventText> {
   yield { text: doneText };
 }
 
-/** Deltas state the index of a call. */
+/** Returns the delta of a choice, in which each call has its index. */
 function deltaOf(json: JsonText, choice: number): string {
   const message = findMember(json, 'message', choice);
   if (message === undefined || !json.isObject(message)) return '{}';
@@ -60,7 +60,7 @@ function deltaOf(json: JsonText, choice: number): string {
   return withFields(json, message, { tool_calls: `[${placed.join(',')}]` });
 }
 
-/** A relayed answer that ended without a word has one all the same. */
+/** Opens a fold. A relayed answer that ended without a finish reason gets one. */
 function openFold(): StreamFold {
   const fold = openCompletionFold();
   return {

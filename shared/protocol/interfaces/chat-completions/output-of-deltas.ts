@@ -4,25 +4,25 @@ import { textBytesOf } from '../index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
-  /** Set where all of it is thinking. */
+  /** True where all of it is thinking. */
   readonly isOnlyThinking: boolean;
   readonly outputBytes: number;
 }
 
 /**
- * Fields that a client can use, whatever a provider calls them: `reasoning_content` and `reasoning_details` begin
- * alike.
+ * Matches fields that a client can use, whatever a provider calls them: `reasoning_content` and `reasoning_details`
+ * share a prefix.
  */
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
-/** A role, an id or a tier is none: a provider may fail right after it. */
+/** True for a field of output. A role, an id or a tier is none: a provider may fail right after it. */
 const isOutputMember = (name: string): boolean => name === 'content' || (name !== 'role' && outputMember.test(name));
 
 const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
 
 /** Names of fields without text of the model. */
 const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
-/** Beside a `reasoning` its details say the same once more. */
+/** Names that repeat a `reasoning` beside them. */
 const namesBesideReasoning: ReadonlySet<string> = new Set([...structuralNames, 'reasoning_details']);
 
 /** Fields of a message or a delta that do not count as output. */
@@ -46,7 +46,7 @@ export function outputOfDeltas(choices: unknown): OutputOfDeltas {
   return { hasOutput, isOnlyThinking: hasOutput && !hasAnswer, outputBytes };
 }
 
-/** Output bytes of a message or a delta that is no text. */
+/** Returns the output bytes of a parsed message or delta. */
 export const outputBytesOfMessage = (message: JsonObject): number =>
   textBytesOf(message, uncountedNames(typeof message.reasoning === 'string' && message.reasoning !== ''));
 

@@ -1,5 +1,5 @@
-// A provider's answer, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
-// and an unknown field changes nothing. Only the parts that the gateway reads are parsed.
+// A provider's answer, whole as JSON or in chunks of a stream. The reader is lenient: an object with at least one
+// choice is an answer, and an unknown field changes nothing. Only the parts that the gateway reads are parsed.
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
   type AnswerEvent,
@@ -47,7 +47,7 @@ function readCompletion(json: JsonText): ReadAnswer {
   if (isError(details)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(details.choices) ? details.choices : [];
   if (choices.length === 0) return { kind: 'unreadable' };
-  // More than any request can ask for is work, and no answer.
+  // More choices than any request can ask for cost work, and are no answer.
   if (choices.length > choicesMax) {
     return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
   }
@@ -60,7 +60,7 @@ function readCompletion(json: JsonText): ReadAnswer {
   return { kind: 'answer', answer: { ...answer, ...choiceDetails } };
 }
 
-/** Ids of audio, which its provider stores for an hour for messages that name it. */
+/** Returns the ids of audio, which its provider stores for an hour for messages that refer to it. */
 const soundIn = (choices: readonly unknown[], name: 'message' | 'delta'): readonly string[] =>
   choices.flatMap((choice) => {
     const message = isJsonObject(choice) ? choice[name] : undefined;
@@ -74,13 +74,16 @@ const modelIn = ({ model }: Record<string, unknown>): string | undefined =>
 const finishReasonsIn = (choices: readonly unknown[]): string[] =>
   choices.flatMap((choice) => (isJsonObject(choice) && isEndWord(choice.finish_reason) ? [choice.finish_reason] : []));
 
-/** The first choice that ended because something broke, as an error of the provider's. */
+/** Returns the first choice that ended because something broke, as the provider's error. */
 function brokenEndIn(choices: readonly unknown[]): object | undefined {
   const word = finishReasonsIn(choices).find(isBrokenEnd);
   return word === undefined ? undefined : { error: { code: word } };
 }
 
-/** Some servers send the error itself, `{"object": "error", "message": …}`, without a field around it. */
+/**
+ * True for an error. Some servers send the error itself, `{"object": "error", "message": …}`, without a field around
+ * it.
+ */
 const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
 
 const readReportedUsage = (json: JsonText): UsageReport | undefined => readUsageReport(readUsageMember(json));
@@ -96,11 +99,11 @@ const choicesShape = membersOf({
   choices: { items: membersOf({ index: {}, finish_reason: {}, message, delta: message }) },
 });
 
-/** The choices of an answer or a chunk, with the fields that a schema or a function needs. */
+/** Returns the choices of an answer or a chunk, with the fields that a schema or a function needs. */
 export const readChoices = (json: JsonText): { readonly choices?: unknown } =>
   pick(json, 0, choicesShape) as { choices?: unknown };
 
-/** The message of each choice; undefined for a choice without one. */
+/** Returns the message of each choice; undefined for a choice without one. */
 function messageOfChoices(json: JsonText, name: 'message' | 'delta'): readonly (number | undefined)[] {
   const list = findMember(json, 'choices');
   if (list === undefined || !json.isArray(list)) return [];
@@ -111,7 +114,7 @@ function messageOfChoices(json: JsonText, name: 'message' | 'delta'): readonly (
 const messagesIn = (json: JsonText, name: 'message' | 'delta'): readonly number[] =>
   messageOfChoices(json, name).filter((found) => found !== undefined);
 
-/** The answer with other texts as contents of some choices, by their place. */
+/** Returns the answer with other texts as contents of some choices, by their position. */
 export async function withContents(json: JsonText, contents: ReadonlyMap<number, string>): Promise<JsonText> {
   const replaced = messageOfChoices(json, 'message').flatMap((found, place) => {
     const content = found === undefined ? undefined : findMember(json, 'content', found);
@@ -124,17 +127,17 @@ export async function withContents(json: JsonText, contents: ReadonlyMap<number,
 const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
-/** Applies `reasoning.exclude`: the answer without message fields whose name begins with reasoning. */
+/** Applies `reasoning.exclude`: returns the answer without message fields whose name begins with reasoning. */
 export async function withoutReasoning(json: JsonText): Promise<JsonText> {
   const replaced = messagesWithoutReasoning(json, 'message');
   return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
 }
 
-/** The same as text, with these fields of the answer changed too. */
+/** Returns the text of that answer, with these fields of the answer changed too. */
 export const textWithoutReasoning = (json: JsonText, changes: ReadonlyMap<string, unknown>): string =>
   rewriteMembers(json, changes, 0, messagesWithoutReasoning(json, 'message'));
 
-/** The messages that have any, as they are without it. */
+/** Returns the messages that have reasoning, without it. */
 const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>
   messagesIn(json, name).flatMap((found) => {
     const names = json.isObject(found) ? json.members(found).map((member) => member.name) : [];
@@ -144,11 +147,11 @@ const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>
 
 const isReasoning = (name: string): boolean => name.startsWith('reasoning');
 
-/** Output is content, reasoning, a tool call, a refusal, audio or a finish reason. */
+/** Details of a chunk. Output is content, reasoning, a tool call, a refusal, audio or a finish reason. */
 interface ChunkDetails extends EventDetails {
-  /** A chunk with usage and no choice, sent to clients that asked for it. */
+  /** True for a chunk with usage and no choice, which is sent only to clients that asked for it. */
   readonly isUsageOnly: boolean;
-  /** The provider's error, of whatever shape. */
+  /** The provider's error, in whatever form. */
   readonly error: unknown;
   /** Choice index → whether this chunk finished it. */
   readonly choices: readonly { readonly index: number; readonly finished: boolean }[];
@@ -156,13 +159,13 @@ interface ChunkDetails extends EventDetails {
 
 export interface StreamChunk extends AnswerEvent {
   readonly details: ChunkDetails;
-  /** Members of a chunk that do not change from one to the next: `id`, `created`, `model`. */
+  /** Fields that are the same in all chunks: `id`, `created`, `model`. */
   readonly head: JsonObject;
 }
 
 /**
- * Reads one event. Returns undefined for one that is no JSON object, or exceeds the bounds of an answer: the stream is
- * then broken.
+ * Reads one event. Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer: the stream
+ * is then broken.
  */
 export function readStreamChunk(text: string): StreamChunk | undefined {
   const head = parseEvent(text);
@@ -172,11 +175,14 @@ export function readStreamChunk(text: string): StreamChunk | undefined {
   return details.choices.every(({ index }) => isChoiceIndex(index)) ? new ParsedChunk(text, head, details) : undefined;
 }
 
-/** Groq's own place for it. */
+/** Reads the usage at Groq's own place for it. */
 const usageOfGroq = ({ x_groq: groq }: JsonObject): UsageReport | undefined =>
   isJsonObject(groq) ? readUsageReport(groq.usage) : undefined;
 
-/** A chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: it says so by coming. */
+/**
+ * Wraps a chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: the chunk
+ * marks the begin of thinking.
+ */
 export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {
   const text = JSON.stringify(chunk);
   const output = outputOfDeltas(chunk.choices);
@@ -193,10 +199,10 @@ class ParsedChunk extends ParsedEvent<ChunkDetails> implements StreamChunk {
   }
 }
 
-/** Bounded, because each index is remembered until its choice has finished. */
+/** True for a valid index, which is bounded, because each is remembered until its choice has finished. */
 const isChoiceIndex = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < choicesMax;
 
-/** The index of a choice; its position where it has none. */
+/** Returns the index of a choice; its position where it has none. */
 function indexOf({ index }: Record<string, unknown>, position: number): number {
   if (index === undefined || index === null) return position;
   return typeof index === 'number' ? index : Number.NaN;
@@ -238,7 +244,7 @@ function isEmpty(json: JsonText, value: number): boolean {
   return text === 'null' || text === '""';
 }
 
-/** Text of content, refusal, reasoning, or tool call arguments, whatever a provider calls them. */
+/** Returns the bytes of content, refusal, reasoning, or tool call arguments, whatever a provider calls them. */
 function outputBytesOf(json: JsonText, value: number): number {
   const reasoning = json.isObject(value) ? findMember(json, 'reasoning', value) : undefined;
   const hasReasoning = reasoning !== undefined && json.isString(reasoning) && !isEmpty(json, reasoning);
@@ -246,8 +252,8 @@ function outputBytesOf(json: JsonText, value: number): number {
 }
 
 /**
- * Applies `reasoning.exclude` to a chunk: its text without delta fields whose name begins with reasoning, or undefined
- * where nothing is left. A chunk without such fields is unchanged, byte for byte.
+ * Applies `reasoning.exclude` to a chunk: returns its text without delta fields whose name begins with reasoning, or
+ * undefined where nothing remains. A chunk without such fields is unchanged, byte for byte.
  */
 export function withoutReasoningDeltas(chunk: StreamChunk): string | undefined {
   const { text, details } = chunk;

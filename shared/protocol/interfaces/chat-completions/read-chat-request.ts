@@ -1,5 +1,5 @@
 // Reads a chat completion: strict in the fields that the gateway reads, indifferent to the rest. The schema only
-// checks; `raw` keeps every field as it was sent, because unused ones reach the provider unchanged.
+// checks; `raw` contains every field as it was sent, because unused ones reach the provider unchanged.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
@@ -56,7 +56,7 @@ import { schemaCheckOf } from './schema-check.ts';
 import { toUpstreamBody } from './upstream-body.ts';
 import { openChunkWriter, writeAnswer } from './write-answer.ts';
 
-/** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */
+/** Fields that other code reads or sets: the planner for features and policies, or the style of a provider. */
 const otherUsedNames = [
   'functions',
   'modalities',
@@ -68,7 +68,7 @@ const otherUsedNames = [
   ...Object.keys(stateMemberShapes),
 ];
 
-/** `user` is recorded. */
+/** Fields that are read; `user` is recorded. */
 const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema.shape), ...otherUsedNames, 'user']);
 
 const refuseOtherCase = otherCaseCheck(readNames);
@@ -144,7 +144,7 @@ function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
   };
 }
 
-/** Takes the largest bound, because each provider uses another of the names. */
+/** Returns the largest bound, because each provider uses another of the names. */
 function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'> {
   const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
   const numbers = sent.filter((bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0) as number[];
@@ -155,7 +155,7 @@ function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens'
   };
 }
 
-/** A schema is in response_format.json_schema.schema. Its validity is checked later. */
+/** Returns response_format.json_schema.schema. Its validity is checked later. */
 function readResponseSchema(body: CheckedBody): unknown {
   if (body.response_format?.type !== 'json_schema') return undefined;
   const carried = { code: 'invalid_response_schema', prefix: ['response_format', 'json_schema'] } as const;
@@ -217,7 +217,10 @@ function imageOf(part: unknown, measure: ReturnType<typeof openImageMeasure>): M
 
 // Features that a chat completion needs, and the fields that ask for them.
 
-/** Only a real use counts: an empty list of tools or a `tool_choice` alone reaches the provider unchanged. */
+/**
+ * Returns the needs. Only a real use counts: an empty list of tools or a `tool_choice` alone reaches the provider
+ * unchanged.
+ */
 function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   const format = isJsonObject(raw.response_format) ? raw.response_format.type : undefined;
   const abilities: Record<AbilityName, string | false | undefined> = {
@@ -255,7 +258,7 @@ const isAtMost = (value: unknown, max: number): boolean => typeof value === 'num
 
 const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes('audio');
 
-/** The first part of one of these types in the messages. */
+/** Returns the path of the first part of one of these types in the messages. */
 function pathOfPart(messages: unknown, types: readonly unknown[]): string | undefined {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
     const content = isJsonObject(message) && Array.isArray(message.content) ? message.content : [];

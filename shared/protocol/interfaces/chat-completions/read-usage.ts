@@ -1,20 +1,20 @@
-// `usage` of a chat completion, as the report that billing reads.
+// Reads `usage` of a chat completion as the report for billing.
 import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
-/** Names of one count, the usual one first. */
+/** Other names of counts, by the usual name. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   prompt_tokens: ['input_tokens'],
   completion_tokens: ['output_tokens'],
 };
-/** Details of a count, by its usual name and that of Responses. */
+/** Fields with the details of a count: the usual name, and that of Responses. */
 const detailNames = [
   ['prompt_tokens_details', 'input_tokens_details'],
   ['completion_tokens_details', 'output_tokens_details'],
 ] as const;
 
 /**
- * Tokens of reasoning that the report counts beside the completion, as xAI does: all three are its total. `usage`: under
- * the usual names.
+ * Returns the tokens of reasoning that the report counts beside the completion, as xAI does: the total is the sum of
+ * all three. `usage`: under the usual names.
  */
 export function reasoningBeside(usage: JsonObject): number {
   const details = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
@@ -23,10 +23,10 @@ export function reasoningBeside(usage: JsonObject): number {
   return toCount(usage.total_tokens) === parts + reasoning ? reasoning : 0;
 }
 
-/** Names of cached tokens beside the details: of DeepSeek, Moonshot, and hosts of Claude. */
+/** Names of cached tokens outside the details: DeepSeek's, Moonshot's, and those of hosts of Claude. */
 const cachedNames = ['prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens'];
 
-/** `usage` under the names that most providers give it. */
+/** Returns `usage` under the names that most providers use. */
 export function withUsualNames(usage: JsonObject): JsonObject {
   const counts = Object.entries(otherNames).flatMap(([name, others]) => {
     const other = others.find((one) => toCount(usage[one]) !== undefined);
@@ -59,7 +59,7 @@ export function readUsageReport(reported: unknown): UsageReport | undefined {
     input: toCount(usage.prompt_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // Written by the gateway for translated providers only.
+    // The gateway writes this field for translated providers only.
     cacheWrite1h: toCount(input.cache_write_1h_tokens) ?? 0,
     output: completion === undefined ? undefined : completion + beside,
     reasoning: toCount(output.reasoning_tokens) ?? 0,

@@ -1,4 +1,5 @@
-// The request body as JSON Schema, for the description of the API. In a file of its own, so that no bundle carries it.
+// The request body as JSON Schema, for the description of the API. It is a file of its own, so that no bundle contains
+// it.
 import * as z from 'zod/mini';
 import { itemSchemas, sortOrders, sortSchema } from '../../wire/index.ts';
 import { chatRequestSchema, schemaCarrier } from './chat-request.ts';
@@ -17,11 +18,11 @@ const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
   });
 
 /**
- * Draft 2020-12, of the part that `readChatRequest` checks by schema. Checks in code are not in it: names that differ
- * only in case, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside `models`, and that a json_schema
- * format has its schema.
+ * Returns a schema of draft 2020-12 for the part that `readChatRequest` checks by schema. It does not cover checks in
+ * code: names that differ only in case, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside `models`, and
+ * that a json_schema format has its schema.
  */
 export const chatRequestJsonSchema = (): Record<string, unknown> => toJsonSchema(chatRequestSchema);
 
-/** Schema of `response_format.json_schema`. */
+/** Returns the schema of `response_format.json_schema`. */
 export const schemaCarrierJsonSchema = (): Record<string, unknown> => toJsonSchema(schemaCarrier);

@@ -1,4 +1,4 @@
-// Structured output: whether the choices of an answer satisfy the schema of the request.
+// Structured output: checks whether the choices of an answer satisfy the schema of the request.
 import { collectedStreamMaxBytes } from '../../../foundation/constants/index.ts';
 import { checkAnswer, type SchemaWork } from '../../json-schema/index.ts';
 import type { JsonAnswer } from '../../wire/index.ts';
@@ -29,7 +29,7 @@ async function checkChoices(
       const { kind, mismatch, isUnchecked = false } = checked;
       return { kind, mismatch, isFinal: isUnchecked || choice.finish_reason === 'length' };
     }
-    // Text that a client can parse stays unchanged: only non-JSON around the JSON is removed.
+    // A text that a client can parse stays unchanged: only other text around the JSON is removed.
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
   }
@@ -38,8 +38,7 @@ async function checkChoices(
 }
 
 /**
- * Whether it is a tool call or a refusal, to which the schema does not apply. Many providers add an empty text to
- * either.
+ * True for a tool call or a refusal, to which the schema does not apply. Many providers add an empty text to either.
  */
 function isOtherKind({ tool_calls: toolCalls, function_call: functionCall, refusal, content }: JsonObject): boolean {
   if ((Array.isArray(toolCalls) && toolCalls.length > 0) || isJsonObject(functionCall)) return true;
@@ -47,15 +46,15 @@ function isOtherKind({ tool_calls: toolCalls, function_call: functionCall, refus
   return isSilent && typeof refusal === 'string' && refusal !== '';
 }
 
-/** Some providers answer in parts, as prompts are written. */
+/** Returns the text of a content, which some providers write in parts, as in prompts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-// A streamed answer is checked against its schema when it is complete. It has been relayed by then, so one that does
-// not satisfy the schema ends with an error line, is billed, and is not requested again.
+// A streamed answer is checked against its schema when it is complete. It has been relayed by then, so an answer that
+// fails the schema ends with an error line, is billed, and is not requested again.
 
 interface Choice {
   text: string;
@@ -80,7 +79,7 @@ function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaC
     known.isOtherKind ||= isFilled(delta.tool_calls) || isJsonObject(delta.function_call) || isFilled(delta.refusal);
   }
 
-  /** Without a code fence: it was relayed with the JSON, and clients cannot read that. */
+  /** Checks the text as it was relayed. A code fence is not removed, because clients cannot read the JSON in it. */
   async function mismatchOf(text: string): Promise<string | undefined> {
     const verdict = await checkAnswer(schema, text, work);
     if (verdict.kind === 'invalid') return verdict.mismatch;

@@ -1,4 +1,4 @@
-// A chat completion, put together from its chunks. Unknown fields stay, of deltas, of choices and of the whole.
+// Assembles a chat completion from its chunks. Unknown fields of deltas, of choices and of the whole are preserved.
 import {
   addPieces,
   type EventFold,
@@ -15,7 +15,7 @@ interface FoldedChoice {
   reason: string | undefined;
 }
 
-/** The answer has a finish reason for each choice that has ended. */
+/** Opens a fold. Its answer has a finish reason for each choice that has ended. */
 export function openCompletionFold(): EventFold {
   const head = emptyObject();
   const choices = new Map<number, FoldedChoice>();

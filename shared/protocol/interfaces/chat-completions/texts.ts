@@ -44,12 +44,14 @@ function piecesOfChoices(json: JsonText, choices: number): EventPiece[] {
   );
 }
 
-/** Each string under the path of names that leads to it; of lists the index that their items say. */
+/**
+ * Yields each string with the path of names that leads to it; for lists the path has the index that their items state.
+ */
 function* piecesIn(json: JsonText, value: number, path: string): Generator<EventPiece> {
   if (json.isObject(value)) {
     for (const { name, value: inner } of json.members(value)) {
       const innerPath = `${path}/${name}`;
-      // Media, and thinking that only its provider reads.
+      // These are media, and thinking that only its provider reads.
       if (name === 'data') continue;
       if (json.isString(inner)) yield* pieceOf(json, inner, name, innerPath);
       else if (name !== 'logprobs') yield* piecesIn(json, inner, innerPath);
@@ -88,7 +90,7 @@ const headOf = (json: JsonText, object: string) => ({
   model: wordAt(json, 'model'),
 });
 
-/** Ids of the execution of a stored function, which the gateway writes itself. */
+/** Returns the ids of a stored function's execution, which the gateway writes itself. */
 function executionOf(json: JsonText): object {
   const execution = objectAt(json, 'gw');
   return execution === undefined ? {} : { gw: parsedAt(json, execution) };

@@ -54,7 +54,7 @@ function callPart({ id, function: called, custom }: Value): ConversationPart {
   return { kind: 'tool_call', id: textIn(id), name: textIn(name), text: textIn(written ?? input) };
 }
 
-/** As the answer that the chunks make. */
+/** Reads the chunks as the answer that is assembled from them. */
 function chatStream(events: readonly Value[]): ConversationTurn[] {
   const fold = openCompletionFold();
   for (const event of events) fold.add(event);

@@ -1,4 +1,4 @@
-// The body for a provider: the client's, field for field, without the gateway's own.
+// The body for a provider: the client's, field by field, without the gateway's own.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import type { UpstreamBody } from '../index.ts';
 import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
@@ -28,7 +28,7 @@ const effortName = 'reasoning_effort';
 
 const hasTools = ({ raw: { tools } }: ChatMembers): boolean => Array.isArray(tools) && tools.length > 0;
 
-/** Models of OpenAI's that think know the newer name alone: the older one means the same. */
+/** Renames the bound: OpenAI's models with thinking know only the newer name, which means the same. */
 function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget): (readonly [string, unknown])[] {
   const { max_tokens: older, max_completion_tokens: newer } = raw;
   if (takesNewerBound !== true || (older ?? null) === null) return [];
@@ -38,7 +38,7 @@ function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget)
   ];
 }
 
-/** The gateway must bill, so it asks for usage on every stream that a provider can report it on. */
+/** Asks for usage on every stream for which a provider can report it, because the gateway must bill. */
 function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {
   const { include_usage: _includeUsage, ...options } = isJsonObject(sent) ? sent : {};
   if (reportsUsage) return { ...options, include_usage: true };

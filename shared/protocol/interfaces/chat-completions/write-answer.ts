@@ -15,12 +15,15 @@ import { answerJson, type StreamWriter, type StreamWriting } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 
-// How a stream of chunks ends: with its end marker, or where it broke with an error line.
+// The end of a stream of chunks: its end marker, or an error line where it broke.
 
-/** The end marker, the last line of every stream that ends well. */
+/** The end marker, the last line of every stream that ends without an error. */
 const doneLine = toEventLine(doneText);
 
-/** `endsWithDone`: the end marker follows the error line. Nested, so that SDKs find code and message. */
+/**
+ * Writes the error line. `endsWithDone`: the end marker follows it. The error is nested, so that SDKs find code and
+ * message.
+ */
 function brokenStreamEnd(
   code: MidStreamCode,
   endsWithDone: boolean,
@@ -35,7 +38,7 @@ export function writeAnswer({ reasoning }: ChatMembers, { json }: JsonAnswer, co
   return { body: isExcluded ? textWithoutReasoning(json, changes) : rewriteMembers(json, changes), headers: {} };
 }
 
-/** Chunks without a choice: a provider sends one or two. */
+/** Maximum number of delayed chunks: a provider sends one or two without a choice. */
 const heldMax = 16;
 
 export function openChunkWriter(
@@ -47,7 +50,7 @@ export function openChunkWriter(
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
   /**
-   * A chunk that finishes a choice and reports usage, and the ones after it: it is sent with the merged usage, where no
+   * A chunk that finishes a choice and reports usage, and the chunks after it: it is sent with the merged usage if no
    * choice follows it.
    */
   let held: readonly StreamChunk[] = [];
@@ -64,7 +67,7 @@ export function openChunkWriter(
   return {
     event(chunk: StreamChunk) {
       head = chunk.head;
-      // With merged usage only that one is sent, because clients add up what they receive.
+      // With merged usage no other usage is sent, because clients add up the usage that they receive.
       if (chunk.details.isUsageOnly && (!includeUsage || asksMergedUsage)) return '';
       const { usage, choices } = chunk.details;
       const isUsageShown = usage !== undefined && isJsonObject(chunk.head.usage);
@@ -75,7 +78,9 @@ export function openChunkWriter(
       held = [...held, chunk];
       return before;
     },
-    /** A usage chunk of ours: asked for, or in place of the one that the provider did not send. */
+    /**
+     * Writes the gateway's usage chunk: the client asked for it, or it replaces the one that the provider did not send.
+     */
     beforeEnd(reported, cost) {
       if (held.length > 0) return release(cost().mergedUsage());
       const isMissing = reported === undefined || !hasCounts(reported) || !reportedToClient;
@@ -86,6 +91,6 @@ export function openChunkWriter(
   };
 }
 
-/** The head of the provider's last chunk, no choice, the merged usage. */
+/** Writes the head of the provider's last chunk with no choice and the merged usage. */
 const usageLine = ({ id, created, model }: Record<string, unknown>, usage: Record<string, unknown>): string =>
   toEventLine(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [], usage }));

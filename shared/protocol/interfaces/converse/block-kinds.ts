@@ -1,4 +1,4 @@
-// The one list of content blocks of a Converse request, and how each is translated to another format. A block is an
+// The list of all content blocks of a Converse request, with the translation of each to another format. A block is an
 // object with one field, which names its kind.
 import { isJsonObject } from '../../wire/index.ts';
 import { type PartUse, unknownPart } from '../index.ts';
@@ -16,7 +16,7 @@ const uses: Readonly<Record<string, PartUse>> = {
   searchResult: 'carried',
   guardContent: 'carried',
   cachePoint: 'carried',
-  /** Of results. */
+  /** Occurs in results. */
   json: 'carried',
   toolAddition: { needs: 'tools' },
   toolRemoval: { needs: 'tools' },
@@ -27,7 +27,7 @@ export interface Block {
   readonly value: unknown;
 }
 
-/** Returns undefined for an object without a field. Of several the first counts, as in the SDK. */
+/** Returns undefined for an object without a field. Of several fields the first counts, as in the SDK. */
 export function blockOf(block: unknown): Block | undefined {
   if (!isJsonObject(block)) return undefined;
   for (const kind of Object.keys(block)) if ((block[kind] ?? null) !== null) return { kind, value: block[kind] };
@@ -64,7 +64,7 @@ const namedTypes: Readonly<Record<string, string>> = {
   'x-aac': 'audio/aac',
 };
 
-/** Of an image, a document, a video or a sound. A document without a format is a text. */
+/** Returns the type of an image, a document, a video or audio. A document without a format is a text. */
 export function mediaTypeOf(kind: string, format: unknown): string {
   const word = typeof format === 'string' ? format.toLowerCase() : '';
   if (kind === 'document') return mediaTypes[word] ?? (word === '' ? 'text/plain' : `application/${word}`);

@@ -1,5 +1,5 @@
-// The stateful reader of a stream of Converse: output and usage so far. Its last event has the usage, and follows the one
-// with the stop reason.
+// The stateful reader of a Converse stream: output and usage so far. Its last event has the usage, and follows the
+// event with the stop reason.
 import {
   type AnswerEvent,
   type EventDetails,
@@ -14,10 +14,10 @@ import { ParsedEvent, parseEvent, textBytesOf } from '../index.ts';
 import { readUsageReport } from './converse-usage.ts';
 import { answerDetails, brokenEnd, structuralNames } from './read-answer.ts';
 
-/** Exceptions are frames of a stream too. */
+/** Matches the names of exceptions, which are frames of a stream too. */
 const exceptionName = /Exception$/;
 
-/** A stream is complete where its message has stopped, with or without the usage behind it. */
+/** Opens a reader. A stream is complete where its message has stopped, with or without the usage after it. */
 export function openEventReader(): EventReader {
   let isComplete = false;
 
@@ -33,12 +33,14 @@ export function openEventReader(): EventReader {
   return { read, isComplete: () => isComplete };
 }
 
-/** An event that the gateway wrote itself: its text is made once, and not parsed again. */
+/** Wraps an event that the gateway wrote itself: its text is made once, and not parsed again. */
 export function writtenEvent(name: string, event: JsonObject, usage?: UsageReport): AnswerEvent {
   return new ParsedEvent(name, JSON.stringify(event), { ...detailsOf(name, event), usage });
 }
 
-/** Statuses of the exceptions that a stream can have, as the service model of @aws-sdk/client-bedrock-runtime 3.1162 has them. */
+/**
+ * Statuses of the exceptions that a stream can have, from the service model of @aws-sdk/client-bedrock-runtime 3.1162.
+ */
 const statuses: Readonly<Record<string, number>> = {
   validationException: 400,
   modelTimeoutException: 408,
@@ -48,7 +50,7 @@ const statuses: Readonly<Record<string, number>> = {
   serviceUnavailableException: 503,
 };
 
-/** The name says what the words need not. */
+/** Returns the error; its name may say more than its message. */
 const errorOf = (name: string, { message }: JsonObject): object => ({
   error: { type: name, message, status: statuses[name] ?? statuses.internalServerException },
 });
@@ -64,7 +66,7 @@ type EventOutput = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBy
 
 const nothing: EventOutput = { hasOutput: false, outputBytes: 0 };
 
-/** Output is a piece with something in it, thinking that has begun, or why the message stopped. */
+/** Reads the output of an event: a piece with content, the begin of thinking, or the reason why the message stopped. */
 function outputIn(name: string | undefined, event: JsonObject): EventOutput {
   if (name === 'messageStop') return { hasOutput: isEndWord(event.stopReason), outputBytes: 0 };
   const piece = event.delta ?? event.start;
@@ -74,7 +76,7 @@ function outputIn(name: string | undefined, event: JsonObject): EventOutput {
   return { hasOutput: isOnlyThinking || isFilled(piece), isOnlyThinking, outputBytes };
 }
 
-/** Recursive: within the depth of an answer. */
+/** True where the value contains anything. It recurses within the depth of an answer. */
 function isFilled(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value !== null && value !== '' && value !== undefined;
   return Object.values(value).some(isFilled);

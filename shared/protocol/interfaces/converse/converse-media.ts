@@ -8,7 +8,7 @@ export interface PlacedBlock extends Block {
   readonly path: string;
 }
 
-/** Every block of the messages, those inside results and guarded content included. */
+/** Yields every block of the messages, including blocks inside results and guarded content. */
 export function* blocksOf(messages: unknown): Generator<PlacedBlock> {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
     if (isJsonObject(message)) yield* blocksAt(message.content, `messages[${index}].content`);
@@ -55,17 +55,17 @@ function* mediaIn(messages: unknown): Generator<Media> {
       const { tokens } = measure({ url: `${head}${bytes}`, detail: undefined });
       yield { tokens, dataCharacters: bytes.length, isElsewhere };
     } else if (typeof text !== 'string' && !Array.isArray(content)) {
-      // A document made of texts counts like them.
+      // A document that consists of texts counts like texts.
       const dataCharacters = typeof bytes === 'string' ? bytes.length : 0;
       yield { ...boundedByContext, dataCharacters, isElsewhere };
     }
   }
 }
 
-/** Longer conversations bring their files themselves. */
+/** Maximum number of references: longer conversations contain their files themselves. */
 const referencesMax = 1_024;
 
-/** Files that Bedrock reads with the credential of the call. */
+/** Returns files that Bedrock reads with the credential of the call. */
 export function filesInBuckets(messages: unknown): readonly StateReference[] {
   const found = new Map<string, StateReference>();
   for (const block of blocksOf(messages)) {

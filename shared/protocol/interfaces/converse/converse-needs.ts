@@ -26,7 +26,10 @@ const stopsMember = 'inferenceConfig.stopSequences';
 const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
 
-/** A guardrail of AWS that is not applied is none, and variables belong to a prompt that Bedrock keeps. */
+/**
+ * Returns the needs of controls. A guardrail of AWS that is not applied counts as none, and variables belong to a
+ * prompt that Bedrock stores.
+ */
 const neededControls = ({ guardrailConfig, promptVariables }: JsonObject): HubNeed[] => [
   ...(isSent(guardrailConfig) ? [{ kind: 'guardrail', member: 'guardrailConfig' } as const] : []),
   ...(isSent(promptVariables) ? [{ kind: 'stored_prompt', member: 'promptVariables' } as const] : []),
@@ -45,7 +48,10 @@ export const declaredTools = (toolConfig: unknown): readonly DeclaredTool[] =>
 
 const choices: ReadonlySet<string> = new Set(['auto', 'any', 'tool']);
 
-/** A provider's own tool is dropped where it is optional; where its call is forced, there would be nothing to call. */
+/**
+ * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then
+ * there would be nothing to call.
+ */
 function forcedTool(toolConfig: unknown): HubNeed[] {
   const choice = isJsonObject(toolConfig) ? blockOf(toolConfig.toolChoice) : undefined;
   if (choice === undefined) return [];
@@ -56,7 +62,7 @@ function forcedTool(toolConfig: unknown): HubNeed[] {
   return isForced || !choices.has(choice.kind) ? [{ kind: 'tools', member: 'toolConfig.toolChoice' }] : [];
 }
 
-/** The name of a tool that the client runs. */
+/** Returns the name of a tool that the client runs. */
 function nameOfOwn({ toolSpec }: JsonObject): string | undefined {
   const { name } = isJsonObject(toolSpec) ? toolSpec : {};
   return typeof name === 'string' ? name : undefined;
@@ -108,7 +114,7 @@ export function readNeeds(
   return { features, schemaMember: schemaMemberOf(raw), storingMember: undefined, promptBytes: textBytes / contexts };
 }
 
-/** In the words of the list of dearer tools: the names of Bedrock's own are those of their services. */
+/** Returns a tool with the type in the list of more expensive tools: Bedrock's own have the names of their services. */
 function asTyped(tool: JsonObject): JsonObject {
   const { toolSpec, systemTool } = tool;
   if (isJsonObject(toolSpec)) return { type: 'custom', name: toolSpec.name };
@@ -116,7 +122,7 @@ function asTyped(tool: JsonObject): JsonObject {
   return { type: systemTools[name] ?? `system_${name}` };
 }
 
-/** docs.aws.amazon.com/nova/latest/nova2-userguide ("System tools"), November 2026. */
+/** Types of system tools (docs.aws.amazon.com/nova/latest/nova2-userguide, "System tools", November 2026). */
 const systemTools: Readonly<Record<string, string>> = {
   nova_grounding: 'web_search',
   nova_code_interpreter: 'code_interpreter',
@@ -124,7 +130,10 @@ const systemTools: Readonly<Record<string, string>> = {
 
 const usualTiers: readonly unknown[] = ['default', 'flex'];
 
-/** Tiers, a faster machine and guardrails have prices of their own; betas of Claude may move the window. */
+/**
+ * Returns the more expensive features: tiers, a faster machine and guardrails have prices of their own, and betas of
+ * Claude may enlarge the window.
+ */
 function dearerOf(raw: JsonObject): readonly Feature[] {
   const { serviceTier, performanceConfig, guardrailConfig, additionalModelRequestFields: more } = raw;
   const tier = isJsonObject(serviceTier) ? serviceTier.type : undefined;

@@ -3,14 +3,14 @@ import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { type ClientRequest, type MadeOfMembers, plainMembers } from '../index.ts';
 
-/** Read as far as it can be read: its type is the provider's business. */
+/** A field that is read leniently: its type is for the provider to check. */
 const anything = z.optional(z.unknown());
 const text = z.nullish(z.string());
 const objects = listOf(z.looseObject({}), { isGood: isJsonObject });
 
 const { model: _inPath, ...gatewayMembers } = plainMembers;
 
-/** Loose: any other field reaches the provider unchanged. */
+/** Schema of the fields; it is loose: any other field reaches the provider unchanged. */
 export const converseSchema = z.looseObject({
   ...gatewayMembers,
   messages: listOf(z.looseObject({ role: z.string(), content: z.array(z.unknown()) }), {
@@ -34,5 +34,5 @@ export const converseSchema = z.looseObject({
   serviceTier: z.nullish(z.looseObject({ type: text })),
 });
 
-/** A request without the values derived from it. */
+/** The fields of a request without the values derived from them. */
 export type ConverseMembers = Omit<ClientRequest, MadeOfMembers> & { readonly maxOutputTokens: number | undefined };

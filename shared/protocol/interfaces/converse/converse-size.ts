@@ -9,7 +9,7 @@ export function callSizeOf(
   { tokens, dataCharacters, isElsewhere }: Media,
 ): CallSize {
   return {
-    // Includes thinking.
+    // The bound includes thinking.
     maxOutputTokens,
     isOutputOpen,
     namesNoBound: isOutputOpen,

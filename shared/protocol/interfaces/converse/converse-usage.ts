@@ -1,4 +1,4 @@
-// `usage` of an answer of Converse, as the report that billing reads.
+// Reads `usage` of an answer of Converse as the report for billing.
 import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 
 /** Returns undefined for a value that is no object, so that nothing counts as reported. */
@@ -10,7 +10,7 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
     details.filter((one) => one.ttl === ttl).reduce((sum, one) => sum + (toCount(one.inputTokens) ?? 0), 0);
   const cacheWrite1h = writtenFor('1h');
   const cacheWrite = toCount(usage.cacheWriteInputTokens) ?? cacheWrite1h + writtenFor('5m');
-  // Without what is cached or written.
+  // The count excludes cached and cache-written tokens.
   const uncached = toCount(usage.inputTokens);
   const tokens = {
     input: uncached === undefined ? undefined : uncached + cached + cacheWrite,

@@ -44,7 +44,7 @@ import { conversationShapes, modelsOf, readConverseRequest } from './read-conver
 
 const { model: _inPath, ...gatewayMembers } = plainMembers;
 
-/** Either a conversation, or the body of an invocation as base64. */
+/** Schema of a count: either a conversation, or the body of an invocation as base64. */
 const countSchema = z.looseObject({
   ...gatewayMembers,
   input: z.union([
@@ -105,7 +105,7 @@ export const converse: ClientInterface = {
   cacheMarks: undefined,
 };
 
-/** Same routing, no charge. */
+/** The count of tokens, with the same routing and without a charge. */
 export const converseTokens: ClientInterface = {
   ...converse,
   id: 'converse-tokens',
@@ -118,7 +118,7 @@ export const converseTokens: ClientInterface = {
   playground: undefined,
 };
 
-/** Agents on Bedrock shorten their conversation by these words. */
+/** Returns the words by which agents on Bedrock shorten their conversation. */
 function repairWords({ providerText, reason }: RejectionToTell): string | undefined {
   if (reason !== 'context_length_exceeded') return undefined;
   const words = 'Input is too long for requested model.';
@@ -126,7 +126,7 @@ function repairWords({ providerText, reason }: RejectionToTell): string | undefi
   return providerText.includes(words) ? providerText : `${words} ${providerText}`;
 }
 
-// Counts of the tokens of a prompt: a provider's, and the gateway's estimate where the provider of the model cannot count.
+// Counts of the tokens of a prompt: the provider's, and the gateway's estimate where the model's provider cannot count.
 
 function read(json: JsonText, { path }: RequestReading): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);

@@ -1,7 +1,7 @@
-// How a stream that broke is said: the last frame is an exception of those that a stream of Converse can have.
+// The end of a stream that broke: its last frame is one of the exceptions that a Converse stream can have.
 import { brokenStreamMessages, type EventText, type MidStreamCode } from '../../wire/index.ts';
 
-/** As the service model of @aws-sdk/client-bedrock-runtime 3.1162 has them. */
+/** Names of the exceptions, from the service model of @aws-sdk/client-bedrock-runtime 3.1162. */
 const exceptions: Readonly<Record<MidStreamCode, string>> = {
   no_available_provider: 'modelStreamErrorException',
   request_deadline_exceeded: 'modelStreamErrorException',

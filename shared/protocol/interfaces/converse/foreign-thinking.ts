@@ -12,7 +12,7 @@ import {
 import type { RelayedChanges } from '../index.ts';
 import { blockOf, blocksIn } from './block-kinds.ts';
 
-/** Nothing where another model had no part in the conversation, as is usual. */
+/** Returns no changes where no other model took part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const thinksByBudget = () => makersFields(json).some(({ type }) => type === 'enabled');
   const hasEnvelopes = mayHoldEnvelope(json.text);
@@ -36,7 +36,7 @@ export function withoutForeignThinking(json: JsonText): RelayedChanges {
 }
 
 const makersMember = 'additionalModelRequestFields';
-/** Claude's own name of it, and Bedrock's. */
+/** Claude's own name of the field, and Bedrock's. */
 const thinkingNames = ['thinking', 'reasoning_config'];
 
 function readMakers(json: JsonText): JsonObject {
@@ -77,7 +77,7 @@ function isForeign(one: unknown): boolean {
   return isEnvelope(redactedContent) || (isJsonObject(reasoningText) && isEnvelope(reasoningText.signature));
 }
 
-/** A Claude with a thinking budget refuses results of tool calls before which it has not thought. */
+/** True where a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
 function lacksThinking(messages: readonly unknown[]): boolean {
   const last = messages.findLast((message) => isJsonObject(message) && message.role === 'assistant');
   const kinds = isJsonObject(last) ? blocksIn(last.content).flatMap((one) => blockOf(one)?.kind ?? []) : [];

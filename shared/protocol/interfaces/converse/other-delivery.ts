@@ -1,4 +1,4 @@
-// A whole answer of Converse, and its events.
+// Converts a whole answer of Converse to its events, and events to an answer.
 import {
   type EventText,
   findMember,

@@ -10,10 +10,13 @@ import { openConverseFold } from './stream-fold.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** As boto3 takes it: the model is a field there, and in the path of the call. */
+/** Returns the path of a call. boto3 takes the model as a field, and sends it in the path. */
 const pathOf = ({ modelId }: Body): string => `/bedrock/model/${encodeURIComponent(String(modelId))}/converse`;
 
-/** Members of Converse's request (ConverseRequest of AWS's SDK 3.1162.0). boto3 refuses every other one, also the gateway's. */
+/**
+ * Fields of Converse's request (ConverseRequest of AWS's SDK 3.1162.0). boto3 refuses every other field, including the
+ * gateway's.
+ */
 const botoFields: ReadonlySet<string> = new Set([
   'modelId',
   'messages',
@@ -30,7 +33,7 @@ const botoFields: ReadonlySet<string> = new Set([
   'outputConfig',
 ]);
 
-/** boto3 sends a token over TLS alone. */
+/** Writes the call for boto3, which sends a token only over TLS. */
 const python = (origin: string, body: Body): string =>
   [
     'import os',
@@ -48,7 +51,7 @@ const python = (origin: string, body: Body): string =>
 export const playground: PlaygroundInterface = {
   title: 'Converse',
   path: '/converse',
-  // A stream is of frames, which a page in a browser does not read.
+  // A stream consists of frames, which a page in a browser does not read.
   hasStreams: false,
   hasTurns: true,
   body: ({ model, system, turns, temperature, outputTokensMax, tools, more }: Draft) => ({
@@ -69,7 +72,7 @@ export const playground: PlaygroundInterface = {
     const content = (output?.message?.content ?? []) as readonly ConverseBlock[];
     return { text: content.map(({ text = '' }) => text).join(''), calls: content.flatMap(callIn) };
   },
-  // The input is shown as it was written, whole or not.
+  // The input is shown as it was written, complete or not.
   openFold: () => openConverseFold((text) => text),
   python,
 };

@@ -1,5 +1,5 @@
-// Reads a provider's answer of Converse from JSON. Lenient: an object with a message is an answer, and an unknown field
-// changes nothing.
+// Reads a provider's answer of Converse from JSON. The reader is lenient: an object with a message is an answer, and an
+// unknown field changes nothing.
 import {
   type AnswerDetails,
   findMember,
@@ -29,7 +29,7 @@ function readDetails(json: JsonText): ReadAnswer {
   return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...answerDetails(facts) } };
 }
 
-/** The list with the blocks of its message. */
+/** Returns the list with the blocks of its message. */
 function contentOf(json: JsonText): number | undefined {
   const output = findMember(json, 'output');
   const message = output === undefined ? undefined : findMember(json, 'message', output);
@@ -37,7 +37,7 @@ function contentOf(json: JsonText): number | undefined {
   return content !== undefined && json.isArray(content) ? content : undefined;
 }
 
-/** Errors of AWS have their words at the top. */
+/** True for an error; AWS's errors have their text at the top level. */
 const isError = ({ error, message, __type: type }: JsonObject): boolean =>
   [error, message, type].some((value) => (value ?? null) !== null);
 
@@ -48,7 +48,7 @@ export const answerDetails = ({ stopReason: reason }: JsonObject): AnswerDetails
   finishReasons: isEndWord(reason) ? [reason] : undefined,
 });
 
-/** An end that says that something broke, as an error of the provider's. */
+/** Returns an end that says that something broke, as the provider's error. */
 export const brokenEnd = ({ stopReason: word }: JsonObject): object | undefined =>
   isBrokenEnd(word) ? { error: { code: word } } : undefined;
 

@@ -1,5 +1,5 @@
-// Reads a Converse request: strict in the fields that the gateway reads, indifferent to the rest. Its model, and whether
-// it is a stream, are in its path.
+// Reads a Converse request: strict in the fields that the gateway reads, indifferent to the rest. Its path says the
+// model, and whether it is a stream.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { frameStreamType } from '../../../foundation/constants/index.ts';
@@ -109,7 +109,7 @@ function read(json: JsonText, { path }: RequestReading): ClientRequest {
     outputBoundMember: 'inferenceConfig.maxTokens',
     user: undefined,
   };
-  // Measured with the size: the media of a long body are let go then.
+  // The media are measured together with the size, because the media of a long body are dropped then.
   const media = once(() => mediaOf(raw.messages));
   const size = once(() => callSizeOf(members, media()));
   return {
@@ -124,7 +124,7 @@ function read(json: JsonText, { path }: RequestReading): ClientRequest {
   };
 }
 
-/** Named by the path; `models` of the body follow it. */
+/** Returns the models: the path's, followed by `models` of the body. */
 export function modelsOf(path: CallPath | undefined, models: readonly string[] | null | undefined) {
   const named = readModels({ model: path?.model, models });
   return { ...named, memberOfModel: (id: string) => (id === path?.model ? 'modelId' : named.memberOfModel(id)) };
@@ -137,7 +137,7 @@ function upstreamBody(json: JsonText, { defaultBound }: UpstreamTarget) {
   return { text: rewriteMembers(json, new Map([...withoutGatewayMembers, ...changes, ...more])), leftOut };
 }
 
-/** An event of no type that the service has, as a sign of life: its clients pass over it. */
+/** A keep-alive: an event of a type that the service does not have, so that its clients skip it. */
 const signOfLife = frameText({ name: 'ping', text: '{}' });
 
 const streamForm = { contentType: frameStreamType, keepAlive: signOfLife };

@@ -1,14 +1,14 @@
-// An answer of Converse, put together from its events. An event is known by its fields, so that their names need not be
-// kept. Unknown fields and blocks stay.
+// Assembles an answer of Converse from its events. An event is recognized by its fields, so their names need not be
+// stored. Unknown fields and blocks are preserved.
 import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
 
-/** `parseInput`: of a call's input; undefined for a text that is no JSON. */
+/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is no JSON. */
 export function openConverseFold(parseInput: (text: string) => unknown): EventFold {
   const blocks = new Map<unknown, FoldedBlock>();
   const beside = emptyObject();
   let role: unknown = 'assistant';
 
-  /** A text and thinking have no start. */
+  /** Returns the block at an index, which is created where it has no start event, as for texts and thinking. */
   function blockAt(index: unknown): FoldedBlock {
     const block = blocks.get(index) ?? openBlock(parseInput);
     blocks.set(index, block);
@@ -40,7 +40,7 @@ function openBlock(parseInput: (text: string) => unknown) {
   let thinking: FoldedObject | undefined;
   const citations: unknown[] = [];
   let results: unknown[] | undefined;
-  /** What it has begun with, and pieces of other kinds. */
+  /** The fields with which the block began, and pieces of other kinds. */
   const others = emptyObject();
 
   const think = (name: string, piece: string) => {
@@ -78,7 +78,7 @@ function openBlock(parseInput: (text: string) => unknown) {
   return { begin: (start: FoldedObject) => void Object.assign(others, start), add, whole };
 }
 
-/** An input that is no JSON was cut: its call cannot be made. */
+/** Returns the input. A text that is no JSON was cut off, so its call cannot be made. */
 const wholeInput = (input: string, parseInput: (text: string) => unknown): unknown =>
   input === '' ? {} : (parseInput(input) ?? {});
 

@@ -22,7 +22,7 @@ const settings = wordsOf(`
   additionalModelResponseFieldPaths
 `);
 
-/** Facts of an answer that no model wrote. */
+/** Fields of an answer that no model wrote. */
 const facts = wordsOf('usage metrics stopReason performanceConfig serviceTier role contentBlockIndex p');
 
 export function* textsOfConverse(json: JsonText, top = 0): Generator<FoundText | undefined> {
@@ -43,7 +43,7 @@ function* textsOfMessage(json: JsonText, message: number): Generator<FoundText |
   }
 }
 
-/** Thinking under a signature goes as a whole block: what is left of one is none. */
+/** Yields the texts of a block. Thinking with a signature is dropped as a whole block. */
 function* textsOfBlock(json: JsonText, block: number): Generator<FoundText | undefined> {
   if (!json.isObject(block)) return;
   for (const { name, value } of json.members(block)) {
@@ -59,7 +59,7 @@ function isSigned(json: JsonText, reasoning: number): boolean {
   return thinking !== undefined && (wordAt(json, 'signature', thinking) ?? '') !== '';
 }
 
-/** JSON of a result has fields of any name, which the model reads too. */
+/** Yields the texts of a result. JSON in a result has fields of any name, which the model reads too. */
 function* textsOfResult(json: JsonText, result: number): Generator<FoundText | undefined> {
   for (const { name, value } of json.members(result)) {
     if (name !== 'content') yield* textsIn(json, value, name);
@@ -75,10 +75,10 @@ function* textsOfResult(json: JsonText, result: number): Generator<FoundText | u
   }
 }
 
-/** Values that are looked at within a millisecond. */
+/** Number of values that are processed within a millisecond. */
 const stepValues = 2_048;
 
-/** Every field's name of a value. Recursive within the depth of a body. */
+/** Yields the name of every field in a value. It recurses within the depth of a body. */
 function* namesIn(json: JsonText, value: number): Generator<FoundText | undefined> {
   if (!json.isObject(value) && !json.isArray(value)) return;
   for (const inner of json.inside(value)) {
@@ -131,7 +131,7 @@ function piecesOf(json: JsonText, delta: number, channel: string): EventPiece[] 
   });
 }
 
-/** The input of a call comes as pieces of a text. */
+/** Returns the input of a call, which arrives as pieces of a text. */
 const inputPieces = (json: JsonText, toolUse: number, channel: string): EventPiece[] =>
   json.members(toolUse).flatMap(({ name, value }): EventPiece[] => {
     if (name !== 'input' || !json.isString(value)) return wholeTexts(json, value, name);

@@ -48,7 +48,9 @@ function blockParts(block: Value): ConversationPart[] {
   return [{ kind: 'tool_result', id: textIn(toolResult.toolUseId), text: resultText }, ...images.flatMap(blockParts)];
 }
 
-/** As the answer that the events make. The input is shown as it was written, whole or not. */
+/**
+ * Reads the events as the answer that is assembled from them. The input is shown as it was written, complete or not.
+ */
 function converseStream(events: readonly Value[]): ConversationTurn[] {
   const fold = openConverseFold((text) => text);
   for (const event of events) fold.add(event);

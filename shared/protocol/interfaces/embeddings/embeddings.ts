@@ -23,12 +23,12 @@ import {
   takeOutValues,
 } from '../index.ts';
 
-/** Inputs that providers of this interface accept at once, and so the most vectors of an answer. */
+/** Maximum number of inputs that providers of this interface accept, and so of vectors in an answer. */
 const inputsMax = 2_048;
 
 const vectors: LongValues = {
   memberName: '"embedding"',
-  // Ten thousand numbers of a hundred digits each.
+  // A value has at most ten thousand numbers of a hundred digits each.
   valueMaxCharacters: 1024 * 1024,
   valuesMax: inputsMax,
 };
@@ -51,7 +51,7 @@ export const embeddings = relayedInterface({
   takesLong: false,
   schema: z.looseObject(plainMembers),
   uncheckedNames: ['dimensions'],
-  // Thousands of texts are checked in the text.
+  // The field may have thousands of texts, so it is checked without parsing it.
   unparsedName: 'input',
   promptMember: 'input',
   readInput: readEmbeddingsInput,
@@ -68,7 +68,7 @@ interface EmbeddingsAnswer extends JsonAnswer {
 
 async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
   const without = await takeOutValues(text, vectors);
-  // Without the vectors the bound of any answer applies.
+  // Without the vectors an answer has the usual bound.
   if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
   const read = await readListAnswer(without.text, { list: 'data', readUsage: readEmbeddingsUsage });
   if (read.kind !== 'answer') return read;
@@ -89,7 +89,7 @@ function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
   return { tokens, members: usage };
 }
 
-/** `answer`: of `readEmbeddingsAnswer`. */
+/** Writes the answer. `answer`: a result of `readEmbeddingsAnswer`. */
 function writeEmbeddings(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   const { values } = answer as EmbeddingsAnswer;
   const usage = { ...answer.usage?.members, cost, cost_usd: costUsd };
@@ -113,14 +113,14 @@ function readEmbeddingsInput(json: JsonText, _body: unknown, { dimensions }: Jso
 
 interface Inputs {
   readonly count: number;
-  /** Longest input: the model's context has to fit each of them, not all. */
+  /** Characters of the longest input: the model's context has to fit each input, not their sum. */
   readonly longestCharacters: number;
   readonly hasTokens: boolean;
 }
 
 /**
- * Checks a text, a list of texts, a list of tokens, or a list of such lists. Their contents are the provider's
- * business.
+ * Checks the input: a text, a list of texts, a list of tokens, or a list of such lists. The provider judges their
+ * contents.
  */
 function checkInput(json: JsonText): Inputs {
   const inputs = [...json.members()].filter(({ name }) => name === 'input');

@@ -1,4 +1,4 @@
-// embedContent and batchEmbedContents: a call of embeddings in Google's words, to providers that have embeddings.
+// embedContent and batchEmbedContents: a call of embeddings with Google's fields, for providers that have embeddings.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { headerNames } from '../../../foundation/constants/index.ts';
 import {
@@ -37,7 +37,10 @@ export const embedContent: ClientInterface = {
   playground: undefined,
 };
 
-/** Fields that embeddings have in other words, or that Google's own models alone have. Any other is passed on as it is. */
+/**
+ * Fields that embeddings express in another way, or that only Google's own models have. Any other field is passed on
+ * unchanged.
+ */
 const ownFields: ReadonlySet<string> = new Set([
   ...['model', 'content', 'requests', 'embedContentConfig', 'outputDimensionality', 'taskType', 'title'],
   ...['input', 'dimensions', 'encoding_format'],
@@ -46,7 +49,7 @@ const ownFields: ReadonlySet<string> = new Set([
 interface EmbeddedContent {
   readonly text: string;
   readonly dimensions: number | undefined;
-  /** Fields that Google's own models alone have. */
+  /** Fields that only Google's own models have. */
   readonly googleFields: Readonly<Record<string, unknown>>;
 }
 
@@ -65,7 +68,7 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
     const param = `requests[${other}].outputDimensionality`;
     throw fail('invalid_request', { message: `${param}: must be the same in all requests`, param });
   }
-  // One call has one task: where they differ, there is none to say.
+  // One call has one task: where the tasks differ, none is sent.
   const [google, ...others] = new Set(contents.map(({ googleFields }) => JSON.stringify(googleFields)));
   const isOneTask = google !== undefined && others.length === 0;
   const googleFields = [...new Set(contents.flatMap((content) => Object.keys(content.googleFields)))];
@@ -102,7 +105,7 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
   };
 }
 
-/** The field is `input` in the words of embeddings alone. */
+/** Returns the fault with the client's name of the field; only embeddings call it `input`. */
 const inTheirWords = (fault: GatewayError): GatewayError =>
   fault.param?.startsWith('input') === true
     ? fail('invalid_request', { message: fault.message, param: 'requests' })
@@ -114,7 +117,7 @@ function requestsIn({ requests }: JsonObject): EmbeddedContent[] {
   return requests.map((one, at) => contentIn(isJsonObject(one) ? one : {}, `requests[${at}].`));
 }
 
-/** Fields of `embedContentConfig` may stand beside it too. */
+/** Returns the content; fields of `embedContentConfig` may be beside it too. */
 function contentIn(request: JsonObject, path: string): EmbeddedContent {
   const { content, embedContentConfig } = request;
   const config = isJsonObject(embedContentConfig) ? embedContentConfig : {};

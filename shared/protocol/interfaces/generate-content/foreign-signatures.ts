@@ -1,5 +1,5 @@
-// Removes from a relayed conversation the thinking that another model made for this gateway. Everything else is passed on
-// unchanged.
+// Removes from a relayed conversation the thinking that another model made for this gateway. Everything else is passed
+// on unchanged.
 import {
   decodeEnvelope,
   findMember,
@@ -12,12 +12,12 @@ import {
 import type { RelayedChanges } from '../index.ts';
 
 /**
- * In the place of the signature of a call that another model made: models from Gemini 3 on refuse one without
+ * Replaces the signature of a call that another model made: models from Gemini 3 on refuse a call without one
  * (ai.google.dev/gemini-api/docs/thought-signatures, November 2026).
  */
 const foreignCallSignature = 'skip_thought_signature_validator';
 
-/** Nothing where another model had no part in the conversation, as is usual. */
+/** Returns no changes where no other model took part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const contents = findMember(json, 'contents');
   if (contents === undefined || !mayHoldEncodedEnvelope(json.text)) return { changes: [], leftOut: [] };

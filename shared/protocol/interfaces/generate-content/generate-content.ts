@@ -16,14 +16,14 @@ import {
 import { readCountRequest, readGenerateRequest } from './generate-request.ts';
 import { openEventReader, readGenerated } from './read-answer.ts';
 
-/** A name with a slash is a path of its own at Google: a tuned model. */
+/** Returns the path of a model. A name with a slash is a path of its own at Google: a tuned model. */
 const modelPath = (model: string): string =>
   `/${/^(models|tunedModels)\//.test(model) ? model : `models/${encodeURIComponent(model)}`}`;
 
 export const generateContent: ClientInterface = {
   id: 'generate-content',
   telemetryOperation: 'generate_content',
-  // Events always: the client's own delivery is made of them.
+  // The provider always sends events, from which the client's own delivery is made.
   upstreamPath: ({ model, stream }) =>
     `${modelPath(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   gatewayMembers: plainGatewayMembers,
@@ -35,7 +35,7 @@ export const generateContent: ClientInterface = {
   repairWords,
   readRequest: readGenerateRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
-  // Images come inside of it.
+  // Images are inside the answer.
   answerMaxBytes: ({ stream }) => (stream ? upstreamBodyMaxBytes : largeBodyMaxBytes),
   readAnswer: readGenerated,
   openEventReader,
@@ -74,10 +74,10 @@ function readCount(json: JsonText): ReadAnswer {
   return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };
 }
 
-/** Google's words for a prompt that is too long, which its clients look for. */
+/** Matches Google's words for a prompt that is too long, which its clients look for. */
 const ownWords = /exceeds the maximum number of tokens/i;
 
-/** Undefined for every other rejection. */
+/** Returns the words; undefined for every other rejection. */
 function repairWords({ providerText, reason, promptTokens, contextTokens }: RejectionToTell): string | undefined {
   if (reason !== 'context_length_exceeded') return undefined;
   if (providerText !== undefined && ownWords.test(providerText)) return providerText;

@@ -1,5 +1,5 @@
-// Reads a request of generateContent, streamGenerateContent or countTokens: strict in the fields that the gateway reads,
-// indifferent to the rest.
+// Reads a request of generateContent, streamGenerateContent or countTokens: strict in the fields that the gateway
+// reads, indifferent to the rest.
 import * as z from 'zod/mini';
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
@@ -54,7 +54,7 @@ import { contentsOf, fileOf, functionsOf, generationConfigOf, inlineDataOf, part
 import { inOneSpelling } from './spelling.ts';
 import { listForm, openEventWriter, openListWriter } from './write-stream.ts';
 
-/** As `n` of a chat completion. */
+/** Maximum number of candidates, the same as of `n` in a chat completion. */
 const candidatesMax = 128;
 
 const content = z.looseObject({ role: z.nullish(z.string()) });
@@ -112,7 +112,10 @@ const refuseOtherCase = otherCaseCheck([...plainGatewayMembers]);
 export const readGenerateRequest = (json: JsonText, reading: RequestReading): ClientRequest | GatewayError =>
   orFault(() => check(json, reading, false));
 
-/** `generateContentRequest` may be around the fields. A count has no output, so that the call costs nothing. */
+/**
+ * Reads a count; `generateContentRequest` may be around the fields. A count has no output, so that the call costs
+ * nothing.
+ */
 export function readCountRequest(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
   return orFault(() => {
     const request = check(withoutWrapper(inOneSpelling(json)), reading, true);
@@ -121,7 +124,7 @@ export function readCountRequest(json: JsonText, reading: RequestReading): Clien
   });
 }
 
-/** The gateway's own fields are beside the wrapper. */
+/** Removes the wrapper; the gateway's own fields are beside it. */
 function withoutWrapper(json: JsonText): JsonText {
   const wrapped = findMember(json, 'generateContentRequest');
   if (wrapped === undefined || !json.isObject(wrapped)) return json;
@@ -180,10 +183,10 @@ function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): Cl
   };
 }
 
-/** SDKs write `models/` before a name once; a name that a user wrote so has it already. */
+/** Returns the model's name. SDKs write `models/` before a name once, unless it is there already. */
 const modelOf = ({ model }: CallPath): string => model.replace(/^models\//, '');
 
-/** A part is one thing. */
+/** Checks that a part has only one kind. */
 function checkParts(body: JsonObject): void {
   for (const { content: one, path } of contentsOf(body)) {
     const { parts } = one;
@@ -209,7 +212,10 @@ function upstreamBody(json: JsonText, { model, defaultBound }: UpstreamTarget, i
   return { text: isCounted ? countedBody(json, rewritten, model) : rewriteMembers(json, rewritten), leftOut };
 }
 
-/** Instructions and tools count in the wrapper alone; fields that are not known stay beside it. */
+/**
+ * Returns the body of a count. Instructions and tools are counted only inside the wrapper; unknown fields stay beside
+ * it.
+ */
 function countedBody(json: JsonText, rewritten: ReadonlyMap<string, unknown>, model: string): string {
   const members = json.members().filter(({ name }) => !plainGatewayMembers.has(name) && name !== 'model');
   if (!members.some(({ name }) => wrappedFields.has(name))) return rewriteMembers(json, rewritten);
@@ -272,13 +278,13 @@ function callSizeOf({ body, json, media, providerState }: SizedRequest): CallSiz
   const { maxOutputTokens, candidateCount } = generationConfigOf(body);
   return {
     maxOutputTokens: toCount(maxOutputTokens),
-    // Without a bound the model's own counts.
+    // Without a bound the model's own applies.
     isOutputOpen: (maxOutputTokens ?? null) === null,
     namesNoBound: (maxOutputTokens ?? null) === null,
     choices: Math.max(1, toCount(candidateCount) ?? 1),
     predictionBytes: 0,
     textBytes: json.compactBytes - media.dataCharacters,
-    // Input that the provider keeps counts too, and only the context bounds it.
+    // Input that the provider stores counts too, and only the context bounds it.
     mediaTokens: bringsInput(providerState) ? undefined : media.tokens,
     claudeToolTokens: toolTokensOf(body),
     hasMediaElsewhere: media.isElsewhere,
@@ -287,7 +293,7 @@ function callSizeOf({ body, json, media, providerState }: SizedRequest): CallSiz
   };
 }
 
-/** A cached content, and files that Google, or a bucket, keeps. */
+/** Returns references to a cached content, and to files that Google, or a bucket, stores. */
 function providerStateOf(body: JsonObject): readonly StateReference[] {
   const files = new Map<string, StateReference>();
   for (const { part, path } of partsOf(body)) {

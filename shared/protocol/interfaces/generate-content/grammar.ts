@@ -13,7 +13,7 @@ export const grammar: InterfaceGrammar = {
   turns: generatedTurns,
 };
 
-/** Counts and vectors: answers without a text. */
+/** Grammar of counts and vectors, whose answers have no text. */
 export const grammarOfInput: InterfaceGrammar = {
   ...grammar,
   answers: undefined,

@@ -1,4 +1,4 @@
-// What a call of generateContent needs from a provider.
+// The needs of a call of generateContent.
 import type { Extra } from '../../../foundation/constants/index.ts';
 import {
   type CallSize,
@@ -44,7 +44,7 @@ function neededSettings(body: JsonObject): HubNeed[] {
   const modalities: readonly unknown[] = Array.isArray(settings.responseModalities) ? settings.responseModalities : [];
   const needs: readonly (readonly [HubNeed['kind'], string, boolean])[] = [
     ['stored_prompt', 'cachedContent', (body.cachedContent ?? '') !== ''],
-    // The rest of an answer that Google has begun.
+    // It asks for the rest of an answer that Google has begun.
     ['stored_prompt', 'continuationToken', (body.continuationToken ?? '') !== ''],
     ['n', `${config}.candidateCount`, isAbove(settings.candidateCount, 1)],
     ['logprobs', `${config}.responseLogprobs`, settings.responseLogprobs === true],
@@ -61,11 +61,11 @@ function neededChoice(body: JsonObject): HubNeed[] {
   const member = 'toolConfig.functionCallingConfig';
   if (!callingModes.has(mode)) return [{ kind: 'tools', member: `${member}.mode` }];
   if (mode !== 'ANY') return [];
-  // A tool of Google's own is left out: where a call is forced, there would be nothing to call.
+  // Google's own tools are dropped: where a call is forced, there would be nothing to call.
   return [{ kind: functionsOf(body.tools).length > 0 ? 'forced_tool' : 'tools', member }];
 }
 
-/** An unknown role decides the effect of a content. */
+/** Returns the need for an unknown role, which decides the effect of a content. */
 const neededRoles = (contents: unknown): HubNeed[] =>
   (Array.isArray(contents) ? contents : []).flatMap((content, at): HubNeed[] =>
     isJsonObject(content) && !roles.has(content.role) ? [{ kind: 'unknown_role', member: `contents[${at}].role` }] : [],
@@ -91,7 +91,7 @@ function neededType(mimeType: string, member: string): HubNeed[] {
   return [{ kind: 'file', member, mediaType: mimeType }];
 }
 
-/** Tools that the provider runs. `computerUse` is run by the client, and costs tokens alone. */
+/** Extras of tools that the provider runs. The client runs `computerUse`, which costs only tokens. */
 const extraOfTool: Readonly<Record<string, Extra | undefined>> = {
   functionDeclarations: undefined,
   computerUse: undefined,
@@ -110,7 +110,7 @@ interface ProviderTool {
   readonly member: string;
 }
 
-/** Fields of the tools other than functions. */
+/** Yields the fields of the tools other than functions. */
 export function* otherTools(tools: unknown): Generator<ProviderTool> {
   for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
     for (const [name, value] of Object.entries(isJsonObject(tool) ? tool : {})) {
@@ -131,7 +131,7 @@ function dearerFeatures(body: JsonObject): Feature[] {
   return [...extras].map(([extra, member]) => ({ extra, member }));
 }
 
-/** `stream`: what the path asks for. */
+/** Returns the needs. `stream`: what the path asks for. */
 export function readNeeds(
   body: JsonObject,
   stream: boolean,

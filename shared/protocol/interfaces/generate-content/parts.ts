@@ -8,7 +8,7 @@ export interface PlacedPart {
   readonly role: unknown;
 }
 
-/** Includes the parts of a function's result. */
+/** Yields the parts, including those of a function's result. */
 export function* partsOf(body: JsonObject): Generator<PlacedPart> {
   for (const { content, path } of contentsOf(body)) yield* partsIn(content.parts, `${path}.parts`, content.role);
 }
@@ -30,7 +30,7 @@ export function* contentsOf({ systemInstruction, contents }: JsonObject) {
   }
 }
 
-/** A blob that stands in a part. */
+/** A blob inside a part. */
 interface InlineData {
   readonly mimeType: string;
   readonly data: string;
@@ -45,7 +45,7 @@ export function inlineDataOf({ inlineData }: JsonObject): InlineData | undefined
   };
 }
 
-/** Google reads both alphabets, most others one. */
+/** Returns base64 in the standard alphabet: Google reads both alphabets, most others only this one. */
 const standardBase64 = (data: string): string =>
   data.includes('-') || data.includes('_') ? data.replaceAll('-', '+').replaceAll('_', '/') : data;
 
@@ -63,9 +63,9 @@ export function fileOf({ fileData }: JsonObject): FileReference | undefined {
   };
 }
 
-/** Fields of a part that say what it is. */
+/** Fields that determine the kind of a part. */
 export const partKinds = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'] as const;
-/** What a provider ran itself: text for another one. */
+/** Kinds of parts that a provider ran itself: another provider gets them as text. */
 export const ranByProvider = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'] as const;
 
 export const functionsOf = (tools: unknown): readonly JsonObject[] =>

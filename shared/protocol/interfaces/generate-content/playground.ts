@@ -10,7 +10,7 @@ import { openGeneratedFold } from './stream-fold.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The path says the model, and whether the answer is a stream. */
+/** Returns the call; its path says the model, and whether the answer is a stream. */
 const callOf = ({ model, stream, ...body }: Body) => ({
   path: `/v1beta/models/${encodeURIComponent(String(model))}:${stream === true ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   body,
@@ -83,7 +83,7 @@ interface Candidate {
   readonly content?: { readonly parts?: readonly Part[] };
 }
 
-/** Names of calls by their ids: a result says both. */
+/** Returns the content of a turn. A result needs both the id and the name of its call. */
 function contentOf(turn: PlaygroundTurn, at: number, turns: readonly PlaygroundTurn[]): object {
   if (turn.role === 'user') return { role: 'user', parts: [...turn.images.map(imageOf), { text: turn.text }] };
   if (turn.role === 'tool') {
@@ -111,7 +111,10 @@ function imageOf(dataUrl: string): object {
 /** Fields beside the contents that the SDK knows (google-genai 1.x, `GenerateContentConfig`). */
 const configFields = new Set(['systemInstruction', 'tools', 'toolConfig', 'safetySettings', 'cachedContent', 'labels']);
 
-/** The SDK has one argument for all fields beside the contents, and refuses fields in it that it does not know. */
+/**
+ * Writes the call for Python. The SDK has one argument for all fields beside the contents, and refuses fields in it
+ * that it does not know.
+ */
 function python(origin: string, { model, contents, stream, generationConfig, ...beside }: Body): string {
   const entries = Object.entries(beside);
   const unknown = Object.fromEntries(entries.filter(([name]) => !configFields.has(name)));

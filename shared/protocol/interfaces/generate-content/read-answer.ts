@@ -1,4 +1,5 @@
-// Reads an answer of generateContent, whole or a chunk of a stream. Lenient: an unknown part or field changes nothing.
+// Reads an answer of generateContent, whole or a chunk of a stream. The reader is lenient: an unknown part or field
+// changes nothing.
 import {
   type AnswerDetails,
   type AnswerEvent,
@@ -38,7 +39,7 @@ function readUsage(usage: unknown): UsageReport | undefined {
   const candidates = toCount(candidatesTokenCount);
   const tools = toCount(toolUsePromptTokenCount) ?? 0;
   const total = toCount(usage.totalTokenCount);
-  // A prompt that was blocked has no candidates: its sum says so.
+  // A prompt that was blocked has no candidates: its total shows that nothing was written.
   const written =
     candidates ??
     (total !== undefined && prompt !== undefined ? Math.max(0, total - prompt - tools - thoughts) : undefined);
@@ -117,7 +118,7 @@ const structuralNames: ReadonlySet<string> = new Set([
   ...['groundingMetadata', 'urlContextMetadata', 'avgLogprobs', 'logprobsResult', 'finishMessage'],
 ]);
 
-/** A stream is complete where each of its candidates has ended, or its prompt was blocked. */
+/** Opens a reader. A stream is complete where each of its candidates has ended, or its prompt was blocked. */
 export function openEventReader(choices: number): EventReader {
   const ended = new Set<number>();
   let isComplete = false;
@@ -154,7 +155,7 @@ function detailsOfEvent(event: JsonObject, isLast: boolean): EventDetails {
 const isFilled = ({ thought: _thought, ...content }: JsonObject): boolean =>
   Object.values(content).some((value) => (value ?? null) !== null && value !== '');
 
-/** A chunk that the gateway wrote itself. `usage`: the provider's report, if any. */
+/** Wraps a chunk that the gateway wrote itself. `usage`: the provider's report, if any. */
 export function writtenEvent(event: JsonObject, usage: UsageReport | undefined, isLast: boolean): AnswerEvent {
   return new ParsedEvent(undefined, JSON.stringify(event), { ...detailsOfEvent(event, isLast), usage });
 }

@@ -1,5 +1,5 @@
-// Fields in both spellings of Google's interface. A body that has any in the other one is written in `camelCase`, once, so
-// that everything else knows a single name. Names that clients choose (parameters, arguments, labels) stay as they are.
+// Converts fields in the other spelling of Google's interface to `camelCase`, once, so that all other code knows a
+// single name. Names that clients choose (parameters, arguments, labels) stay unchanged.
 import { fail } from '../../../errors/index.ts';
 import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { type JsonText, scanJson } from '../../wire/index.ts';
@@ -12,7 +12,10 @@ const namesIn = (text: string): ReadonlyMap<string, string> =>
       .map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
   );
 
-/** Fields of generateContent, countTokens and embedContent that the gateway reads (types of `@google/genai` 3.3.0, November 2026). */
+/**
+ * Fields of generateContent, countTokens and embedContent that the gateway reads (types of `@google/genai` 3.3.0,
+ * November 2026).
+ */
 const fields = namesIn(`
   systemInstruction generationConfig safetySettings cachedContent toolConfig generateContentRequest serviceTier
   inlineData fileData mimeType fileUri displayName functionCall functionResponse functionDeclarations executableCode
@@ -26,13 +29,16 @@ const fields = namesIn(`
   routingConfig outputDimensionality taskType embedContentConfig autoTruncate toolType continuationToken
 `);
 
-/** Of Google's form of a schema. */
+/** Fields of Google's schema format. */
 const schemaFields = namesIn(`
   anyOf minItems maxItems minLength maxLength minProperties maxProperties propertyOrdering additionalProperties prefixItems
 `);
 
 const googleSchemas: ReadonlySet<string> = new Set(['parameters', 'response', 'responseSchema', 'items']);
-/** Whose fields have names that clients choose. `response`: of a function; that of a declaration is a schema. */
+/**
+ * Fields whose contents have names that clients choose. `response`: a function's result; in a declaration it is a
+ * schema.
+ */
 const freeFields: ReadonlySet<string> = new Set([
   ...['args', 'labels', 'parametersJsonSchema', 'responseJsonSchema', 'partMetadata', 'functionResponse'],
   ...['provider', 'cache', 'models'],
@@ -40,7 +46,7 @@ const freeFields: ReadonlySet<string> = new Set([
 
 const otherSpelling = /"[a-z]+_[a-z_]+"\s*:/;
 
-/** Throws invalid_request where a field stands in both spellings. */
+/** Throws invalid_request where a field is present in both spellings. */
 export function inOneSpelling(json: JsonText): JsonText {
   if (!otherSpelling.test(json.text)) return json;
   const renamed: [start: number, end: number, name: string][] = [];
@@ -62,7 +68,7 @@ interface Place {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Recursive within the depth of a body. */
+/** Collects the fields to rename. It recurses within the depth of a body. */
 function collect(json: JsonText, value: number, place: Place, renamed: [number, number, string][]): void {
   if (json.isArray(value)) {
     let at = 0;
@@ -108,7 +114,7 @@ function collectInside(
   collect(json, value, googleSchemas.has(name) ? { ...place, names: schemaFields } : place, renamed);
 }
 
-/** Files of a result are parts; the result itself is the client's. */
+/** Collects from the files of a result, which are parts; the result itself is the client's. */
 function collectParts(json: JsonText, value: number, place: Place, renamed: [number, number, string][]): void {
   const parts = json.isObject(value) ? json.members(value).find(({ name }) => name === 'parts') : undefined;
   if (parts !== undefined) collect(json, parts.value, { ...place, path: `${place.path}.parts` }, renamed);

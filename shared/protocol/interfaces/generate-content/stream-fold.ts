@@ -1,4 +1,4 @@
-// An answer, put together from the chunks of its stream. Pieces of one text become one part. Unknown fields stay.
+// Assembles an answer from the chunks of its stream. Pieces of one text become one part. Unknown fields are preserved.
 import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
 
 interface FoldedCandidate {
@@ -42,7 +42,7 @@ export function openGeneratedFold(): EventFold {
 
 const isEmpty = (part: FoldedObject): boolean => part.text === '' && Object.keys(part).length === 1;
 
-/** A signature ends the text that it signs. */
+/** Adds a part. A signature ends the text that it signs. */
 function addPart(parts: FoldedObject[], part: FoldedObject): void {
   const last = parts.at(-1);
   const continues =

@@ -1,4 +1,4 @@
-// Texts that a model reads and writes in Gemini's interface, and the end of an answer that is blocked.
+// Texts that a model reads and writes in Gemini's interface, and the end of a blocked answer.
 import { findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import {
@@ -16,7 +16,10 @@ import {
 } from '../index.ts';
 import { openChunkWriter } from './chunk-writer.ts';
 
-/** The schemas in `generationConfig` are read by the model, and its stops are texts of the client. */
+/**
+ * Fields that no model reads. The schemas in `generationConfig` are not among them, because the model reads them, and
+ * neither are its stops, which are texts of the client.
+ */
 export const settings = commonSettings.union(wordsOf('safetySettings labels cachedContent serviceTier toolConfig'));
 
 const facts = wordsOf('usageMetadata modelVersion responseId createTime promptFeedback modelStatus gw');
@@ -59,7 +62,7 @@ function ofCandidate(json: JsonText, candidate: number): EventPiece[] {
   ];
 }
 
-/** Thoughts and texts continue those before them, each of its own kind. */
+/** Returns the pieces of a part. Thoughts and texts each continue the ones before them. */
 function ofPart(json: JsonText, part: number, index: number): EventPiece[] {
   if (!json.isObject(part)) return wholeTexts(json, part, 'text');
   const text = findMember(json, 'text', part);

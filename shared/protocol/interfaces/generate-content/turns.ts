@@ -15,7 +15,7 @@ import {
 } from '../../conversation/index.ts';
 import { openGeneratedFold } from './stream-fold.ts';
 
-/** A kept body is as its client wrote it: its fields may stand in Google's other spelling. */
+/** Converts the spelling: a stored body is as its client wrote it, so its fields may be in Google's other spelling. */
 const inCamelCase = (value: Value): Value =>
   Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [

@@ -1,4 +1,4 @@
-// The client's text of a stream: events, or, where its query asks for none, one JSON array of chunks.
+// The client's text of a stream: events, or one JSON array of chunks where its query does not ask for events.
 import { fail, googleError } from '../../../errors/index.ts';
 import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../wire/index.ts';
 import type { StreamForm, StreamWriter } from '../index.ts';
@@ -6,7 +6,7 @@ import type { StreamForm, StreamWriter } from '../index.ts';
 const brokenText = (code: MidStreamCode, message: string = brokenStreamMessages[code]): string =>
   JSON.stringify({ error: googleError(fail(code, { message }), {}) });
 
-/** Blanks between two values keep an idle stream alive. */
+/** Format of the array: blanks between two values keep an idle stream alive. */
 export const listForm: StreamForm = { contentType: 'application/json; charset=utf-8', keepAlive: '\n' };
 
 export const openEventWriter = (): StreamWriter => ({

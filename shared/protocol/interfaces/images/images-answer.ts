@@ -1,4 +1,5 @@
-// Reads a provider's images, and writes them for the client with the cost in `usage`. The gateway looks at none of them.
+// Reads a provider's images, and writes them for the client with the cost in `usage`. The gateway does not decode the
+// images.
 import { headerNames, largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   type AnswerCost,
@@ -31,7 +32,7 @@ const words = membersOf({ size: {}, quality: {} });
 
 export async function readImagesAnswer(text: string): Promise<ReadAnswer> {
   const without = await takeOutValues(text, base64Images);
-  // Without the images the bound of any answer applies.
+  // Without the images an answer has the usual bound.
   if (without.text.length > upstreamBodyMaxBytes)
     return { kind: 'refused', refused: { usage: undefined, outputBytes: 0 } };
   const read = await readListAnswer(without.text, { list: 'data', readUsage: readImagesUsage });
@@ -44,7 +45,7 @@ export async function readImagesAnswer(text: string): Promise<ReadAnswer> {
   return { kind: 'answer', answer };
 }
 
-/** Size and quality in the words of the answer. */
+/** Returns size and quality as the answer names them. */
 export function wordsIn(object: unknown): Omit<NonNullable<Units['images']>, 'count'> {
   const { size, quality } = isJsonObject(object) ? object : {};
   return {
@@ -53,7 +54,7 @@ export function wordsIn(object: unknown): Omit<NonNullable<Units['images']>, 'co
   };
 }
 
-/** Input is images where a request has some, and output too, where details say no more. */
+/** Reads the usage. Without details, input counts as images where a request has some, and so does output. */
 export function readImagesUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const output = toCount(usage.output_tokens);
@@ -73,15 +74,15 @@ export function readImagesUsage(usage: unknown): UsageReport | undefined {
 }
 
 interface ImageItem {
-  /** Its value in the answer. */
+  /** Position of its value in the answer. */
   readonly item: number;
-  /** Without the fields that are left out, and without its image. */
+  /** Text without the dropped fields, and without its image. */
   readonly text: string;
-  /** The same text, or one around it, with its image. */
+  /** Returns this text, or one around it, with its image. */
   readonly withImage: (text: string) => string;
 }
 
-/** The objects in `data`. `answer`: of `readImagesAnswer`. */
+/** Yields the objects in `data`. `answer`: a result of `readImagesAnswer`. */
 export function* imageItems(answer: JsonAnswer, leftOut: readonly string[]): Generator<ImageItem> {
   const { json, values } = answer as ImagesAnswer;
   const list = findMember(json, 'data');
@@ -98,7 +99,7 @@ export function* imageItems(answer: JsonAnswer, leftOut: readonly string[]): Gen
   }
 }
 
-/** `answer`: of `readImagesAnswer`. */
+/** Writes the answer. `answer`: a result of `readImagesAnswer`. */
 export function writeImages(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   const { values, usage: reported } = answer as ImagesAnswer;
   const usage: JsonObject = { ...reported?.members, cost, cost_usd: costUsd };

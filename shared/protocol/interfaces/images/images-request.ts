@@ -9,7 +9,7 @@ import { plainMembers, type RelayedInput } from '../index.ts';
 const word = z.nullish(z.string());
 const flag = z.nullish(z.boolean());
 
-/** Fields of both requests that the gateway reads; the rest is the provider's to judge. */
+/** Fields of both requests that the gateway reads; the provider judges the rest. */
 export const imagesSchema = z.looseObject({
   ...plainMembers,
   prompt: z.string().check(z.minLength(1)),
@@ -24,21 +24,24 @@ export const imagesSchema = z.looseObject({
 });
 type ImagesBody = z.infer<typeof imagesSchema>;
 
-/** In a form everything is written as text. */
+/** Types of fields that a form writes as text. */
 export const imageFormFields = {
   numbers: new Set(['n', 'partial_images', 'output_compression', 'frame_count', 'frame_duration_ms']),
   flags: new Set(['stream']),
 };
 
-/** OpenAI's guide "Image generation" (2026-09): each partial image is billed as so many tokens of output. */
+/** Output tokens that are billed for each partial image (OpenAI's guide "Image generation", 2026-09). */
 const tokensPerPartialImage = 100;
-/** The same guide: tiles of an image of any proportions, and the most that high fidelity adds. */
+/**
+ * Most input tokens of an image (same guide): tiles of an image of any proportions, and the most that high fidelity
+ * adds.
+ */
 const tokensPerInputImage = 8_192;
 
 export const readGeneration = (_json: JsonText, body: ImagesBody, raw: JsonObject): RelayedInput =>
   inputOf({ body, raw, mediaTokens: 0, needs: [] });
 
-/** Files of a form; or references in JSON, which only a relay can send on. */
+/** Reads the images of an edit: files of a form; or references in JSON, which only a relay can pass on. */
 export function readEdit(json: JsonText, body: ImagesBody, raw: JsonObject, form: FormBody | undefined): RelayedInput {
   if (form === undefined) {
     if (findMember(json, 'images') === undefined && findMember(json, 'image') === undefined) {
@@ -71,7 +74,7 @@ function inputOf({ body, raw, mediaTokens, needs }: ImageCounts): RelayedInput {
       maxOutputTokens: undefined,
       isOutputOpen: true,
       choices: count,
-      // Written beside each image that was asked for.
+      // Partial images are written for each image that was requested.
       predictionBytes: tokensPerPartialImage * (partialImages ?? 0),
       mediaTokens,
       mediaKind: 'imageInput',
@@ -83,7 +86,7 @@ function inputOf({ body, raw, mediaTokens, needs }: ImageCounts): RelayedInput {
   };
 }
 
-/** Values that ask for no more than any image model does, by each field that decides how an image looks: no needs. */
+/** Values that need no feature, because every image model has them, by each field that decides how an image looks. */
 const plainValues: Readonly<Record<string, readonly unknown[]>> = {
   size: ['auto'],
   quality: ['auto'],
@@ -98,7 +101,7 @@ const plainValues: Readonly<Record<string, readonly unknown[]>> = {
   frame_count: [],
   frame_duration_ms: [],
 };
-/** Options that are read as they were sent. */
+/** Options that are passed on as they were sent. */
 export const imageOptions = Object.keys(plainValues);
 
 function imageNeeds(raw: JsonObject): readonly HubNeed[] {
@@ -110,7 +113,10 @@ function imageNeeds(raw: JsonObject): readonly HubNeed[] {
   return raw.stream === true ? [...options, { kind: 'image_option', member: 'stream' }] : options;
 }
 
-/** A GIF is made of several images, an SVG by a further model, whose tokens are reported apart. */
+/**
+ * Returns the more expensive formats: a GIF consists of several images, and a further model makes an SVG, whose tokens
+ * are reported separately.
+ */
 function dearerFormats({ output_format: format, svg }: JsonObject): readonly Feature[] {
   const members = [
     ...(format === 'gif' || format === 'svg' ? ['output_format'] : []),

@@ -14,7 +14,7 @@ import { readImagesAnswer, readImagesUsage, wordsIn, writeImages } from './image
 import { imageFormFields, imageOptions, imagesSchema, readEdit, readGeneration } from './images-request.ts';
 
 const details = membersOf({ image_tokens: {}, text_tokens: {}, cached_tokens: {} });
-/** The image of some megabytes is passed over, not made a value. */
+/** Fields of an event; the image of some megabytes is skipped, and never becomes a value. */
 const eventShape = membersOf({
   type: {},
   size: {},
@@ -29,7 +29,7 @@ const eventShape = membersOf({
   }),
 });
 
-/** There is no end marker: clients end with the body. */
+/** Opens a writer. There is no end marker: clients stop at the end of the body. */
 const openImageWriter = (): StreamWriter => ({
   event: ({ name, text, details: { isEndMarker: isMarker } }) => (isMarker ? '' : toEventLine(text, name)),
   beforeEnd: () => '',
@@ -74,9 +74,9 @@ export const imageEdits = relayedInterface({
   formFields: imageFormFields,
 });
 
-// The stream of a request for images: partial images, and each image when it is complete. Relayed byte for byte.
+// The stream of a request for images: partial images, and each image when it is complete, relayed byte for byte.
 
-/** `images`: of the request. */
+/** Opens a reader. `images`: the number that the request asked for. */
 function openImageReader(images: number): EventReader {
   let completed = 0;
   let usage: UsageReport | undefined;
@@ -100,13 +100,13 @@ function openImageReader(images: number): EventReader {
       };
       return { kind: 'event', event: new ParsedEvent(name, text, read) };
     },
-    // A provider may make fewer images than were asked for.
+    // A provider may make fewer images than requested.
     isComplete: () => completed > 0,
     mayBeMarked: true,
   };
 }
 
-/** Each image reports its own. */
+/** Adds the usage of another image: each reports its own. */
 function sumOf(known: UsageReport | undefined, { tokens, members }: UsageReport): UsageReport {
   if (known === undefined) return { tokens, members };
   const { media, ...former } = known.tokens;

@@ -1,4 +1,4 @@
-// A whole answer of images, and its events.
+// Converts a whole answer of images to its events, and events to an answer.
 
 import {
   type EventText,
@@ -13,16 +13,21 @@ import type { OtherDelivery, StreamFold } from '../index.ts';
 import { answerJson, fieldsAsCame, fieldText, stringAt, withFields } from '../index.ts';
 import { imageItems } from './images-answer.ts';
 
-/** `prefix`: of the types of its events. */
+/** `prefix`: the prefix of its events' types. */
 export const imageDelivery = (prefix: string): OtherDelivery => ({
   toEvents: (answer) => eventsOf(answer, `${prefix}.completed`),
   openFold: foldEvents,
 });
 
-/** Fields of each event, and of a whole answer beside its images. An event has each: the words of one that leaves it open. */
+/**
+ * Fields that each event, and a whole answer beside its images, must have; the values stand for an answer that does not
+ * say.
+ */
 const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
 
-/** Usage of an image behind the first, which reports the usage of all: more may have come than are handed on. */
+/**
+ * Usage of the images after the first, which reports the usage of all: more images may have arrived than are passed on.
+ */
 const noUsage = JSON.stringify({
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },
@@ -30,7 +35,7 @@ const noUsage = JSON.stringify({
   total_tokens: 0,
 });
 
-/** Fields of an event that are of no image. */
+/** Fields of an event that do not belong to an image. */
 const ownFields = ['type', 'created_at', 'usage'];
 
 function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
@@ -44,7 +49,7 @@ function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
       .map(([name, open]) => `"${name}":${fieldText(json, name) ?? JSON.stringify(open)}`);
     const fields = [`"type":"${type}"`, text.slice(1, -1), created, ...shared];
     if (used !== undefined) fields.push(`"usage":${used}`);
-    // The image last: each copy of its megabytes takes milliseconds.
+    // The image is added last: each copy of its megabytes takes milliseconds.
     yield { name: type, text: withImage(`{${fields.filter((field) => field !== '').join(',')}}`) };
     used = usage && noUsage;
   }
@@ -53,7 +58,7 @@ function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
 const fieldsOfEvents = [...ownFields, ...Object.keys(sharedFields)];
 const withoutEventFields = Object.fromEntries(fieldsOfEvents.map((name) => [name, undefined]));
 
-/** Each image comes whole with an event of its own; partial ones are no part of an answer. */
+/** Opens a fold. Each image comes complete with an event of its own; partial images are no part of an answer. */
 function foldEvents(): StreamFold {
   const data: string[] = [];
   const used: JsonObject[] = [];
@@ -73,7 +78,7 @@ function foldEvents(): StreamFold {
     whole() {
       const usage = sumUsage(used);
       const sum = usage === undefined ? '' : `"usage":${JSON.stringify(usage)},`;
-      // Not joined: that would copy 60 MB here.
+      // `join` is not used: it would copy 60 MB here.
       const images = data.reduce((all, one, place) => (place === 0 ? one : `${all},${one}`), '');
       return `{${head.map((field) => `${field},`).join('')}${sum}"data":[${images}]}`;
     },

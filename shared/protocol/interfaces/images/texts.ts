@@ -3,18 +3,18 @@ import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece, FoundText } from '../index.ts';
 import { answerFacts, parsedAt, textsIn, wholeTexts, wordsOf } from '../index.ts';
 
-/** How the images were made, in a word each. Prose under these names is a text. */
+/** Fields with the settings of the images, each a single word. Prose in these fields counts as text. */
 const settings = wordsOf('background output_format quality size');
 const isWord = /^"[\w.:/@+-]{0,64}"$/;
 const imageField = 'b64_json';
 
-/** An image of megabytes is never made a value. It has no blank in it. */
+/** True for a value that is no text. An image of megabytes never becomes a value; it contains no blank. */
 const isNoText = (json: JsonText, name: string, value: number): boolean =>
   answerFacts.has(name) ||
   (settings.has(name) && isWord.test(json.slice(value))) ||
   (name === imageField && !json.slice(value).includes(' '));
 
-/** `prefix`: of the types of its events. */
+/** `prefix`: the prefix of its events' types. */
 export const imageTexts = (prefix: string): AnswerTexts => ({
   eventsStandAlone: true,
   *ofAnswer(json): Generator<FoundText | undefined> {
@@ -32,7 +32,7 @@ export const imageTexts = (prefix: string): AnswerTexts => ({
 
 const withUsage = (usage: unknown): object => (usage === undefined ? {} : { usage });
 
-/** One image that has no bytes, with the message in place of what was drawn. */
+/** Returns one image without bytes, with the message in place of its description. */
 function openBlockedEnd(type: string): BlockedEnd {
   let created: unknown;
   let message = '';

@@ -1,4 +1,4 @@
-// The one list of content blocks of a Messages request, and how each is translated to another format.
+// The list of all content blocks of a Messages request, with the translation of each to another format.
 import { type PartUse, unknownPart } from '../index.ts';
 
 const uses: Readonly<Record<string, PartUse>> = {
@@ -33,7 +33,7 @@ const uses: Readonly<Record<string, PartUse>> = {
 export const messageRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
 export const toolChoiceTypes: ReadonlySet<unknown> = new Set(['auto', 'any', 'tool', 'none']);
 
-/** Results of tools that a provider will run. */
+/** Matches the results of tools that a provider runs, including ones that do not exist yet. */
 const laterResult = /^[a-z_]+_tool_result$/;
 const laterCompaction = /^compaction/;
 

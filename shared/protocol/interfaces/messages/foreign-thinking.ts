@@ -12,7 +12,7 @@ import {
 } from '../../wire/index.ts';
 import { membersOf, type RelayedChanges } from '../index.ts';
 
-/** Nothing where another model had no part in the conversation, as is usual. */
+/** Returns no changes where no other model took part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const messages = findMember(json, 'messages');
   if (messages === undefined) return { changes: [], leftOut: [] };
@@ -58,7 +58,7 @@ function thinksByBudget(json: JsonText): boolean {
   return thinking !== undefined && (pick(json, thinking, thinkingShape) as JsonObject | undefined)?.type === 'enabled';
 }
 
-/** A Claude with a thinking budget refuses results of tool calls without thinking before them. */
+/** True where a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
 export function lacksThinking(json: JsonText): boolean {
   const messages = findMember(json, 'messages');
   if (messages === undefined || !thinksByBudget(json)) return false;
@@ -79,10 +79,13 @@ function lastBlocksOfAssistant(json: JsonText, messages: number): readonly JsonO
 const blockShape = membersOf({ type: {}, id: {}, signature: {}, data: {} });
 const messageShape = membersOf({ content: { items: blockShape } });
 
-/** At Anthropic as at its other hosts. */
+/** Matches ids of Claude's own calls, at Anthropic and its other hosts. */
 const ownCallId = /^toolu_/;
 
-/** A Claude with a thinking budget refuses results of tool calls before which it has not thought itself. */
+/**
+ * True where another model made the call before a result: a Claude with a thinking budget refuses results before which
+ * it has not thought itself.
+ */
 function wasCalledByAnother(json: JsonText, messages: number): boolean {
   const blocks = lastBlocksOfAssistant(json, messages);
   const [first] = blocks.filter((block) => !isForeign(block));

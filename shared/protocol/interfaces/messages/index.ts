@@ -1,4 +1,4 @@
 export { countTokens, messages } from './messages.ts';
 
-/** Loaded with the first call of a client of Bedrock. */
+/** Loads the interface with the first call of a client of Bedrock. */
 export const loadInvoke = async () => (await import('./invoke.ts')).invoke;

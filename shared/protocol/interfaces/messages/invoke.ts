@@ -1,5 +1,5 @@
-// Messages as Amazon Bedrock's InvokeModel has them: the model and the delivery are in the path, betas in the body, and a
-// stream is of AWS's frames. Everything else is that of Messages.
+// Messages as Amazon Bedrock's InvokeModel has them: the model and the delivery are in the path, betas in the body, and
+// a stream consists of AWS's frames. Everything else is the same as in Messages.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { frameStreamType } from '../../../foundation/constants/index.ts';
@@ -36,7 +36,7 @@ export const invoke: ClientInterface = {
   playground: undefined,
 };
 
-/** Agents on Bedrock look for its own words, Anthropic's for theirs. */
+/** Returns the words of the rejection: agents on Bedrock look for Bedrock's, other agents for Anthropic's. */
 function repairWords(rejection: RejectionToTell): string | undefined {
   const words = messages.repairWords?.(rejection);
   return rejection.reason === 'context_length_exceeded' ? `Input is too long for requested model: ${words}` : words;
@@ -61,7 +61,7 @@ function readInvokeRequest(json: JsonText, reading: RequestReading): ClientReque
   });
 }
 
-/** Fields of InvokeModel become those of Messages. */
+/** Returns the changes that turn fields of InvokeModel into those of Messages. */
 const changesFor = (stream: boolean): readonly (readonly [string, unknown])[] => [
   ['anthropic_version', undefined],
   ['anthropic_beta', undefined],
@@ -70,7 +70,7 @@ const changesFor = (stream: boolean): readonly (readonly [string, unknown])[] =>
 
 const betaName = /^[\w.-]{1,128}$/;
 
-/** Anthropic takes betas in a header. */
+/** Returns the header in which Anthropic expects betas. */
 function betaHeader(betas: unknown): Readonly<Record<string, string>> | undefined {
   if (!Array.isArray(betas) || betas.length === 0) return undefined;
   const bad = betas.findIndex((beta) => typeof beta !== 'string' || !betaName.test(beta));
@@ -87,7 +87,7 @@ const withStreaming = (needs: RequestNeeds, stream: boolean): RequestNeeds =>
 const chunkOf = (text: string): string =>
   frameText({ name: 'chunk', text: JSON.stringify({ bytes: Buffer.from(text).toString('base64') }) });
 
-/** Exceptions of such a stream, as the service model of @aws-sdk/client-bedrock-runtime 3.1162 has them. */
+/** Exceptions of such a stream, from the service model of @aws-sdk/client-bedrock-runtime 3.1162. */
 const exceptions: Readonly<Record<MidStreamCode, string>> = {
   no_available_provider: 'modelStreamErrorException',
   request_deadline_exceeded: 'modelTimeoutException',

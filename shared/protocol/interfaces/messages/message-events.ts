@@ -15,7 +15,7 @@ import { endMarkerEvent, ParsedEvent, parseEvent, textBytesOf } from '../index.t
 import { mergeUsage, readUsageReport } from './message-usage.ts';
 import { answerDetails, brokenEnd, filesIn, structuralNames, toolResult } from './read-message.ts';
 
-/** A stream is complete where its message has ended, with or without the `message_stop` behind it. */
+/** Opens a reader. A stream is complete where its message has ended, with or without the `message_stop` after it. */
 export function openEventReader(): EventReader {
   let usage: JsonObject = {};
   let isComplete = false;
@@ -43,8 +43,8 @@ export function openEventReader(): EventReader {
 }
 
 /**
- * An event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: the provider's report,
- * if any.
+ * Wraps an event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: the provider's
+ * report, if any.
  */
 export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: UsageReport): AnswerEvent {
   const details = {
@@ -56,14 +56,14 @@ export function writtenEvent(event: JsonObject & { readonly type: string }, usag
   return new ParsedEvent(event.type, JSON.stringify(event), details);
 }
 
-/** Usage is in the start of the message, then beside each change of it. */
+/** Returns the usage, which is in the start of the message, and then beside each change of it. */
 const usageIn = ({ type, message, usage }: JsonObject): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
 const brokenEndIn = ({ type, delta }: JsonObject): object | undefined =>
   type === 'message_delta' && isJsonObject(delta) ? brokenEnd(delta) : undefined;
 
-/** Returns undefined for most events, which bring a piece of a block. */
+/** Returns the details of the message; undefined for most events, which bring a piece of a block. */
 function tellsOfMessage({ type, message, delta, content_block: block }: JsonObject): AnswerDetails | undefined {
   if (type === 'content_block_start') return { objectIds: filesIn(block) };
   const source = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
@@ -78,8 +78,8 @@ const nothing = { hasOutput: false, outputBytes: 0 };
 type EventOutput = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
 
 /**
- * Output is a block with something in it, thinking that has begun, or why the message ended. Another block that has only begun
- * may still be answered by another provider.
+ * Reads the output of an event: a block with content, the begin of thinking, or the reason why the message ended. After
+ * the mere start of another block, another provider may still answer.
  */
 function outputIn({ type, content_block: block, delta }: JsonObject): EventOutput {
   if (type === 'content_block_start' && isJsonObject(block)) return outputInBlock(block);
@@ -94,7 +94,7 @@ function outputIn({ type, content_block: block, delta }: JsonObject): EventOutpu
   };
 }
 
-/** Where a client does not want thinking, nothing but pings may follow the start of such a block for a minute. */
+/** Blocks after whose start a minute of pings may follow, where a client does not want the thinking itself. */
 const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject, openPixelReader, type Pixels } from '../
 import { boundedByContext, type Media, sumOfMedia } from '../index.ts';
 
 /**
- * Anthropic's documented cost (platform.claude.com, "Images and vision", November 2026): an image takes one token for
- * each patch of 28 px, after scaling to the size that the model reads, 4,784 patches at most with the models of highest
- * resolution.
+ * Side of an image's patch in pixels. Anthropic's documented cost (platform.claude.com, "Images and vision", November
+ * 2026): an image takes one token for each patch of 28 px, after scaling to the size that the model reads, 4,784
+ * patches at most with the models of highest resolution.
  */
 const patchPx = 28;
 const imageTokensMax = 4_784;
@@ -16,7 +16,7 @@ interface Part {
   readonly part: JsonObject;
 }
 
-/** Every part of the messages, including those inside tool results and documents. */
+/** Yields every part of the messages, including those inside tool results and documents. */
 function* partsOf(messages: unknown): Generator<Part> {
   for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
     if (isJsonObject(message)) yield* partsIn(message.content, `messages[${index}].content`);
@@ -33,13 +33,13 @@ function* partsIn(content: unknown, path: string): Generator<Part> {
   }
 }
 
-/** Where a part of the messages is an image. */
+/** Returns the path of a part of the messages that is an image. */
 export function pathOfImage(messages: unknown): string | undefined {
   for (const { path, part } of partsOf(messages)) if (part.type === 'image') return path;
   return undefined;
 }
 
-/** A document's text, and the parts in it, count like those of messages. */
+/** Types of a document's source whose texts and parts count like those of messages. */
 const textSources: readonly unknown[] = ['text', 'content'];
 
 export const mediaOf = (messages: unknown): Media => sumOfMedia(mediaIn(messages));
@@ -47,7 +47,7 @@ export const mediaOf = (messages: unknown): Media => sumOfMedia(mediaIn(messages
 function* mediaIn(messages: unknown): Generator<Media> {
   const pixelsOf = openPixelReader();
   for (const { part } of partsOf(messages)) {
-    // A part without a source is text, however it is called.
+    // A part without a source counts as text, whatever its type.
     if (!isJsonObject(part.source) || textSources.includes(part.source.type)) continue;
     const data = part.source.type === 'base64' && typeof part.source.data === 'string' ? part.source.data : '';
     const { tokens } = part.type === 'image' ? { tokens: imageTokens(pixelsOf(data)) } : boundedByContext;

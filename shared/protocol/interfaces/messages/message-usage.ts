@@ -1,4 +1,4 @@
-// `usage` of a message, as the report that billing reads.
+// Reads `usage` of a message as the report for billing.
 import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
 /** Returns undefined for a value that is no object, so that nothing counts as reported. */
@@ -8,7 +8,7 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
   for (const beside of sampledBeside(usage)) {
     for (const name of countNames) {
       const count = tokens[name];
-      // Where the total is missing it is estimated.
+      // A missing total is estimated.
       if (count !== undefined) tokens[name] = count + (beside[name] ?? 0);
     }
   }
@@ -31,14 +31,14 @@ function countsOf(usage: JsonObject) {
     cacheWrite,
     cacheWrite1h,
     output: toCount(usage.output_tokens),
-    // Part of the output.
+    // Thinking is a part of the output.
     reasoning: toCount(details.thinking_tokens) ?? 0,
-    // Reported for translated providers: the interface itself has no field for them.
+    // The gateway reports these for translated providers: the interface itself has no field for them.
     media: mediaIn(usage.input_tokens_details, details),
   };
 }
 
-/** Output sampled beside the message, on the same bill, which no total includes. */
+/** Types of output that is sampled beside the message and billed with it, which no total includes. */
 const besideTypes: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 const sampledBeside = ({ iterations }: JsonObject) =>

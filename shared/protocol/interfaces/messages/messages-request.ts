@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';
 
-/** Read as far as it can be read: its type is the provider's business. */
+/** A field that is read leniently: its type is for the provider to check. */
 const anything = z.optional(z.unknown());
 
 const members = {
@@ -13,7 +13,7 @@ const members = {
   context_management: anything,
 };
 
-/** Loose: any other field reaches the provider unchanged. */
+/** Schema of the fields; it is loose: any other field reaches the provider unchanged. */
 export const messagesSchema = z.looseObject({
   ...members,
   // 0 writes the prompt into the provider's cache and asks for no answer.
@@ -21,10 +21,10 @@ export const messagesSchema = z.looseObject({
   stream: z.nullish(z.boolean()),
 });
 
-/** A count of tokens asks for no output. */
+/** Schema of a count of tokens, which asks for no output. */
 export const countTokensSchema = z.looseObject({ ...members, max_tokens: anything, stream: anything });
 
-/** A request without the values derived from it. */
+/** The fields of a request without the values derived from them. */
 export type MessagesMembers = Omit<ClientRequest, MadeOfMembers> & {
   /** `max_tokens`; 0 where tokens are counted. */
   readonly maxOutputTokens: number;

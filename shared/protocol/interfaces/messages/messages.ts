@@ -23,7 +23,7 @@ export const messages: ClientInterface = {
   takesLong: false,
   callsFunctions: false,
   credentialPlace: credentialPlaces.messages,
-  // Some organisations have to say for whom they ask.
+  // Some organisations have to name the user for whom they ask.
   passedHeaders: [...vendorHeaders, 'anthropic-user-profile-id'],
   passesQuery: true,
   repairWords,
@@ -43,7 +43,10 @@ export const messages: ClientInterface = {
   cacheMarks: { kinds: undefined, onTools: true },
 };
 
-/** Same routing, no charge. Never the answer of a message under the same Idempotency-Key, so it has a name of its own. */
+/**
+ * The count of tokens, with the same routing and without a charge. It has a name of its own, so that it never gets the
+ * answer of a message under the same Idempotency-Key.
+ */
 export const countTokens: ClientInterface = {
   ...messages,
   id: 'count-tokens',
@@ -58,10 +61,11 @@ export const countTokens: ClientInterface = {
   playground: undefined,
 };
 
-// Words for a rejected request of Messages. Agents search for those of Anthropic's interface, shorten the conversation
-// or drop images, and send it again: a provider that meant the same is therefore quoted in Anthropic's words.
+// Words for a rejected request of Messages. Agents search for the words of Anthropic's interface, shorten the
+// conversation or drop images, and send it again: a provider that meant the same is therefore quoted in Anthropic's
+// words.
 
-/** Returns undefined where the provider has said nothing, or the gateway has no words for it. */
+/** Returns undefined where the provider gave no text, or the gateway has no words for it. */
 function repairWords(rejection: RejectionToTell): string | undefined {
   const { providerText, reason } = rejection;
   if (providerText !== undefined && ownWords.test(providerText)) return providerText;
@@ -76,18 +80,24 @@ const ownWords =
   /prompt is too long: \d+ tokens > \d+ maximum|input length and `max_tokens` exceed context limit: \d+ \+ \d+ > \d+|Could not process image/;
 
 const number = String.raw`(\d[\d,]{0,9})`;
-/** `This model's maximum context length is 8192 tokens`, `the maximum number of tokens allowed (8192)`, `Max size: 8000 tokens`. */
+/**
+ * Matches `This model's maximum context length is 8192 tokens`, `the maximum number of tokens allowed (8192)`, `Max
+ * size: 8000 tokens`.
+ */
 const limitShape = new RegExp(
   `(?:context (?:length|window|limit|size)|tokens allowed|token limit|max size|maximum)(?: \\w+){0,3}[ (:]+${number}`,
   'i',
 );
-/** `you requested 9001 tokens (8000 in the messages, 1001 in the completion)`, `your request has 8000 input tokens`. */
+/**
+ * Matches `you requested 9001 tokens (8000 in the messages, 1001 in the completion)`, `your request has 8000 input
+ * tokens`.
+ */
 const inputShape = new RegExp(`${number} (?:in the (?:messages|prompt|input)|input tokens)`, 'i');
 const outputShape = new RegExp(
   `${number} (?:in the (?:completion|output)|output tokens)|max_\\w*tokens\\W.{0,40}too large: ${number}`,
   'i',
 );
-/** Figures of a context. Fewer digits, or digits within a name, are a version or a position. */
+/** Matches figures of a context. Fewer digits, or digits within a name, are a version or a position. */
 const figures = /(?<![\w.-])\d[\d,]{2,9}(?![\w-])/g;
 
 const numberIn = (text: string): number => Number(text.replaceAll(',', ''));

@@ -1,5 +1,5 @@
-// The tools that a Messages request declares: beside its messages, and by value within them. A message adds or removes
-// tools from there on, so the model is offered those that remain at the end.
+// The tools that a Messages request declares: beside its messages, and inside them. A message adds or removes tools
+// from its position on, so the model is offered those that remain at the end.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 interface OfferedTool {
@@ -8,13 +8,13 @@ interface OfferedTool {
   readonly tool: JsonObject;
 }
 
-/** All of them, also those that a later message removes. */
+/** Returns all of them, including those that a later message removes. */
 export const declaredTools = (body: JsonObject): readonly OfferedTool[] => [
   ...toolsBeside(body),
   ...[...changesIn(body.messages)].flatMap(({ definition }) => definition ?? []),
 ];
 
-/** The tools that the model may call. */
+/** Returns the tools that the model may call. */
 export function offeredTools(body: JsonObject): readonly OfferedTool[] {
   const offered = new Set(toolsBeside(body));
   const known = new Map<unknown, OfferedTool>();
@@ -39,7 +39,7 @@ const toolsBeside = ({ tools }: JsonObject): OfferedTool[] =>
 interface ToolChange {
   readonly name: unknown;
   readonly isAddition: boolean;
-  /** Definition of a tool that is added by value. */
+  /** Definition of the tool, where a message adds one. */
   readonly definition: OfferedTool | undefined;
 }
 

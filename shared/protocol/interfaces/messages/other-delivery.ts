@@ -1,4 +1,4 @@
-// A whole message, and its events.
+// Converts a whole message to its events, and events to a message.
 import {
   type EventText,
   findMember,

@@ -8,7 +8,7 @@ import {
 } from '../../playground/index.ts';
 import { openMessageFold } from './stream-fold.ts';
 
-/** The interface demands a bound. */
+/** Output bound, which the interface requires. */
 const outputTokensDefault = 1_024;
 
 const python = pythonOf(anthropic, {
@@ -18,7 +18,7 @@ const python = pythonOf(anthropic, {
         print(event.delta.text, end="", flush=True)`,
   whole: `for block in answer.content:
     print(block.model_dump_json(indent=2))`,
-  // Its second version has no `temperature`.
+  // The second version of Anthropic's SDK has no `temperature`.
   arguments: ['model', 'messages', 'system', 'max_tokens', 'tools'],
 });
 
@@ -46,7 +46,7 @@ export const playground: PlaygroundInterface = {
     text: (content as readonly MessagesBlock[]).map(({ text = '' }) => text).join(''),
     calls: (content as readonly MessagesBlock[]).flatMap(callIn),
   }),
-  // The input is shown as it was written, whole or not.
+  // The input is shown as it was written, complete or not.
   openFold: () => openMessageFold((text) => text),
   python,
 };

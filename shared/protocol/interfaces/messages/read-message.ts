@@ -1,5 +1,5 @@
-// Reads a provider's message from JSON. Lenient: an object with a list as content is a message, and an unknown field
-// changes nothing.
+// Reads a provider's message from JSON. The reader is lenient: an object with a list as content is a message, and an
+// unknown field changes nothing.
 import {
   type AnswerDetails,
   findMember,
@@ -39,7 +39,7 @@ function readDetails(json: JsonText): ReadAnswer {
   return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...summary, objectIds } };
 }
 
-/** Metadata of a message, whole or as it begins and ends in events. */
+/** Returns the metadata of a message, whole or as it begins and ends in events. */
 export const answerDetails = ({ id, container, model, stop_reason: reason }: JsonObject): AnswerDetails => ({
   storedIds: typeof id === 'string' ? [id] : undefined,
   objectIds: isJsonObject(container) && typeof container.id === 'string' ? [container.id] : undefined,
@@ -47,7 +47,7 @@ export const answerDetails = ({ id, container, model, stop_reason: reason }: Jso
   finishReasons: isEndWord(reason) ? [reason] : undefined,
 });
 
-/** Made by a tool that the provider ran: a later message may hand them to it again. */
+/** Returns the files that a tool of the provider made: a later message may pass them to it again. */
 export function filesIn(block: unknown): readonly string[] {
   const { type, content } = isJsonObject(block) ? block : {};
   if (typeof type !== 'string' || !toolResult.test(type) || !isJsonObject(content)) return [];
@@ -55,7 +55,7 @@ export function filesIn(block: unknown): readonly string[] {
   return outputs.flatMap((one) => (isJsonObject(one) && typeof one.file_id === 'string' ? [one.file_id] : []));
 }
 
-/** An end that says that something broke, as an error of the provider's. */
+/** Returns an end that says that something broke, as the provider's error. */
 export const brokenEnd = ({ stop_reason: word }: JsonObject): object | undefined =>
   isBrokenEnd(word) ? { error: { code: word } } : undefined;
 
@@ -68,7 +68,7 @@ const readReportedUsage = (json: JsonText) => readUsageReport(readUsageMember(js
 
 /** Names of fields without text of the model. */
 export const structuralNames: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'signature']);
-/** The output of a tool that the provider ran. */
+/** Matches the output of a tool that the provider ran. */
 export const toolResult = /_tool_result$/;
 
 function blockBytes(json: JsonText, block: number): number {

@@ -1,4 +1,4 @@
-// Reads a Messages request: strict in the fields that the gateway reads, indifferent to the rest. `raw` keeps every
+// Reads a Messages request: strict in the fields that the gateway reads, indifferent to the rest. `raw` contains every
 // field as it was sent.
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
@@ -64,7 +64,7 @@ const usedNames = [
 const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
 
 const toolChange = membersOf({ name: {}, definition: toolShape });
-/** An image may be in a document, and that in the result of a tool. */
+/** Returns the shape of a part: an image may be in a document, and the document in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
   membersOf({
     ...statePartShapes,
@@ -75,7 +75,7 @@ const partWith = (inner: Shape): Shape =>
 const part = partWith({ items: partWith({ items: partWith({}) }) });
 
 const reading = {
-  // `metadata.user_id` is recorded, and no provider takes another name for it.
+  // `metadata.user_id` is recorded, and every provider of the interface has the same name for it.
   names: new Set([...usedNames, 'metadata', 'system', 'output_config', 'output_format']),
   shapes: {
     ...stateMemberShapes,
@@ -110,7 +110,10 @@ const readAs = (
   reading: RequestReading,
 ): ClientRequest | GatewayError => orFault(() => checkMessages(schema, body, reading));
 
-/** Throws the GatewayError of the first fault. `changes`: fields that a provider gets otherwise. */
+/**
+ * Checks the request. Throws the GatewayError of the first fault. `changes`: fields that a provider gets with other
+ * values.
+ */
 export function checkMessages(
   schema: typeof messagesSchema | typeof countTokensSchema,
   json: JsonText,
@@ -130,7 +133,7 @@ export function checkMessages(
     maxOutputTokens: isCounted ? 0 : (maxTokens as number),
     isOutputOpen: false,
     provider: readProviderPreferences(body.provider ?? {}),
-    // Content that a provider keeps under an id may change, so such an answer is not cached.
+    // Content that a provider stores under an id may change, so such an answer is not cached.
     cache: body.cache && isThreaded ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
@@ -140,7 +143,7 @@ export function checkMessages(
     outputBoundMember: 'max_tokens',
     user: userOf(raw.metadata),
   };
-  // Measured with the size: the media of a long body are let go then.
+  // The media are measured together with the size, because the media of a long body are dropped then.
   const media = once(() => mediaOf(raw.messages));
   const size = once(() => callSizeOf(members, media()));
   return {
@@ -157,7 +160,7 @@ export function checkMessages(
       return { text: rewriteMembers(json, changed), leftOut };
     },
     schemaCheck: undefined,
-    // Clients are strict about fields of `usage` here.
+    // Clients of Messages are strict about fields of `usage`, so the cost is in a header.
     writeAnswer: withCostHeader,
     openStreamWriter: openEventWriter,
   };
@@ -190,13 +193,13 @@ function callSizeOf(
   { raw, text, maxOutputTokens, providerState }: MessagesMembers,
   { tokens, dataCharacters, isElsewhere }: Media,
 ): CallSize {
-  // The provider reads all of it, writes a summary, and only then the message: two answers on one bill.
+  // The provider reads the whole input, writes a summary, and only then the message: two answers on one bill.
   const answers = asksForCompaction(raw.context_management) ? 2 : 1;
-  // Each use of an advisor is an answer of a model that reads all of it, after which the model itself continues.
+  // Each use of an advisor is an answer of a model that reads the whole input, after which the model itself continues.
   const advices = advicesMax(raw.tools);
   const samplings = answers + 2 * advices;
   return {
-    // Includes thinking.
+    // The bound includes thinking.
     maxOutputTokens,
     isOutputOpen: false,
     choices: answers,
@@ -226,7 +229,7 @@ function asksForCompaction(management: unknown): boolean {
 }
 
 const advisor = /^advisor(_|$)/;
-/** Uses of a tool without a limit of its own, and the highest limit that is trusted. */
+/** Assumed uses of a tool without a limit of its own; below, the highest limit that is trusted. */
 const advicesDefault = 4;
 const advicesBelieved = 32;
 
@@ -253,13 +256,16 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
-/** State that one provider keeps, and an encrypted summary, exist at no other provider. */
+/** Returns the needs of state: state that one provider stores, and an encrypted summary, exist at no other provider. */
 const neededState = (body: JsonObject): HubNeed[] =>
   (['thread', 'mcp_servers', 'container', 'compaction'] as const).flatMap((member) =>
     isSent(body[member]) ? [{ kind: member, member }] : [],
   );
 
-/** A provider's own tool is dropped where it is optional; where its call is forced, there would be nothing to call. */
+/**
+ * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then
+ * there would be nothing to call.
+ */
 function forcedTool(body: JsonObject): HubNeed[] {
   const schemaTools = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
   const { type, name } = isJsonObject(body.tool_choice) ? body.tool_choice : {};
@@ -276,7 +282,7 @@ const inMessages = ({ messages }: JsonObject): HubNeed[] =>
       : [],
   );
 
-/** An unknown role needs support, because the role decides the effect of a message. */
+/** Returns the need for an unknown role, which decides the effect of a message. */
 const neededRole = ({ role }: JsonObject, path: string): HubNeed[] =>
   messageRoles.has(role) ? [] : [{ kind: 'content_part', member: `${path}.role` }];
 
@@ -293,7 +299,10 @@ function neededBlock(block: JsonObject, member: string): HubNeed[] {
   return typeof use === 'string' ? [] : [{ kind: use.needs, member }];
 }
 
-/** A text that is no URL may be the name of something that its provider keeps. */
+/**
+ * Types of sources that may refer to state: a text that is no URL may be the name of something that its provider
+ * stores.
+ */
 const storedSources: readonly unknown[] = ['file', 'url', undefined];
 
 function neededSource(source: unknown, block: 'image' | 'document', member: string): HubNeed[] {
@@ -329,12 +338,12 @@ function readNeeds(
       (index) => declared[index]?.path ?? 'tools',
     ),
   ];
-  // A thread is a conversation that its provider keeps.
+  // A thread is a conversation that its provider stores.
   const storingMember = (raw.thread ?? null) === null ? undefined : 'thread';
   return { features, schemaMember: schemaMemberOf(raw), storingMember, promptBytes: textBytes / contexts };
 }
 
-/** Reads its newer place, or the one of the former beta. */
+/** Returns the field with the schema: the current one, or that of the former beta. */
 function schemaMemberOf({ output_config: config, output_format: former }: JsonObject): string | undefined {
   if (isSchema(isJsonObject(config) ? config.format : undefined)) return 'output_config.format';
   return isSchema(former) ? 'output_format' : undefined;

@@ -1,4 +1,4 @@
-// A message, put together from its events. Unknown fields and blocks stay.
+// Assembles a message from its events. Unknown fields and blocks are preserved.
 import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
 
 interface FoldedBlock {
@@ -7,7 +7,7 @@ interface FoldedBlock {
   input: string;
 }
 
-/** `parseInput`: of a call's input; undefined for a text that is no JSON. */
+/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is no JSON. */
 export function openMessageFold(parseInput: (text: string) => unknown): EventFold {
   const message = emptyObject();
   const blocks = new Map<unknown, FoldedBlock>();
@@ -32,14 +32,14 @@ export function openMessageFold(parseInput: (text: string) => unknown): EventFol
     } else if (type === 'content_block_delta' && isObject(delta)) addDelta(blocks.get(index), delta);
   }
 
-  /** An input that is no JSON was cut: its call cannot be made. */
+  /** Returns a complete block. An input that is no JSON was cut off, so its call cannot be made. */
   const wholeBlock = ({ fields, input }: FoldedBlock): object =>
     input === '' ? fields : { ...fields, input: parseInput(input) ?? {} };
 
   return { add, answer: () => ({ ...message, content: [...blocks.values()].map(wholeBlock) }) };
 }
 
-/** A delta extends the field of the same name, also one of an unknown type. */
+/** Adds a delta, which extends the field of the same name, even if its type is unknown. */
 function addDelta(block: FoldedBlock | undefined, { type, citation, ...pieces }: FoldedObject): void {
   if (block === undefined) return;
   const { fields } = block;

@@ -23,13 +23,13 @@ export const messageSettings = commonSettings.union(
   `),
 );
 
-/** A stop is the client's own text. */
+/** Fields that no model wrote; a stop sequence is the client's own text. */
 const facts = answerFacts.union(wordsOf('stop_sequence'));
 
 export const messageTexts: AnswerTexts = {
   ofAnswer: (json) => textsOfAnswer(json, facts),
   ofEvent,
-  // A field of that name is an argument of a tool.
+  // A field with a holder's name may also be an argument of a tool.
   eventsStandAlone: false,
   spellingFields: new Set(),
   blocked: (json, message) =>
@@ -47,7 +47,7 @@ export const messageTexts: AnswerTexts = {
   openBlockedEnd,
 };
 
-/** The objects of events that hold what the model wrote. */
+/** Fields of events whose objects contain the model's text. */
 const holders: Readonly<Record<string, string>> = {
   message_start: 'message',
   content_block_start: 'content_block',

@@ -46,9 +46,9 @@ function blockParts(block: Value): ConversationPart[] {
 const addressOf = ({ type, url, media_type: media, data }: Value): string =>
   type === 'base64' ? `data:${textIn(media)};base64,${textIn(data)}` : textIn(url);
 
-/** As the message that the events make. */
+/** Reads the events as the message that is assembled from them. */
 function messagesStream(events: readonly Value[]): ConversationTurn[] {
-  // The input is shown as it was written, whole or not.
+  // The input is shown as it was written, complete or not.
   const fold = openMessageFold((text) => text);
   for (const event of events) fold.add(event);
   return messagesAnswer(fold.answer());

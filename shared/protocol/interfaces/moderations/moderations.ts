@@ -12,7 +12,7 @@ import {
   withCostHeader,
 } from '../index.ts';
 
-/** A type of content that is new is the provider's to judge. */
+/** A part of content; a type that is unknown is for the provider to judge. */
 const part = z.looseObject({
   type: z.string(),
   text: z.optional(z.string()),
@@ -35,7 +35,7 @@ export const moderations = relayedInterface({
   takesLong: false,
   schema: moderationsSchema,
   shapes: { input: { items: partShape } },
-  // That of the provider: most clients name none.
+  // The provider's default model: most clients name none.
   defaultModel: 'omni-moderation-latest',
   promptMember: 'input',
   readInput: (json, { input }) => readInput(json, input),
@@ -43,7 +43,7 @@ export const moderations = relayedInterface({
   writeAnswer: withCostHeader,
 });
 
-/** Texts are judged each by itself, parts all together. */
+/** Reads the input. Texts are judged separately, parts together. */
 function readInput(json: JsonText, input: Input): RelayedInput {
   const items = typeof input === 'string' ? [input] : input;
   const measure = openImageMeasure();

@@ -4,7 +4,7 @@ import { commonSettings, stringsIn, textsOfRequest, wordsOf } from '../index.ts'
 
 const settings = commonSettings.union(wordsOf('documents top_n rank_fields'));
 
-/** A document has fields of any names, all of which are read. */
+/** Yields the texts; a document has fields of any name, all of which the model reads. */
 function* texts(json: JsonText): Generator<FoundText | undefined> {
   yield* textsOfRequest(json, settings);
   for (const { name, value } of json.members()) if (name === 'documents') yield* stringsIn(json, value);

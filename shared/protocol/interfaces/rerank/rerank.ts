@@ -1,4 +1,4 @@
-// The interface of reranking, in Cohere's form: a query and documents in, their order with scores out.
+// The interface of reranking, in Cohere's format: a query and documents in, their order with scores out.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import {
@@ -23,12 +23,13 @@ import {
 
 const bad = (what: string, param = 'documents') => fail('invalid_request', { message: `documents: ${what}`, param });
 
-// Search units, in which reranking is billed: a query with up to a hundred documents is one; of a long document each part
-// counts as one (docs.cohere.com/docs/how-does-cohere-pricing-work, aws.amazon.com/bedrock/pricing, November 2026).
+// Search units, in which reranking is billed: a query with up to a hundred documents is one unit; each part of a long
+// document counts as a document (docs.cohere.com/docs/how-does-cohere-pricing-work, aws.amazon.com/bedrock/pricing,
+// November 2026).
 const documentsPerUnit = 100;
-/** A document and the query, in tokens. */
+/** Tokens of a part, which include the query. */
 const partTokens = 500;
-/** However long the query is. */
+/** Least tokens of a part, however long the query is. */
 const partTokensMin = 100;
 
 const count = z.nullish(z.int().check(z.minimum(1)));
@@ -52,7 +53,7 @@ export const rerank = relayedInterface({
   upstreamPath: '/rerank',
   takesLong: false,
   schema: rerankSchema,
-  // Thousands of documents are measured in the text.
+  // The field may have thousands of documents, so they are measured as text.
   unparsedName: 'documents',
   promptMember: 'documents',
   readInput,
@@ -60,10 +61,10 @@ export const rerank = relayedInterface({
   writeAnswer: withCostHeader,
 });
 
-/** English text is about four bytes a token in every common tokenizer. */
+/** Bytes of a token: about four for English text in every common tokenizer. */
 const usualBytesPerToken = 4;
 
-/** Options that Bedrock's reranking has no words for, where they ask for something. */
+/** Options that Bedrock's reranking cannot express, where they ask for something. */
 const optionNames = [
   'max_tokens_per_doc',
   'max_chunks_per_doc',
@@ -79,10 +80,10 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
   const unitsAt = (bytesPerToken: number) => ({ requests: searchUnits({ sizes, queryBytes }, bytesPerToken) });
   const optionMembers = optionNames.filter((name) => (raw[name] ?? false) !== false);
   return {
-    // Each document has the context of the model to itself.
+    // Each document has a context of its own in the model.
     size: {
       contexts: sizes.length,
-      // The model reads the query with each of them.
+      // The model reads the query once with each document.
       textBytes: sizes.reduce((sum, bytes) => sum + bytes + queryBytes, 0),
       units: unitsAt(1),
       usualUnits: unitsAt(usualBytesPerToken),
@@ -95,7 +96,7 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
   };
 }
 
-/** Fireworks names the order `data`; clients look for `results`. */
+/** Reads the order, which Fireworks calls `data`; clients look for `results`. */
 async function readRanking(text: string): Promise<ReadAnswer> {
   const read = await readListAnswer(withResults(text), { list: 'results', usage: 'meta', readUsage: readMeta });
   if (read.kind !== 'answer' || (read.answer.usage !== undefined && hasReport(read.answer.usage))) return read;
@@ -113,7 +114,10 @@ function withResults(text: string): string {
 
 const hasReport = (usage: UsageReport): boolean => hasCounts(usage) || usage.requests !== undefined;
 
-/** Cohere reports searches, or tokens where it bills those; other hosts of its form all that they read. */
+/**
+ * Reads the usage. Cohere reports searches, or tokens where it bills those; other hosts of its format report all tokens
+ * that they read.
+ */
 function readMeta(meta: unknown): UsageReport | undefined {
   const { billed_units: billed, tokens }: JsonObject = isJsonObject(meta) ? meta : {};
   const report = readUsage(billed);
@@ -122,7 +126,7 @@ function readMeta(meta: unknown): UsageReport | undefined {
 
 const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
 
-/** Under the names of Cohere, or those of Together, Fireworks, vLLM and Jina. */
+/** Reads the usage under the names of Cohere, or those of Together, Fireworks, vLLM and Jina. */
 function readUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = [usage.input_tokens, usage.prompt_tokens, usage.total_tokens].map(toCount);
@@ -139,7 +143,7 @@ interface Searched {
   readonly queryBytes: number;
 }
 
-/** `bytesPerToken`: 1 for the most units that it can be, 4 for what it usually is. */
+/** Returns the search units. `bytesPerToken`: 1 for the most that they can be, 4 for what they usually are. */
 function searchUnits({ sizes, queryBytes }: Searched, bytesPerToken: number): number {
   const tokensOf = (bytes: number) => Math.ceil(bytes / bytesPerToken);
   const partMax = Math.max(partTokensMin, partTokens - tokensOf(queryBytes));
@@ -152,11 +156,11 @@ function searchUnits({ sizes, queryBytes }: Searched, bytesPerToken: number): nu
 interface DocumentSizes {
   /** Bytes of each document. */
   readonly sizes: readonly number[];
-  /** There are texts and objects among them. */
+  /** True where the documents are both texts and objects. */
   readonly isMixed: boolean;
 }
 
-/** Throws invalid_request. */
+/** Measures the documents. Throws invalid_request. */
 function readDocuments(json: JsonText): DocumentSizes {
   const [documents, again] = json.members().filter(({ name }) => name === 'documents');
   if (again !== undefined) throw bad('stands twice');

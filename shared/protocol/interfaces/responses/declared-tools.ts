@@ -1,4 +1,4 @@
-// The tools that a Responses request declares, wherever they are, and which of them any model can call.
+// The tools that a Responses request declares, wherever they are, with those that any model can call.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { isClientTool } from '../index.ts';
 import { toolListsOf } from './response-parts.ts';
@@ -9,7 +9,7 @@ export interface DeclaredTool {
   readonly tool: JsonObject;
   /** Name of the namespace that contains it. */
   readonly namespace?: string;
-  /** Set where a model that does not know such a tool can get it as a function. */
+  /** True where a model that does not know such a tool can get it as a function. */
   readonly isCallable: boolean;
 }
 
@@ -17,7 +17,7 @@ export function* declaredTools(body: JsonObject): Generator<DeclaredTool> {
   for (const { path, list } of toolListsOf(body)) yield* toolsIn(list, path);
 }
 
-/** Recursive: within the depth of a body. */
+/** Yields the tools. It recurses within the depth of a body. */
 function* toolsIn(list: unknown, path: string, namespace?: string): Generator<DeclaredTool> {
   for (const [index, tool] of (Array.isArray(list) ? list : []).entries()) {
     if (!isJsonObject(tool)) continue;
@@ -31,7 +31,7 @@ function* toolsIn(list: unknown, path: string, namespace?: string): Generator<De
   }
 }
 
-/** Tools that the client runs; of OpenAI's own tools, those whose input a schema can describe. */
+/** Types of tools that the client runs; of OpenAI's own tools, those whose input a schema can describe. */
 const callableTypes: ReadonlySet<unknown> = new Set([
   'function',
   'custom',
@@ -41,11 +41,17 @@ const callableTypes: ReadonlySet<unknown> = new Set([
   'tool_search',
 ]);
 
-/** A search that the provider runs finds nothing that the model is not given anyway. */
+/**
+ * True for a tool that any model can call. A search that the provider runs is none: it finds nothing that the model
+ * does not get anyway.
+ */
 const isCallable = (tool: JsonObject): boolean =>
   callableTypes.has(tool.type) && isClientTool(tool) && (tool.type !== 'tool_search' || tool.execution === 'client');
 
-/** Whether a tool is meant by one of these choices: one without a name, or a namespace, means each tool of its type. */
+/**
+ * Returns a function that says whether one of these choices means the tool: a choice without a name, or of a namespace,
+ * means each tool of its type.
+ */
 export function meantBy(choices: readonly JsonObject[]): (tool: DeclaredTool) => boolean {
   const meant = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));
   return ({ tool: { type, name }, namespace }) =>
@@ -55,6 +61,6 @@ export function meantBy(choices: readonly JsonObject[]): (tool: DeclaredTool) =>
 const choiceKey = (type: unknown, name: unknown, namespace: unknown): string =>
   JSON.stringify([type, name ?? null, namespace ?? null]);
 
-/** Nothing is lost without it. */
+/** True for a tool without which nothing is lost. */
 export const isNeedless = ({ type, execution }: JsonObject): boolean =>
   type === 'tool_search' && execution !== 'client';

@@ -1,4 +1,4 @@
-// The one list of input items of a Responses request, and how each is translated to another format.
+// The list of all input items of a Responses request, with the translation of each to another format.
 import type { JsonObject } from '../../wire/index.ts';
 import { ownItemKind, type PartUse, unknownPart } from '../index.ts';
 
@@ -38,7 +38,7 @@ const uses: Readonly<Record<string, PartUse>> = {
 
 export const itemRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer']);
 
-/** An item without a type is a message, and one without a role either a reference. */
+/** Returns the type. An item without a type is a message, and an item with neither type nor role a reference. */
 export function itemType({ type, role, id }: JsonObject): string {
   if (typeof type === 'string') return type;
   if ((type ?? null) !== null) return 'unknown';
@@ -47,7 +47,7 @@ export function itemType({ type, role, id }: JsonObject): string {
 
 export function itemUse(item: JsonObject): PartUse {
   const type = itemType(item);
-  // Thinking that the client does not bring is thinking that its model does without.
+  // The model does without thinking that the client does not send itself.
   if (type === 'item_reference' && ownItemKind(item.id) === 'rs') return 'left_out';
   if (Object.hasOwn(uses, type)) return uses[type] ?? unknownPart;
   if (type.startsWith('input_')) return 'carried';

@@ -1,4 +1,4 @@
-// A whole response, and its events.
+// Converts a whole response to its events, and events to a response.
 
 import { type EventText, findMember, isJsonObject, type JsonText, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
@@ -99,7 +99,7 @@ function writePart(writer: ResponseWriter, at: PartPlace, { json, part }: WholeP
   writer.endPart(at, whole);
 }
 
-/** Events that bring what the last one may leave out. Deltas say nothing that these do not. */
+/** Matches events with content that the last event may omit. Deltas add nothing to these. */
 const folded = /"response\.(completed|incomplete|output_item\.done)"/;
 
 function openFold(): StreamFold {

@@ -1,5 +1,5 @@
-// Removes items that the gateway wrote itself and a client sends again. No provider knows them: neither another model's
-// sealed thinking, nor an id that refers to it.
+// Removes items that the gateway wrote itself and that a client sends again. No provider knows another model's sealed
+// thinking, or an id that refers to it.
 import { fail } from '../../../errors/index.ts';
 import {
   findMember,
@@ -15,7 +15,10 @@ import {
 import { isOwnItemId, membersOf, ownItemMark, type RelayedChanges } from '../index.ts';
 import { itemType, itemUse } from './item-types.ts';
 
-/** A message, or a call, is kept nowhere, so it cannot be referred to. Thinking can: its model does without. */
+/**
+ * Refuses references to messages and calls, which the gateway does not store. References to thinking are not refused:
+ * its model does without it.
+ */
 export function refuseOwnReferences(input: unknown): void {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     if (!isJsonObject(item) || itemType(item) !== 'item_reference' || !isOwnItemId(item.id)) continue;
@@ -28,10 +31,13 @@ export function refuseOwnReferences(input: unknown): void {
   }
 }
 
-/** The part of an item that identifies its author. */
+/** Shape of the parts of an item that identify its author. */
 const itemShape = membersOf({ type: {}, id: {}, role: presence });
 
-/** Changes of a relayed call: none for most bodies, which contain no such item. No other item is read or rewritten. */
+/**
+ * Returns the changes of a relayed call: none for most bodies, which contain no such item. No other item is read or
+ * rewritten.
+ */
 export function withoutOwnItems(json: JsonText): RelayedChanges {
   const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);
   const input = mayHoldSome ? findMember(json, 'input') : undefined;

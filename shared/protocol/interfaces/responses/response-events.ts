@@ -15,14 +15,14 @@ import {
 } from '../../wire/index.ts';
 import { endMarkerEvent, membersOf, ParsedEvent, parseEvent } from '../index.ts';
 
-/** State of the begun response, for the end of a stream that breaks. */
+/** State of the response so far, for the end of a stream that breaks. */
 export interface ResponseEventDetails extends EventDetails {
   readonly sequenceNumber: number | undefined;
   readonly responseId: string | undefined;
   readonly createdSeconds?: number | undefined;
 }
 
-/** How a response ends well: also where its output was cut. */
+/** Events at the end of a response that did not fail, including one whose output was cut off. */
 const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const failedEnds: ReadonlySet<unknown> = new Set(['response.failed', 'response.cancelled']);
 
@@ -53,14 +53,14 @@ const usage = membersOf({
   input_tokens_details: details,
   output_tokens_details: details,
 });
-/** Names in an item of the output. */
+/** Shape of an item of the output. */
 export const itemShape = membersOf({
   id: {},
   type: {},
   container_id: {},
   environment: membersOf({ container_id: {} }),
 });
-/** An image of some megabytes is passed over, not made a value. */
+/** Shape of a long event: an image of some megabytes is skipped, and never becomes a value. */
 const longEvent = membersOf({
   ...errorMembers,
   delta: {},
@@ -120,7 +120,10 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
   return { kind: 'event', event: new ParsedEvent(name, text, details) };
 }
 
-/** Ids of a response, or of an item of it. A provider of this interface stores both unless it says otherwise. */
+/**
+ * Returns the ids of a response, or of an item of it. A provider of this interface stores both unless it says
+ * otherwise.
+ */
 export function idsOf(
   { id, store }: JsonObject,
   output: readonly unknown[] = [],
@@ -136,7 +139,7 @@ export function idsOf(
 
 const isText = (id: unknown): id is string => typeof id === 'string';
 
-/** Facts about an event that the gateway wrote itself. */
+/** The details of an event that the gateway wrote itself. */
 export interface EventToWrite {
   readonly type: string;
   readonly sequenceNumber: number;
@@ -148,7 +151,7 @@ export interface EventToWrite {
   readonly end?: { readonly usage: UsageReport | undefined; readonly model: string; readonly status: string };
 }
 
-/** Its text is made once, and not parsed again. */
+/** Wraps the event: its text is made once, and not parsed again. */
 export function writtenEvent(text: string, { type, end, ...written }: EventToWrite): AnswerEvent {
   const details: ResponseEventDetails = {
     ...written,
@@ -161,16 +164,16 @@ export function writtenEvent(text: string, { type, end, ...written }: EventToWri
   return new ParsedEvent(type, text, details);
 }
 
-/** Whether it is an output item, a part of it or a delta, of whatever kind. */
+/** True for an output item, a part of it or a delta, of whatever kind. */
 const bringsOutput = (type: unknown): boolean =>
   typeof type === 'string' && type.startsWith('response.') && !announcements.has(type);
 
-/** Between the start of a reasoning item and its end nothing else is sent, as a rule. */
+/** True for the start of a reasoning item: usually nothing else is sent until its end. */
 const isThinking = ({ type, item }: JsonObject): boolean =>
   (typeof type === 'string' && type.startsWith('response.reasoning')) ||
   (isJsonObject(item) && item.type === 'reasoning');
 
-/** Counts deltas only: whole texts repeat them. */
+/** Returns the bytes of a delta: whole texts repeat the deltas. */
 function deltaBytes({ type, delta }: JsonObject): number {
   if (typeof type !== 'string' || !type.endsWith('.delta')) return 0;
   return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
@@ -186,7 +189,7 @@ export function readResponseUsage(usage: unknown): UsageReport | undefined {
     input: toCount(usage.input_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // Billed as kept for an hour: no other price is documented.
+    // They are billed like tokens that are cached for an hour: no other price is documented.
     cacheWrite1h: toCount(written.ttl_12h_tokens) ?? 0,
     output: toCount(usage.output_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,

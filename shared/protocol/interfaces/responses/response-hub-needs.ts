@@ -9,7 +9,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null;
 
-/** State that one provider keeps, and no other has. */
+/** Fields of state that exists only at the provider that stores it. */
 const stateMembers = {
   previous_response_id: 'previous_response',
   conversation: 'conversation',
@@ -36,7 +36,10 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
 
 export const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
 
-/** A provider's own tool is dropped where it is optional; where its call is forced, there would be nothing to call. */
+/**
+ * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then
+ * there would be nothing to call.
+ */
 function neededChoice(body: JsonObject): HubNeed[] {
   const { tool_choice: choice } = body;
   const { type, mode, tools: allowed } = isJsonObject(choice) ? choice : {};
@@ -89,7 +92,7 @@ const textTypes: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 't
 function neededPart(part: JsonObject, role: unknown, member: string): HubNeed[] {
   const { type, image_url: image, file_url: url, file_data: data } = part;
   if (textTypes.has(type)) return [];
-  // Instructions and answers are text in every format.
+  // The content of instructions and answers is text in every format.
   if (role !== 'user') return [{ kind: 'content_part', member }];
   if (type === 'input_audio') return [{ kind: 'audio_input', member }];
   if (type === 'input_image' || type === 'computer_screenshot') return neededImage(image, member);
@@ -104,6 +107,6 @@ function neededImage(image: unknown, member: string): HubNeed[] {
   return [{ kind: isWebUrl(image) ? 'image_url' : 'image', member }];
 }
 
-/** Data without a data URL is taken for the most usual type. */
+/** Returns the type of a file. Data without a data URL is assumed to have the most common type. */
 const mediaTypeOf = (data: string): string =>
   /^data:([^;,]*)/i.exec(data.slice(0, 256))?.[1]?.toLowerCase() ?? 'application/pdf';

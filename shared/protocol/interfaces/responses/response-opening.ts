@@ -1,11 +1,11 @@
-// Fields of a response that the gateway writes itself, beside its output, and those that repeat its request.
+// Fields of a response that the gateway writes itself, besides its output and the fields that repeat its request.
 import type { GatewayError } from '../../../errors/index.ts';
 import { type JsonObject, toEventLine } from '../../wire/index.ts';
 import { ownItemMark, type RefusedStream } from '../index.ts';
 import { responseSettings } from './response-settings.ts';
 
 interface WrittenResponse {
-  /** Id that clients get. */
+  /** Id for the client. */
   readonly id: string | undefined;
   readonly createdSeconds: number;
   /** Model as the client named it. */
@@ -14,9 +14,9 @@ interface WrittenResponse {
   readonly error?: { readonly code: string; readonly message: string };
   readonly incompleteReason?: string | undefined;
   readonly usage?: unknown;
-  /** The texts of its items. */
+  /** Its items as JSON texts. */
   readonly items?: readonly string[] | undefined;
-  /** Settings repeated from the request: the text of an object. */
+  /** Settings repeated from the request, as the JSON text of an object. */
   readonly settings: string;
 }
 
@@ -36,7 +36,7 @@ export function responseText({ id, createdSeconds, model, settings, items = [], 
   return `${JSON.stringify(opening).slice(0, -1)},"output":[${items.join(',')}],${settings.slice(1)}`;
 }
 
-// Ids of items of answers that the gateway wrote itself. They say so: no provider knows them.
+// Ids of items in answers that the gateway wrote itself. They are recognizable, because no provider knows them.
 
 export const ownItemId = (prefix: string, answerId: string, index: number): string =>
   `${prefix}${ownItemMark}${plainId(answerId)}_${index}`;
@@ -45,15 +45,15 @@ export const ownResponseId = (answerId: string): string => `resp_${plainId(answe
 
 const plainId = (id: string): string => id.replaceAll(/\W/g, '');
 
-// A stream of Responses whose prompt is too long for every model. Agents shorten the conversation when a response fails by
-// that, and take a 400 for final.
+// Writes a stream of Responses for a prompt that is too long for every model. Agents shorten the conversation when a
+// response fails for that reason, and take a 400 for final.
 export function refusedStream(body: JsonObject, error: GatewayError, { id, createdSeconds }: RefusedStream): string {
   const settings = responseSettings(body);
   const facts = { id: ownResponseId(id), createdSeconds, model: String(body.model ?? ''), settings };
   const errorFields = { code: 'context_length_exceeded', message: error.message };
   const events = {
     'response.created': `"sequence_number":0,"response":${responseText({ ...facts })}`,
-    // SDKs throw this one, agents read the other.
+    // SDKs throw this error, agents read the other.
     error: `"sequence_number":1,${JSON.stringify({ ...errorFields, param: error.param ?? null }).slice(1, -1)}`,
     'response.failed': `"sequence_number":2,"response":${responseText({ ...facts, status: 'failed', error: errorFields })}`,
   };

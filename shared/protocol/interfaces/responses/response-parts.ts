@@ -7,10 +7,10 @@ interface Part {
   readonly part: JsonObject;
 }
 
-/** A screenshot is the result of a tool that runs at the client. */
+/** Types of images; a screenshot is the result of a tool that runs at the client. */
 export const imageTypes: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot']);
 
-/** Items that have no parts: they are a part themselves, or refer to stored ones. */
+/** True for items that have no parts: they are a part themselves, or refer to stored ones. */
 const isPart = ({ type }: JsonObject): boolean =>
   type === 'item_reference' || (typeof type === 'string' && type.startsWith('input_'));
 
@@ -19,7 +19,10 @@ interface ToolList {
   readonly list: unknown;
 }
 
-/** Tools are beside the input, and in it: found by a tool search, or added in mid-conversation. */
+/**
+ * Yields the lists of tools, which are beside the input and inside it: found by a tool search, or added in
+ * mid-conversation.
+ */
 export function* toolListsOf({ tools, input }: JsonObject): Generator<ToolList> {
   yield { path: 'tools', list: tools };
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
@@ -27,7 +30,7 @@ export function* toolListsOf({ tools, input }: JsonObject): Generator<ToolList> 
   }
 }
 
-/** Parts of messages and of outputs of tools, and items that are one. */
+/** Yields the parts of messages and of outputs of tools, and items that are parts themselves. */
 export function* partsOf(input: unknown): Generator<Part> {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     if (!isJsonObject(item)) continue;

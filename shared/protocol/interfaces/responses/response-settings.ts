@@ -1,9 +1,9 @@
-// The settings that a response repeats from its request, with every field that the clients' SDKs declare. Used for
+// The settings that a response repeats from its request, with every field that the clients' SDKs declare. They are for
 // answers that the gateway writes itself.
 
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
-/** Returns the text of an object. Absent and null fields get the values that the call was made with. */
+/** Returns the JSON text of an object. Absent and null fields get the values with which the call was made. */
 export function responseSettings(body: JsonObject): string {
   const { effort = null, summary = null } = membersIn(body.reasoning);
   const { format, verbosity } = membersIn(body.text);
@@ -24,7 +24,7 @@ export function responseSettings(body: JsonObject): string {
     reasoning: { effort, summary },
     safety_identifier: setting('safety_identifier'),
     service_tier: setting('service_tier', 'default'),
-    // The gateway keeps no answer under its id.
+    // The gateway does not store answers under their ids.
     store: false,
     temperature: setting('temperature', 1),
     text: { format: format ?? { type: 'text' }, ...((verbosity ?? null) === null ? {} : { verbosity }) },
@@ -45,7 +45,7 @@ const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value :
 /** Fields of a function that the SDKs declare as required. */
 const functionMembers = Object.entries({ description: null, parameters: null, strict: false });
 
-/** Adds missing fields to the text: a tool may be long, and a parsed copy takes several times the time. */
+/** Adds missing fields to the text of a tool: it may be long, and parsing it would take several times as long. */
 function wholeTool(tool: unknown): string {
   const text = JSON.stringify(tool);
   if (!isJsonObject(tool) || tool.type !== 'function') return text;

@@ -4,10 +4,10 @@ import { isJsonObject, listOf } from '../../wire/index.ts';
 import { plainMembers } from '../index.ts';
 
 const flag = z.nullish(z.boolean());
-/** Read as far as it can be read: its type is the provider's business. */
+/** A field that is read leniently: its type is for the provider to check. */
 const anything = z.optional(z.unknown());
 
-/** Loose: any other field reaches the provider unchanged. */
+/** Schema of the fields; it is loose: any other field reaches the provider unchanged. */
 export const responsesSchema = z.looseObject({
   ...plainMembers,
   stream: flag,

@@ -58,7 +58,7 @@ const part = membersOf(partMembers);
 const parts = { ...part, items: part };
 const tools = { items: toolShape };
 const reading = {
-  // Recorded, and no provider takes another name for it.
+  // `user` is recorded, and every provider of the interface has the same name for it.
   names: new Set([...usedNames, 'user']),
   shapes: {
     ...stateMemberShapes,
@@ -93,7 +93,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     stream: body.stream ?? false,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
     provider: readProviderPreferences(body.provider ?? {}),
-    // Content that a provider keeps under an id may change, so such an answer is not cached.
+    // Content that a provider stores under an id may change, so such an answer is not cached.
     cache: body.cache && isStored ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
@@ -121,10 +121,12 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
   };
 }
 
-/** A longer request is not read whole for a stream that broke. */
+/**
+ * Maximum length of a request whose settings are repeated in a stream that broke: a longer one is not parsed for that.
+ */
 const repeatedMaxCharacters = 64 * 1024;
 
-/** Providers of this interface store every response unless `store` is false. */
+/** Returns the body for a provider. Providers of this interface store every response unless `store` is false. */
 function upstreamBody(
   json: JsonText,
   { store, max_output_tokens: bound }: ResponsesBody,
@@ -141,7 +143,7 @@ function upstreamBody(
 
 interface NeedsReading {
   readonly json: JsonText;
-  /** The header with the betas that are asked for. */
+  /** The header with the requested betas. */
   readonly betas: string | undefined;
 }
 
@@ -157,7 +159,7 @@ function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading): Requ
   if (format === 'json_object') features.push({ name: 'json_mode', member: 'text.format' });
   if (stream === true) features.push({ name: 'streaming', member: 'stream' });
   features.push(...dearerFeatures(body, { usualTiers: openAiUsualTiers, betas }));
-  // The text, tools and other contents of a stored prompt are known to the provider only.
+  // Only the provider knows the text, tools and other contents of a stored prompt.
   if ((body.prompt ?? null) !== null) features.push({ extra: 'prompt', member: 'prompt' });
   for (const { path, list } of toolListsOf(body)) features.push(...dearerTools(list, (index) => `${path}[${index}]`));
   return {
@@ -170,7 +172,9 @@ function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading): Requ
 
 const audioTypes: ReadonlySet<unknown> = new Set(['input_audio']);
 
-/** A conversation keeps its items, whatever `store` says. */
+/**
+ * Returns the field that makes the provider store its input: a conversation stores its items, whatever `store` says.
+ */
 function storingMemberOf(body: ResponsesBody): string | undefined {
   if (body.store === true) return 'store';
   return (body.conversation ?? null) === null ? retentionMember(body) : 'conversation';

@@ -1,4 +1,4 @@
-// The interface of OpenAI's Responses, and what is asked beside it with the same input.
+// The interface of OpenAI's Responses, and the requests beside it with the same input.
 
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
@@ -85,7 +85,7 @@ export const responses: ClientInterface = {
   cacheMarks: undefined,
 };
 
-/** Same routing, no charge. */
+/** The count of input tokens, with the same routing and without a charge. */
 export const inputTokens: ClientInterface = {
   ...responses,
   id: 'input-tokens',
@@ -99,7 +99,7 @@ export const inputTokens: ClientInterface = {
   playground: undefined,
 };
 
-/** A call of the model, with a bill like that of a response. */
+/** Compaction: a call of the model, with a bill like that of a response. */
 export const compact: ClientInterface = {
   ...responses,
   id: 'compact',
@@ -110,7 +110,7 @@ export const compact: ClientInterface = {
   playground: undefined,
 };
 
-// Reads a provider's response from JSON. Lenient: an object with a list as output is a response.
+// Reads a provider's response from JSON. The reader is lenient: an object with a list as output is a response.
 function readDetails(json: JsonText): ReadAnswer {
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   const { object, model, status, error } = details;
@@ -135,9 +135,9 @@ function readDetails(json: JsonText): ReadAnswer {
   };
 }
 
-// Requests with the input of a response that ask for no response: a count of its tokens, and a shorter form of it.
+// Requests with the input of a response that ask for no response: a count of its tokens, and a shorter version of it.
 
-/** Never a stream, and nothing that later calls may name. */
+/** Reads the input. Such a request is never a stream, and its answer has nothing that later calls may name. */
 function readInput(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
   const request = readResponsesRequest(json, reading);
   if (request instanceof GatewayError) return request;
@@ -146,7 +146,7 @@ function readInput(json: JsonText, reading: RequestReading): ClientRequest | Gat
     stream: false,
     answerIs: 'unnamed',
     outputBoundMember: undefined,
-    // Providers refuse fields that only a response has, so none is added.
+    // No field is added that only a response has, because providers refuse it.
     upstreamBody({ model }) {
       const rewrite = withoutOwnItems(json);
       const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model], ...rewrite.changes]);
@@ -160,7 +160,7 @@ function readInputTokensRequest(json: JsonText, reading: RequestReading): Client
   const request = readInput(json, reading);
   if (request instanceof GatewayError) return request;
   const body = request.raw as ResponsesBody;
-  // Measured with the size: the media of a long body are let go then.
+  // The media are measured together with the size, because the media of a long body are dropped then.
   const media = once(() => sumOfMedia(mediaIn(body)));
   const toolTokens = () => claudeToolTokens(toolsOf(body), asksForJson(body.text));
   return {
@@ -185,7 +185,7 @@ function readCompactRequest(json: JsonText, reading: RequestReading): ClientRequ
     ...request,
     interfaceId: 'compact',
     isOutputOpen: true,
-    // There is no field to bound the output.
+    // The request has no field that bounds the output.
     size: once(() => ({ ...request.size(), maxOutputTokens: undefined, isOutputOpen: true, namesNoBound: false })),
     hubNeeds: () => [{ kind: 'compaction', member: 'input' }, ...request.hubNeeds()],
   };

@@ -1,9 +1,9 @@
-// A response, put together from its events: the last one repeats all, but for hosts that leave the output to the events
-// before, and for a stream that was cut.
+// Assembles a response from its events. The last event repeats everything, except at hosts that leave the output to the
+// events before it, and in a stream that was cut off.
 import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
 
 const ends = /^response\.(completed|incomplete|failed)$/;
-/** Deltas of a text field, by the field that they extend. */
+/** Names of text fields, by the field in the delta that extends them. */
 const textFields: Readonly<Record<string, string>> = {
   'response.function_call_arguments.delta': 'arguments',
   'response.custom_tool_call_input.delta': 'input',
@@ -70,5 +70,5 @@ function partAt(
   return isObject(part) ? part : emptyObject();
 }
 
-/** Of one item: a place beyond it is no place of a part. */
+/** Maximum parts of one item: a higher index is invalid. */
 const partsMax = 1_024;

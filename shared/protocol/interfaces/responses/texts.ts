@@ -25,7 +25,7 @@ export const responseSettings = commonSettings.union(
   `),
 );
 
-/** Settings that a response repeats from its request: no text of a model. */
+/** Settings that a response repeats from its request, in which a model writes no text. */
 const settingFields = wordsOf(`
   id object created_at completed_at background conversation instructions max_output_tokens max_tool_calls metadata model
   parallel_tool_calls previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier
@@ -90,10 +90,10 @@ function blockedResponse(json: JsonText, message: string): string {
 function openBlockedEnd(): BlockedEnd {
   let sequence = -1;
   let response: JsonText | undefined;
-  /** The response as it began, where that event does not leave. */
+  /** The response at its begin, where that event was not sent. */
   let begun: JsonText | undefined;
   const done: string[] = [];
-  /** Items that have begun, by their place, as they began. */
+  /** Items that have begun, by their index, as they began. */
   const open = new Map<number, Record<string, unknown>>();
   let places = 0;
   const write = (place: number, use: (writer: ResponseWriter) => void): EventText[] => {

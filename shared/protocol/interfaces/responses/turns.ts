@@ -52,7 +52,7 @@ function contentPart(part: Value): ConversationPart {
   return type === 'input_image' && typeof image === 'string' ? { kind: 'image', url: image } : otherPart(part);
 }
 
-/** As the response that the events make, whole or so far. */
+/** Reads the events as the response that is assembled from them, complete or not. */
 function responsesStream(events: readonly Value[]): ConversationTurn[] {
   const fold = openResponseFold();
   for (const event of events) fold.add(event);

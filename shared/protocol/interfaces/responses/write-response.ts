@@ -16,7 +16,7 @@ import type { ResponseEventDetails } from './response-events.ts';
 import { responseText } from './response-opening.ts';
 
 export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
-  // An answer of the gateway's own has an estimate where its provider reported nothing.
+  // An answer that the gateway wrote has an estimate where its provider reported nothing.
   const usageMembers = usage?.members ?? readUsageMember(json);
   const merged = { ...(isJsonObject(usageMembers) ? usageMembers : {}), cost, cost_usd: costUsd };
   const member = findMember(json, 'usage');
@@ -27,10 +27,10 @@ export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: An
   return { body, headers: {} };
 }
 
-/** Request settings that a broken response repeats. */
+/** Settings of the request that a broken response repeats. */
 interface ResponseRequest {
   readonly model: string;
-  /** The text of an object. */
+  /** Returns the JSON text of an object. */
   readonly settings: () => string;
 }
 
@@ -50,7 +50,7 @@ export function openResponseWriter(request: ResponseRequest): StreamWriter {
     // The provider's own end is the last event.
     beforeEnd: () => '',
     end: '',
-    /** SDKs throw the first of the two, agents show the text of the second. */
+    /** Writes two events: SDKs throw the first, agents show the text of the second. */
     broken(code, message = brokenStreamMessages[code]) {
       const error = { type: 'error', code, message, sequence_number: sequenceNumber + 1 };
       const response = responseText({

@@ -1,10 +1,11 @@
-// Speech in its other delivery: bytes although events were asked for, which some models do not make, or the reverse.
+// Speech in its other delivery: bytes although the client asked for events, which some models do not produce, or the
+// reverse.
 import { type AnswerEvent, type EventText, findMember } from '../../wire/index.ts';
 import { answerJson, type BytesDelivery, BytesEvent, stringAt } from '../index.ts';
 
 export const otherDelivery: BytesDelivery = { toEvents, bytesOf };
 
-/** Each piece is whole base64: clients join what they decode. */
+/** Yields pieces as complete base64 texts: clients decode each and join the results. */
 async function* toEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventText, void, undefined> {
   for await (const piece of body) {
     const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('base64');

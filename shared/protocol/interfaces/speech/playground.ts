@@ -1,7 +1,7 @@
 import type { EventFold } from '../../event-folds/index.ts';
 import { type Draft, exampleText, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
-/** As events, whose audio is text: a page that knows no bytes can show them. */
+/** Writes the call with events, whose audio is text: the page cannot show bytes. */
 const python = pythonOf(openAi, {
   name: 'audio.speech',
   streamed: '',
@@ -26,7 +26,7 @@ export const playground: PlaygroundInterface = {
   python,
 };
 
-/** A page that knows no bytes says how many there are. */
+/** Opens a fold that counts bytes, because the page cannot show them. */
 function openByteCount(): EventFold {
   let bytes = 0;
   return {

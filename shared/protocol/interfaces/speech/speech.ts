@@ -1,4 +1,4 @@
-// The interface of speech: a text in, audio out, as bytes that are relayed as they come, or as events.
+// The interface of speech: a text in, audio out, as bytes that are relayed as they arrive, or as events.
 import * as z from 'zod/mini';
 import {
   brokenStreamMessages,
@@ -26,14 +26,14 @@ import {
   withCostHeader,
 } from '../index.ts';
 
-/** The audio is passed over, not made a value. */
+/** Shape of an event; the audio is skipped, and never becomes a value. */
 const eventShape = membersOf({
   type: {},
   error: membersOf({ code: {}, type: {}, message: {}, param: {} }),
   usage: membersOf({ input_tokens: {}, output_tokens: {}, total_tokens: {} }),
 });
 
-/** Bytes have no end and no error: where they break, the connection is cut. */
+/** Opens a writer. Bytes have no end marker and no error: where they break, the connection is cut. */
 const openSpeechWriter = (): StreamWriter => ({
   event({ name, text, details }) {
     if (details.contentType !== undefined) return text;
@@ -70,7 +70,7 @@ export const speech = relayedInterface({
   promptMember: 'input',
   readInput,
   streams: { openEventReader: openSpeechReader, openStreamWriter: openSpeechWriter },
-  // No answer comes whole.
+  // Every answer is a stream, so none is read as a whole.
   readAnswer: async () => ({ kind: 'unreadable' }),
   writeAnswer: withCostHeader,
 });
@@ -91,7 +91,7 @@ function readInput(
   };
 }
 
-/** Types by the words of a request. */
+/** Media types by the values of a request. */
 const typesOfFormats: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',
@@ -101,7 +101,7 @@ const typesOfFormats: Readonly<Record<string, string>> = {
   pcm: 'audio/pcm',
 };
 const audioType = /^audio\/[\w.+-]{1,64}(; ?[\w-]{1,32}=[\w-]{1,32}){0,4}$/;
-/** Of servers that do not say what their bytes are. */
+/** Matches the media types of servers that do not say what their bytes are. */
 const unnamed = /^$|^(application|binary)\/octet-stream/;
 
 const bytesOf = (format: string): BytesAnswer => ({
@@ -113,13 +113,13 @@ const bytesOf = (format: string): BytesAnswer => ({
   },
 });
 
-// The stream of a request for speech: pieces of audio as bytes, or as events with base64. Relayed byte for byte.
+// The stream of a request for speech: pieces of audio as bytes, or as events with base64, relayed byte for byte.
 
 function openSpeechReader(): EventReader {
   let isDone = false;
   return {
     read({ name, text }): EventReading {
-      // An answer that was stored.
+      // The answer was stored.
       if (isBytesType(name)) return { kind: 'event', event: new BytesEvent(name, text) };
       if (isEndMarker(text)) return { kind: 'event', event: endMarkerEvent(name, text) };
       const event = parseEvent(text, eventShape);

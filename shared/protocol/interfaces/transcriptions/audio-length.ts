@@ -1,5 +1,5 @@
-// How long a file of audio plays, found by a walk over its frames, packets or PCM data. What the file says of itself counts
-// only where it says more. Loaded with the first file.
+// Measures how long a file of audio plays, by a walk over its frames, packets or PCM data. The length that the file
+// itself states counts only where it is longer. This module is loaded with the first file.
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { walkMp4 } from './mp4-length.ts';
 import { hidesFrames, walkFrames } from './mpeg-frames.ts';
@@ -7,12 +7,12 @@ import { opusSeconds, type PacketSeconds, vorbisSeconds } from './sound-packets.
 import { stepsPerTurn, type Walk } from './walk.ts';
 import { walkWebm } from './webm-length.ts';
 
-/** A head that says more is wrong: no file of 25 MiB is longer, unless its packets are. */
+/** Longest length that is believed: no file of 25 MiB is longer, unless its packets are. */
 const headMaxSeconds = 24 * 60 * 60;
 
 /**
- * Undefined where its frames cannot be walked. The format is decided by the bytes, as decoders do: a name or a type of the
- * client's says nothing.
+ * Returns undefined where its frames cannot be walked. The bytes decide the format, as in decoders: the client's name
+ * or type of the file does not count.
  */
 export async function audioSeconds(file: Uint8Array): Promise<number | undefined> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
@@ -25,7 +25,7 @@ export async function audioSeconds(file: Uint8Array): Promise<number | undefined
     const seconds = head < headMaxSeconds ? Math.max(walked, head) : walked;
     return seconds > 0 ? seconds : undefined;
   } catch {
-    // It ends in the middle of a head.
+    // The file ends in the middle of a head.
     return undefined;
   }
 }
@@ -50,7 +50,7 @@ async function inTurns<Result>(steps: Generator<void, Result>): Promise<Result> 
 const tagHeadBytes = 10;
 const footerFlag = 0x10;
 
-/** The end of the titles and pictures before a file (ID3v2, whose length has seven bits a byte). */
+/** Returns the end of the titles and pictures before a file (ID3v2, whose length has seven bits per byte). */
 function tagsEnd(bytes: Buffer): number {
   let end = 0;
   while (bytes.toString('latin1', end, end + 3) === 'ID3' && end + tagHeadBytes <= bytes.length) {
@@ -63,21 +63,21 @@ function tagsEnd(bytes: Buffer): number {
   return Math.min(end, bytes.length);
 }
 
-// WAV: samples of one size each.
+// WAV: samples that all have the same size.
 
 const firstChunk = 12;
 const chunkHeadBytes = 8;
-/** PCM, floats, A-law, µ-law: every other form may have any number of seconds in a byte. */
+/** PCM, floats, A-law, µ-law: in any other format a byte may have any number of seconds. */
 const sampleForms = new Set([1, 3, 6, 7]);
-/** The form is in the first bytes of an identifier. */
+/** Value of a format that is stored in the first bytes of an identifier instead. */
 const extensible = 0xfffe;
 const extensibleBytes = 40;
-/** No recorder is faster. */
+/** Highest sampling rate: no recorder is faster. */
 const rateMax = 768_000;
-/** Written by what does not know the length yet. */
+/** Lengths from here on are written by programs that do not know the length yet. */
 const openLengthFrom = 0x7fff_0000;
 
-/** All that follows the head counts: decoders differ in where they end. */
+/** Walks the file. Everything after the head counts, because decoders end at different points. */
 function* walkWav(bytes: Buffer): Walk {
   let bytesPerSecond: number | undefined;
   for (let at = firstChunk; at + chunkHeadBytes <= bytes.length; ) {
@@ -104,7 +104,7 @@ function* lengthOf(samples: Buffer, length: number, bytesPerSecond: number): Wal
   return { walked: samples.length / bytesPerSecond, head };
 }
 
-/** The slowest of three: readers go by one of them or another. */
+/** Returns the slowest of three rates: readers use one of them or another. */
 function bytesPerSecondOf(chunk: Buffer): number | undefined {
   const written = chunk.readUInt16LE(0);
   const encoding = written === extensible && chunk.length >= extensibleBytes ? chunk.readUInt16LE(24) : written;
@@ -119,7 +119,7 @@ function bytesPerSecondOf(chunk: Buffer): number | undefined {
 interface Stream {
   readonly secondsOf: PacketSeconds;
   readonly isFlac?: boolean;
-  /** Of the positions that its pages say. */
+  /** Rate of the positions in its pages. */
   readonly rate: number;
   position: number;
 }
@@ -128,10 +128,13 @@ const pageHeadBytes = 27;
 const continued = 1;
 const first = 2;
 const segmentMaxBytes = 255;
-/** Songs one behind the other, or a film's sound in some languages. */
+/** Maximum number of streams: songs one after another, or the audio of a video in some languages. */
 const streamsMax = 256;
 
-/** Every page counts, also one in another: a decoder that dislikes a page looks for the next within it. */
+/**
+ * Walks the file. Every page counts, even inside another: a decoder that rejects a page looks for the next one within
+ * it.
+ */
 function* walkOgg(bytes: Buffer): Walk {
   const streams: Stream[] = [];
   const bySerial = new Map<number, Stream>();
@@ -153,7 +156,7 @@ function* walkOgg(bytes: Buffer): Walk {
     const position = bytes.readUInt32LE(at + 6) + bytes.readInt32LE(at + 10) * 2 ** 32;
     stream.position = Math.max(stream.position, position);
     steps += segments.length + 1;
-    // Pages that share their bytes with each other without an end.
+    // The pages share their bytes with each other without an end.
     if (steps > 2 * bytes.length) return undefined;
     if (steps > turn * stepsPerTurn) {
       turn += 1;
@@ -168,7 +171,7 @@ function* walkOgg(bytes: Buffer): Walk {
 
 interface Page {
   readonly stream: Stream;
-  /** It begins with the rest of a packet that has counted. */
+  /** True where the page begins with the rest of a packet that was counted. */
   readonly isContinued: boolean;
 }
 
@@ -189,7 +192,7 @@ function pageSeconds(bytes: Buffer, begin: number, segments: Buffer, { stream, i
 const opusRate = 48_000;
 const silent: PacketSeconds = () => 0;
 
-/** By its first packet. */
+/** Returns the stream, by its first packet. */
 function streamOf(head: Buffer): Stream | undefined {
   const name = head.toString('latin1', 0, 8);
   if (name === 'OpusHead') return { secondsOf: opusPacket, rate: opusRate, position: 0 };
@@ -203,7 +206,7 @@ function streamOf(head: Buffer): Stream | undefined {
     const rate = flacRate(head.subarray(17));
     return rate === 0 ? undefined : { secondsOf: silent, isFlac: true, rate, position: 0 };
   }
-  // Pictures, and an index.
+  // These streams are pictures, and an index.
   return /^(\x80theora|fishead\0)/.test(name)
     ? { secondsOf: silent, rate: Number.POSITIVE_INFINITY, position: 0 }
     : undefined;
@@ -211,7 +214,10 @@ function streamOf(head: Buffer): Stream | undefined {
 
 const opusHead = Buffer.from('OpusHead');
 
-/** Packets of the head begin with the letter O, which as sound would be longer than a packet can be. */
+/**
+ * Returns the length of an Opus packet. Packets of the head begin with the letter O; as audio they would be longer than
+ * a packet can be.
+ */
 const opusPacket: PacketSeconds = (bytes, at) =>
   bytes[at] === opusHead[0] && bytes.toString('latin1', at, at + 4) === 'Opus' ? 0 : opusSeconds(bytes, at);
 
@@ -232,7 +238,7 @@ function* walkFlac(bytes: Buffer): Walk {
 
 const lastBlock = 0x80;
 
-/** Whether what describes the stream comes first, and no second time. */
+/** True where the description of the stream comes first, and only once. */
 function isFirstOfItsKind(bytes: Buffer): boolean {
   for (let at = 4, count = 0; at + 4 <= bytes.length; count += 1) {
     const type = bytes[at] ?? 0;
@@ -254,10 +260,10 @@ function* flacSeconds(bytes: Buffer, rate: number): Generator<void, number> {
   return seconds;
 }
 
-/** `info`: what describes the stream, from its first field on. */
+/** Returns the rate. `info`: the description of the stream, from its first field on. */
 const flacRate = (info: Buffer): number => info.readUIntBE(10, 3) >> 4;
 
-/** Zero where no frame begins. A frame with a rate of its own counts by the slower one. */
+/** Returns zero where no frame begins. A frame with a rate of its own counts by the slower of both. */
 function frameSeconds(bytes: Buffer, at: number, streamRate: number): number {
   const [sync = 0, sizes = 0, layout = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
   if (bytes[at] !== 0xff || (sync & 0xfe) !== 0xf8) return 0;
@@ -274,7 +280,7 @@ function frameSeconds(bytes: Buffer, at: number, streamRate: number): number {
   return size / Math.min(rate || streamRate, streamRate);
 }
 
-/** The number of a frame is written as UTF-8 writes a character, of up to seven bytes. */
+/** Returns the length of a frame's number, which is written as UTF-8 writes a character, in up to seven bytes. */
 const numberBytes = (first: number): number =>
   first < 0x80 ? 1 : Math.min(7, Math.max(1, Math.clz32(~(first << 24))));
 

@@ -1,4 +1,5 @@
-// MP4: tables say how many packets a track has; what each plays is up to the codec, not to the clock that the file says.
+// MP4: tables say how many packets a track has. The codec decides how long each one plays, not the clock that the file
+// states.
 import { aacSeconds, alacSeconds } from './sound-packets.ts';
 import { occurrencesOf, type Walk } from './walk.ts';
 
@@ -15,11 +16,11 @@ interface Track {
 }
 
 const holders = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf']);
-/** Decoders look for these in more places than the format has them, and for a packed index. */
+/** Types of tables: decoders look for them in more places than the format has them, and for a compressed index. */
 const tables = ['stsd', 'stsz', 'stz2', 'trun', 'cmov'];
-/** The deepest place of a table. */
+/** Deepest level of a table. */
 const depthMax = 6;
-/** A film in pieces of a second has ten in each. */
+/** Maximum number of boxes: a video in pieces of one second has ten in each. */
 const boxesMax = 64 * 1024;
 
 export function* walkMp4(bytes: Buffer): Walk {
@@ -71,15 +72,15 @@ function boxesIn(bytes: Buffer, found: Found, depth: number): readonly Box[] {
   return boxes;
 }
 
-/** At any depth. */
+/** Returns all boxes of the type, at any depth. */
 const allOf = (boxes: readonly Box[], type: string): readonly Box[] =>
   boxes.flatMap((box) => [...(box.type === type ? [box] : []), ...allOf(box.boxes, type)]);
 
-/** Packets that its tables count. */
+/** Returns the number of packets that its tables count. */
 const samplesIn = ({ boxes }: Box): number =>
   [...allOf(boxes, 'stsz'), ...allOf(boxes, 'stz2')].reduce((sum, { content }) => sum + content.readUInt32BE(8), 0);
 
-/** Undefined for a track that may play, who knows how long. */
+/** Returns undefined for a track that may play for an unknown time. */
 function trackOf({ boxes }: Box): (Track & { readonly id: number }) | undefined {
   const [[tkhd], [mdhd], [hdlr], stsds] = [
     ...[allOf(boxes, 'tkhd'), allOf(boxes, 'mdhd'), allOf(boxes, 'hdlr'), allOf(boxes, 'stsd')],
@@ -94,11 +95,11 @@ function trackOf({ boxes }: Box): (Track & { readonly id: number }) | undefined 
   return { id, packetSeconds, head: mdhd === undefined ? 0 : headOf(mdhd.content) };
 }
 
-/** Texts, times and hints of players. */
+/** Formats of texts, times and hints for players. */
 const silentFormats = new Set(['text', 'tx3g', 'tmcd', 'mebx', 'mett', 'metx', 'stpp', 'wvtt', 'c608', 'rtp ']);
 const soundFormats = new Set(['mp4a', 'alac']);
 
-/** A handler is believed where the format is no sound. */
+/** True for a track without audio; the handler counts where the format is none of audio. */
 const isSilent = (handler: string, format: string): boolean =>
   !soundFormats.has(format) && (handler === 'vide' || silentFormats.has(format));
 
@@ -114,12 +115,12 @@ function packetSecondsOf(format: string, entry: Buffer): number | undefined {
   return config && aacSeconds(config, rate);
 }
 
-/** MPEG-4 and MPEG-2 audio. */
+/** Object types of MPEG-4 and MPEG-2 audio. */
 const aacObjects = new Set([0x40, 0x66, 0x67, 0x68]);
 const decoderConfig = 4;
 const specificConfig = 5;
 
-/** Undefined where it describes another codec. */
+/** Returns the configuration; undefined where it describes another codec. */
 function aacConfigIn(descriptors: Buffer): Buffer | undefined {
   const stream = contentOf(descriptors);
   const flags = stream[2] ?? 0;
@@ -131,7 +132,7 @@ function aacConfigIn(descriptors: Buffer): Buffer | undefined {
   return specific[0] === specificConfig ? contentOf(specific) : undefined;
 }
 
-/** A descriptor: its type, its length of seven bits a byte, its content. */
+/** Returns the content of a descriptor, which has a type, a length of seven bits per byte, and a content. */
 function contentOf(descriptor: Buffer): Buffer {
   let [at, length] = [1, 0];
   for (let bytes = 0; bytes < 4; bytes += 1) {

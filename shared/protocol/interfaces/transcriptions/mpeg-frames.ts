@@ -1,19 +1,22 @@
-// Frames that say their own length, one after another: MP3, and AAC in ADTS. And where such frames are hidden in what says
-// that it is something else: decoders look for them there (ffmpeg does in PCM of WAV).
+// Frames that state their own length, one after another: MP3, and AAC in ADTS. It also finds such frames inside files
+// that claim another format, because decoders look for them there (ffmpeg does in PCM of WAV).
 import { occurrencesOf, stepsPerTurn, type Walk } from './walk.ts';
 
 interface Frame {
   readonly bytes: number;
   readonly seconds: number;
-  /** Alike in all frames of a stream. */
+  /** Bits that are the same in all frames of a stream. */
   readonly kind: number;
 }
 
-/** No MP3 is slower than 8 kbit/s. */
+/** Least speed of an MP3: 8 kbit/s. */
 const slowestBytesPerSecond = 1_000;
 const lastTagBytes = 128;
 
-/** Bytes behind the last frame that is like the first count as the slowest MP3, which bounds all that a decoder finds there. */
+/**
+ * Walks the frames. Bytes behind the last frame that matches the first count as the slowest MP3, which bounds anything
+ * that a decoder finds there.
+ */
 export function* walkFrames(file: Buffer): Walk {
   const hasLastTag = file.toString('latin1', file.length - lastTagBytes, file.length - lastTagBytes + 3) === 'TAG';
   const bytes = hasLastTag ? file.subarray(0, -lastTagBytes) : file;
@@ -31,14 +34,14 @@ export function* walkFrames(file: Buffer): Walk {
   return { walked: walked + rest / slowestBytesPerSecond, head: secondsInHead(bytes.subarray(0, first.bytes), first) };
 }
 
-/** A first frame may count them all, behind its side information. */
+/** Returns the length in a first frame, which may state the number of all frames, behind its side information. */
 function secondsInHead(frame: Buffer, { seconds }: Frame): number | undefined {
   const at = Math.max(frame.indexOf('Xing'), frame.indexOf('Info'));
   const hasCount = at >= 0 && at + 12 <= frame.length && ((frame[at + 7] ?? 0) & 1) === 1;
   return hasCount ? frame.readUInt32BE(at + 8) * seconds : undefined;
 }
 
-/** By version and layer, then by their index. In kbit/s. */
+/** Rates in kbit/s, by version and layer, then by their index. */
 const layerOneRates = {
   first: [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
   second: [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
@@ -52,13 +55,13 @@ const layerThreeRates = {
   second: layerTwoRates.second,
 };
 const ratesOf = [undefined, layerThreeRates, layerTwoRates, layerOneRates];
-/** By the two bits of the version: 2.5, none, 2, 1. */
+/** Sampling rates by the two bits of the version: 2.5, none, 2, 1. */
 const sampleRates = [[11_025, 12_000, 8_000], [], [22_050, 24_000, 16_000], [44_100, 48_000, 32_000]];
 const versionOne = 3;
 const layerOne = 3;
 const layerThree = 1;
 
-/** Of any layer. A free bit rate is none. */
+/** Returns a frame of any layer. A free bit rate is invalid. */
 function mpegFrame(bytes: Buffer, at: number): Frame | undefined {
   const [head = 0, rates = 0] = [bytes[at + 1], bytes[at + 2]];
   if (bytes[at] !== 0xff || head < 0xe0) return undefined;
@@ -80,7 +83,7 @@ const layerThreeFrame = (bytes: Buffer, at: number): Frame | undefined =>
 export const aacRates = [
   ...[96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350],
 ];
-/** The most that any profile has in a frame of its core. */
+/** Samples in a frame of the AAC core: the most in any profile. */
 export const aacFrameSamples = 1_024;
 const adtsHeadBytes = 7;
 
@@ -97,7 +100,7 @@ function adtsFrame(bytes: Buffer, at: number): Frame | undefined {
 const ac3Kilobits = [...[32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640]];
 const enhancedFrom = 11;
 
-/** AC-3 and its successor. */
+/** Returns a frame of AC-3 or of its successor. */
 function ac3Frame(bytes: Buffer, at: number): Frame | undefined {
   if (bytes[at] !== 0x0b || bytes[at + 1] !== 0x77) return undefined;
   const [low = 0, codes = 0, layout = 0] = [bytes[at + 3], bytes[at + 4], bytes[at + 5]];
@@ -109,7 +112,7 @@ function ac3Frame(bytes: Buffer, at: number): Frame | undefined {
   return { bytes: 2 * words, seconds: 0, kind };
 }
 
-/** AAC in LOAS. */
+/** Returns a frame of AAC in LOAS. */
 const loasFrame = (bytes: Buffer, at: number): Frame | undefined =>
   bytes[at] === 0x56 && (bytes[at + 1] ?? 0) >> 5 === 7
     ? { bytes: 3 + ((((bytes[at + 1] ?? 0) & 0x1f) << 8) | (bytes[at + 2] ?? 0)), seconds: 0, kind: 0 }
@@ -124,12 +127,12 @@ function finderOf(first: number, second: number): Finder | undefined {
   return (second & 0xf6) === 0xf0 ? adtsFrame : second >= 0xe0 ? mpegFrame : undefined;
 }
 
-/** So many of one stream are no coincidence; decoders want seven. */
+/** Number of frames of one stream in a row that are no coincidence; decoders require seven. */
 const framesInRow = 4;
-/** Four bytes begin each frame of DTS. */
+/** Words of four bytes that begin each frame of DTS. */
 const dtsWords = ['7ffe8001', 'fe7f0180', '1fffe800', 'ff1f00e8'].map((word) => Buffer.from(word, 'hex'));
 
-/** Whether frames of sound follow each other anywhere in it. */
+/** Returns true where frames of audio follow each other anywhere in the bytes. */
 export function* hidesFrames(bytes: Buffer): Generator<void, boolean> {
   for (let at = 0; at < bytes.length; at += 1) {
     if (at % stepsPerTurn === 0) yield;

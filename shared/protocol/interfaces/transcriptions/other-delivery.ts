@@ -1,4 +1,5 @@
-// A whole transcription, and its events. Of a model that makes no events a whole one comes although they were asked for.
+// Converts a whole transcription to its events, and events to a transcription. A model without events sends a whole
+// answer although events were requested.
 
 import { type EventText, findMember, isJsonObject, type JsonAnswer, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
@@ -18,7 +19,7 @@ function* eventsOf(answer: JsonAnswer): Generator<EventText> {
   const text = isPlain ? answer.text : (stringAt(json, findMember(json, 'text')) ?? '');
   if (text !== '') yield eventOf('delta', [`"delta":${JSON.stringify(text)}`]);
   const shared = fieldsAsCame(json, sharedFields);
-  // The length is all that a verbose answer reports.
+  // The length is the only usage that a verbose answer reports.
   const isLengthAlone = usage?.seconds !== undefined && findMember(json, 'usage') === undefined;
   const length = isLengthAlone ? [`"usage":${JSON.stringify({ type: 'duration', seconds: usage.seconds })}`] : [];
   yield eventOf('done', [`"text":${JSON.stringify(text)}`, ...shared, ...length]);

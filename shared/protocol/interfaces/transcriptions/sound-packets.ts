@@ -1,14 +1,14 @@
 // The length of one packet, by its codec.
 import { aacFrameSamples, aacRates } from './mpeg-frames.ts';
 
-/** An upper bound, of a packet that has bytes. */
+/** Returns an upper bound for a packet that has bytes. */
 export type PacketSeconds = (bytes: Buffer, at: number) => number;
 
-/** RFC 6716: no packet plays longer. */
+/** Longest packet of Opus (RFC 6716). */
 const opusMaxSeconds = 0.12;
 const opusFrameMs = { silk: [10, 20, 40, 60], hybrid: [10, 20], celt: [2.5, 5, 10, 20] };
 
-/** By its first bytes (RFC 6716, part 3.1). */
+/** Returns the length of an Opus packet, by its first bytes (RFC 6716, section 3.1). */
 export const opusSeconds: PacketSeconds = (bytes, at) => {
   const first = bytes[at] ?? 0;
   const config = first >> 3;
@@ -24,7 +24,7 @@ export const opusSeconds: PacketSeconds = (bytes, at) => {
 
 const vorbisHeadBytes = 30;
 
-/** A packet has at most half a long block. `head`: the first packet of its stream. */
+/** Returns the length: a packet has at most half a long block. `head`: the first packet of its stream. */
 export function vorbisSeconds(head: Buffer): number | undefined {
   if (head.length < vorbisHeadBytes || head.toString('latin1', 0, 7) !== '\x01vorbis') return undefined;
   const rate = head.readUInt32LE(12);
@@ -32,11 +32,14 @@ export function vorbisSeconds(head: Buffer): number | undefined {
   return rate === 0 ? undefined : longBlock / 2 / rate;
 }
 
-/** Main, low complexity, scalable rate, long-term prediction, and with bands or stereo beside. */
+/** Types of AAC: main, low complexity, scalable rate, long-term prediction, and additional bands or stereo. */
 const aacTypes = new Set([1, 2, 3, 4, 5, 29]);
 const ownRate = 15;
 
-/** By the slower of the rates that the file and the codec's own head say. `head`: an AudioSpecificConfig. */
+/**
+ * Returns the length, by the slower of the rates in the file and in the codec's own head. `head`: an
+ * AudioSpecificConfig.
+ */
 export function aacSeconds(head: Buffer, fileRate: number): number | undefined {
   if (head.length < 2) return undefined;
   const bits = head.readUInt16BE(0);
@@ -49,7 +52,7 @@ export function aacSeconds(head: Buffer, fileRate: number): number | undefined {
 
 const alacHeadBytes = 24;
 
-/** `head`: of an ALAC stream, from its samples in a frame on. */
+/** Returns the length. `head`: the head of an ALAC stream, from its samples per frame on. */
 export function alacSeconds(head: Buffer, fileRate: number): number | undefined {
   if (head.length < alacHeadBytes) return undefined;
   const slower = Math.min(head.readUInt32BE(20), fileRate || Number.POSITIVE_INFINITY);

@@ -3,7 +3,7 @@ import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import { answerFacts, parsedAt, pieceOf, textsOfAnswer, wholeTexts, wordAt, wordsOf } from '../index.ts';
 
-/** Its task, and its text again, word by word. */
+/** Fields without new text: its task, and its text again, word by word. */
 const facts = answerFacts.union(wordsOf('task words language duration'));
 
 export const transcriptionTexts: AnswerTexts = {
@@ -31,13 +31,13 @@ const fieldIfThere = (json: JsonText, name: string): object => {
   return value === undefined ? {} : { [name]: parsedAt(json, value) };
 };
 
-/** Subtitles stay such, of one line. */
+/** Returns the message in place of the text; subtitles stay subtitles, of one line. */
 function inPlaceOf(text: string, message: string): string {
   if (/^WEBVTT\b/.test(text)) return `WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n${message}\n\n`;
   return /^\d+\r?\n\d+:\d\d:\d\d,/.test(text) ? `1\n00:00:00,000 --> 00:00:01,000\n${message}\n\n` : message;
 }
 
-/** Its last event has the whole text. */
+/** Opens a blocked end, whose last event has the whole text. */
 function openBlockedEnd(): BlockedEnd {
   let whole = '';
   const event = (more: object): EventText => ({ text: JSON.stringify(more) });

@@ -40,20 +40,20 @@ const noJson = jsonTextOf({});
 
 const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, input: undefined, output: undefined };
 
-/** Of `verbose_json`, where nothing else is reported. */
+/** Returns the length that `verbose_json` reports, where nothing else is reported. */
 const reportedLength = (seconds: unknown, members = {}): UsageReport | undefined =>
   typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds)
     ? { tokens: noTokens, seconds, members }
     : undefined;
 
-/** Mistral's names of events, and OpenAI's. */
+/** OpenAI's names of events by Mistral's. */
 const usualTypes: Readonly<Record<string, string>> = {
   'transcription.text.delta': 'transcript.text.delta',
   'transcription.segment': 'transcript.text.segment',
   'transcription.done': 'transcript.text.done',
 };
 
-/** A longer text is no transcription of a file that is taken. */
+/** Maximum characters: a longer text is no transcription of an accepted file. */
 const chunksMaxCharacters = 8 * 1024 * 1024;
 
 const openTranscriptionWriter = (): StreamWriter => ({
@@ -93,7 +93,7 @@ export const transcriptions = relayedInterface({
   measureForm,
 });
 
-/** Before the request is read: what it can cost depends on it. */
+/** Measures the audio before the request is read, because the request's cost depends on it. */
 async function measureForm(form: FormBody): Promise<void> {
   const { audioSeconds } = await import('./audio-length.ts');
   let sum: number | undefined = 0;
@@ -104,9 +104,12 @@ async function measureForm(form: FormBody): Promise<void> {
   form.seconds = sum;
 }
 
-/** Speech at 8 kbit/s, for a file whose frames cannot be walked. */
+/** Bytes per second of speech at 8 kbit/s, for a file whose frames cannot be walked. */
 const bytesPerSecond = 1_000;
-/** Gemini's, the most of any model that is billed by tokens of audio (ai.google.dev/gemini-api/docs/tokens, November 2026). */
+/**
+ * Gemini's tokens per second, the most of any model that is billed by tokens of audio
+ * (ai.google.dev/gemini-api/docs/tokens, November 2026).
+ */
 const tokensPerSecond = 32;
 
 function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: FormBody | undefined): RelayedInput {
@@ -131,8 +134,8 @@ function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: Form
   };
 }
 
-// The stream of a transcription: pieces of its text, and all of it at the end. OpenAI's events are relayed byte for byte; those
-// of Mistral and vLLM become OpenAI's.
+// The stream of a transcription: pieces of its text, and the whole text at the end. OpenAI's events are relayed byte
+// for byte; those of Mistral and vLLM become OpenAI's.
 
 function openTranscriptionReader(): EventReader {
   let isDone = false;
@@ -170,7 +173,7 @@ function usualEvent(event: JsonObject): JsonObject {
   return { type, delta, ...others };
 }
 
-/** vLLM writes chunks as of a chat, and no whole text at the end. */
+/** Opens a reader of chunks: vLLM writes chunks like those of a chat, and no whole text at the end. */
 function openChunks(): { read(event: JsonObject): JsonObject | undefined; end(): JsonObject | undefined } {
   let whole = '';
   let usage: unknown;
@@ -190,13 +193,14 @@ function openChunks(): { read(event: JsonObject): JsonObject | undefined; end():
   };
 }
 
-// Reads a provider's transcription: JSON, or a text (`text`, `srt`, `vtt`), and hands it on as it came.
+// Reads a provider's transcription, JSON or a text (`text`, `srt`, `vtt`), and passes it on unchanged.
 
 async function readTranscription(text: string): Promise<ReadAnswer> {
   if (!/^\s*\{/.test(text)) return readText(text);
   const read = (json: JsonText): ReadAnswer => {
     const { object, error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
-    // vLLM says with status 200 that its model transcribes nothing: https://github.com/vllm-project/vllm-ascend/issues/1035.
+    // vLLM says with status 200 that its model transcribes nothing:
+    // https://github.com/vllm-project/vllm-ascend/issues/1035.
     if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
     if (typeof transcript !== 'string') return { kind: 'unreadable' };
     const usage = readTranscriptionUsage(readUsageMember(json)) ?? reportedLength(duration);
@@ -210,16 +214,16 @@ async function readTranscription(text: string): Promise<ReadAnswer> {
 }
 
 function readText(text: string): ReadAnswer {
-  // No provider answers with a page, and silence is a text of its own.
+  // An answer is never an HTML page, and silence is an empty text.
   if (/^\s*<(!doctype|html)/i.test(text)) return { kind: 'unreadable' };
   const outputBytes = Buffer.byteLength(text);
   return { kind: 'answer', answer: { text, json: noJson, isPlain: true, usage: undefined, outputBytes } };
 }
 
-/** By tokens, which are of sound where details say no more; or by the length that is billed. */
+/** Reads the usage: by tokens, which are of audio where details say nothing else, or by the length that is billed. */
 function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
-  // Mistral's name of it is the second.
+  // The second name is Mistral's.
   const seconds = [usage.seconds, usage.prompt_audio_seconds].find((length) => typeof length === 'number');
   if (seconds !== undefined) return reportedLength(seconds, usage);
   const input = toCount(usage.input_tokens) ?? toCount(usage.prompt_tokens);

@@ -1,23 +1,26 @@
 // A walk over a file of audio.
 
-/** Seconds. */
+/** A length in seconds. */
 interface Played {
-  /** By what its frames, packets or PCM data play. */
+  /** Seconds that its frames, packets or PCM data play. */
   readonly walked: number;
-  /** By what the file says of itself. */
+  /** Seconds that the file itself states. */
   readonly head: number | undefined;
 }
 
-/** Others have their turn at each yield. Undefined where the file cannot be walked; throws where it ends too early. */
+/**
+ * A walk that lets other work run at each yield. It returns undefined where the file cannot be walked, and throws where
+ * it ends too early.
+ */
 export type Walk = Generator<void, Played | undefined>;
 
-/** Steps of a microsecond at most. */
+/** Number of steps, of a microsecond at most, between two turns. */
 export const stepsPerTurn = 32 * 1024;
 
-/** Searched in some milliseconds, whatever is in it. */
+/** Number of bytes that are searched within some milliseconds, whatever they are. */
 const pieceBytes = 512 * 1024;
 
-/** How often a word that does not overlap itself is in a file, counted up to a number. */
+/** Counts how often a word that does not overlap itself is in a file, up to a number. */
 export function* occurrencesOf(
   word: Buffer,
   bytes: Buffer,

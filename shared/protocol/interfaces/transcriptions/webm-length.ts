@@ -1,4 +1,4 @@
-// WebM and Matroska: blocks of packets, each of a track that says its codec.
+// WebM and Matroska: blocks of packets, each of a track that states its codec.
 import { aacSeconds, opusSeconds, type PacketSeconds, vorbisSeconds } from './sound-packets.ts';
 import { stepsPerTurn, type Walk } from './walk.ts';
 
@@ -22,11 +22,11 @@ const ids = {
   simpleBlock: 0xa3,
 } as const;
 const holders = new Set<number>([ids.segment, ids.info, ids.tracks, ids.track, ids.audio, ids.cluster, ids.group]);
-/** Written as they come: their end is the next of their kind. */
+/** Elements without a length, written while recording: they end where the next of their kind begins. */
 const openEnded = new Set<number>([ids.segment, ids.cluster]);
-/** A segment, a cluster, a group, a block. */
+/** Deepest level: a segment, a cluster, a group, a block. */
 const depthMax = 4;
-/** Sound of a film in many languages. */
+/** Maximum number of tracks: audio of a video in many languages. */
 const tracksMax = 256;
 const fieldsMax = 1_024;
 const audioType = 2;
@@ -42,7 +42,7 @@ interface Element {
 
 interface File {
   readonly bytes: Buffer;
-  /** `null`: of no sound. */
+  /** Codecs of the tracks; `null` for a track without audio. */
   readonly tracks: Map<number, Codec | null>;
   walked: number;
   steps: number;
@@ -56,7 +56,7 @@ export function* walkWebm(bytes: Buffer): Walk {
   return { walked: file.walked, head: (file.duration * file.timeScale) / nanosPerSecond };
 }
 
-/** Throws where a decoder would look for the next cluster by itself. */
+/** Walks the elements inside one. Throws where a decoder would search for the next cluster by itself. */
 function* walkWithin(file: File, holder: Element, depth: number): Generator<void, void> {
   if (depth > depthMax) throw new RangeError('elements are nested too deeply');
   for (let at = holder.begin; at < holder.end; ) {
@@ -77,13 +77,13 @@ function readElement(file: File, element: Element): void {
   if (element.id === ids.duration) file.duration = floatOf(file.bytes, element);
 }
 
-/** The seconds of every packet, or a function of each. */
+/** The seconds of every packet, or a function that returns them for each. */
 type Codec = number | PacketSeconds;
 
-/** The number of leading zeros says how many bytes it has. */
+/** Returns the length of a number, which its leading zeros state. */
 const lengthAt = (bytes: Buffer, at: number): number => Math.clz32(bytes.readUInt8(at)) - 23;
 
-/** Undefined where the file ends within its head. */
+/** Returns undefined where the file ends within the element's head. */
 function elementAt(bytes: Buffer, at: number, end: number): Element | undefined {
   const idLength = lengthAt(bytes, at);
   if (idLength > 4) throw new RangeError('no element begins here');
@@ -98,12 +98,12 @@ function elementAt(bytes: Buffer, at: number, end: number): Element | undefined 
     if (!openEnded.has(id)) throw new RangeError('only a segment and a cluster end anywhere');
     return { id, begin, end };
   }
-  // The last one may be cut; any other would hide what follows its holder.
+  // The last element may be cut off; any other would hide what follows its parent.
   if (begin + size > end && end < bytes.length) throw new RangeError('longer than what holds it');
   return { id, begin, end: Math.min(begin + size, end) };
 }
 
-/** Undefined where all of its bits are set. */
+/** Returns the number; undefined where all of its bits are set. */
 function varint(bytes: Buffer, at: number, length: number): number | undefined {
   let value = bytes.readUInt8(at) & (0xff >> length);
   let isOpen = value === 0xff >> length;
@@ -127,7 +127,7 @@ function floatOf(bytes: Buffer, { begin, end }: Element): number {
   return Math.max(value, 0);
 }
 
-/** Throws for sound whose packets do not say how long they play. */
+/** Adds a track. Throws for audio whose packets do not state how long they play. */
 function addTrack({ bytes, tracks }: File, track: Element): void {
   const fields = new Map<number, Element>();
   for (let at = track.begin, count = 0; at < track.end; count += 1) {
@@ -156,7 +156,7 @@ function addTrack({ bytes, tracks }: File, track: Element): void {
 function codecOf(codec: string, head: Buffer, rate: number): Codec | undefined {
   if (codec === 'A_OPUS') return opusSeconds;
   if (codec === 'A_AAC') return aacSeconds(head, rate);
-  // Three packets of a head, with a byte that counts them and their lengths before.
+  // Vorbis has three packets in its head, after a byte with their number and their lengths.
   return codec === 'A_VORBIS'
     ? vorbisSeconds(head.subarray(Math.max(0, head.indexOf('\x01vorbis', 0, 'latin1'))))
     : undefined;

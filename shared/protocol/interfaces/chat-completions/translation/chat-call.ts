@@ -32,7 +32,7 @@ export async function toHubCall(body: JsonObject, reading: ChatPromptReading): P
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...numberOption('topK', body.top_k),
-    // Written as it came: a package compares it with nothing.
+    // The number is passed on as it was written: a package compares it with nothing.
     ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberOption('seed', body.seed)),
     ...numberOption('frequencyPenalty', body.frequency_penalty),
     ...numberOption('presencePenalty', body.presence_penalty),
@@ -63,7 +63,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['verbosity', 'verbosity'],
   ['cache_control', 'cache_marks'],
   ['prompt_cache_options', 'cache_options'],
-  // No target has words for these.
+  // No target can express these.
   ['function_call', 'other'],
   ['logit_bias', 'other'],
   ['metadata', 'metadata'],
@@ -73,7 +73,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['store', 'store'],
 ]);
 
-/** Defaults of every call ask for nothing. */
+/** True for a value that asks for something; the defaults of every call do not. */
 const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
 
 export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
@@ -137,7 +137,7 @@ function toChoice(choice: unknown): ChatToolOptions['toolChoice'] {
   return typeof fn.name === 'string' ? { type: 'tool', toolName: fn.name } : undefined;
 }
 
-/** A choice among some of the tools: only those are sent. */
+/** Applies a choice among some of the tools: only these are sent. */
 function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ChatToolOptions {
   const { mode, tools } = isJsonObject(allowed) ? allowed : {};
   const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);

@@ -1,9 +1,12 @@
-// The fields of messages, parts and tools of a chat completion, and those of a request that no other model gets.
+// The fields of messages, parts and tools of a chat completion, and the fields of a request that no other model gets.
 
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 
-/** Cache marks are reported separately. A call of the former kind makes the planner skip the candidate. */
+/**
+ * Fields of cache marks, which are reported separately. A call in the former format makes the planner skip the
+ * candidate.
+ */
 const marks = 'cache_control prompt_cache_breakpoint';
 const messageFields: Readonly<Record<string, FieldUses>> = {
   system: fieldUses(`role content ${marks}`, 'name'),
@@ -14,7 +17,7 @@ const messageFields: Readonly<Record<string, FieldUses>> = {
     'annotations name reasoning_content',
   ),
   tool: fieldUses(`role content tool_call_id name ${marks}`),
-  // A message with them is refused.
+  // A message with any other field is refused.
   function: fieldUses('role content name'),
 };
 
@@ -26,7 +29,7 @@ const partFields: Readonly<Record<string, FieldUses>> = {
   file: fieldUses(`type file ${marks}`),
 };
 
-/** Inside a part, and inside a tool, under the name of its type. */
+/** Fields inside a part, and inside a tool, under the name of its type. */
 const innerFields: Readonly<Record<string, FieldUses>> = {
   image_url: fieldUses('url file_id', '', [['detail', 'image_detail']]),
   input_audio: fieldUses('data format'),
@@ -34,7 +37,7 @@ const innerFields: Readonly<Record<string, FieldUses>> = {
 };
 
 export const callFields = fieldUses('id type index function custom extra_content');
-/** A tool whose input is no JSON makes the candidate be passed over. */
+/** Fields of a tool. A tool whose input is no JSON makes the planner skip the candidate. */
 export const toolFields: FieldUses = fieldUses(`type function custom ${marks}`);
 export const functionFields: FieldUses = fieldUses('name description parameters strict');
 

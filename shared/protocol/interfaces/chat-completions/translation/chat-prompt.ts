@@ -37,7 +37,7 @@ export interface ChatPromptReading {
 
 interface ReadPrompt {
   readonly prompt: LanguageModelV4Prompt;
-  /** Where thinking is first that this workspace did not get from the gateway. */
+  /** The first field with thinking that this workspace did not get from the gateway. */
   readonly strangers: readonly OptionalMember[];
 }
 
@@ -105,13 +105,13 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
 }
 
-/** A call of a custom tool has one text. */
+/** Returns the name and arguments of a call; a call of a custom tool has one text. */
 function calledFunction({ function: fn, custom }: JsonObject): JsonObject {
   if (isJsonObject(fn)) return fn;
   return isJsonObject(custom) ? { name: custom.name, arguments: { input: custom.input ?? '' } } : {};
 }
 
-/** Images of an answer that the gateway wrote, which clients send again with the message. */
+/** Returns images of an answer that the gateway wrote, which clients send again with the message. */
 const toImages = (images: unknown, path: string, reading: AssistantReading): AssistantPart[] =>
   (Array.isArray(images) ? images : []).filter(isJsonObject).flatMap((image, at): AssistantPart[] => {
     const url = isJsonObject(image.image_url) ? image.image_url.url : undefined;
@@ -123,7 +123,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 
-/** The signature where Google's own clients keep it; undefined when this workspace got none there. */
+/** Returns the signature where Google's own clients put it; undefined when this workspace got none there. */
 function besideOf(
   { extra_content: extra }: JsonObject,
   path: string,
@@ -137,7 +137,7 @@ function besideOf(
   return envelope && envelopeOptions({ ...envelope, field });
 }
 
-/** Every provider refuses a result without its call, so it becomes text of the user. */
+/** Adds a result. Every provider refuses a result without its call, so such a result becomes text of the user. */
 function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: KnownCalls): void {
   const call = calls.takeResult(message.tool_call_id);
   if (call !== undefined) addResults(prompt, toResult(message, call));
@@ -146,7 +146,7 @@ function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: Kn
 
 function toResult(message: JsonObject, { id, name }: KnownCall): ToolMessage {
   const parts = toParts(message.content);
-  // A part has no cache mark of its own inside a result: the result as a whole does.
+  // Inside a result a part has no cache mark of its own: the result as a whole has it.
   const marked = parts.find(isMarked) ?? cacheMark(message);
   const content: ToolMessage['content'][number] = {
     type: 'tool-result',
@@ -163,11 +163,11 @@ const toOutput = (parts: readonly PromptPart[]): ToolOutput =>
     ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
     : { type: 'content', value: parts.map(withoutMark) };
 
-// Parts of a message: text, images, audio and files, as the language-model interface has them.
+// Parts of a message: text, images, audio and files, in the types of the language-model interface.
 
 /**
- * The parts of a content, with a plain text as one. A text without a visible character is dropped: providers refuse it,
- * although models write some themselves before they call a tool.
+ * Returns the parts of a content, with a plain text as one part. A text without a visible character is dropped:
+ * providers refuse it, although models write such texts before they call a tool.
  */
 function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
@@ -179,7 +179,7 @@ function toParts(content: unknown): PromptPart[] {
   });
 }
 
-/** One part each: texts only. */
+/** Returns one part for each text; other parts are dropped. */
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
@@ -205,14 +205,14 @@ const toAudio = ({ data, format }: JsonObject): LanguageModelV4FilePart | undefi
     : undefined;
 
 // `reasoning_details` of messages: a provider's signature or encrypted text of its thinking, sealed by the gateway, so
-// that a client that sends an assistant message again lets the model continue to think across its tool calls.
+// that a client which sends an assistant message again lets the model continue its thinking across tool calls.
 
 interface SentReasoning {
-  /** Thinking without a signature is not sent: it would be refused. */
+  /** Signed thinking. Thinking without a signature is not sent, because it would be refused. */
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];
-  /** By the tool call they belong to; '' is that of the text. */
+  /** Signatures by the tool call to which they belong; '' is the text's. */
   readonly signatures: ReadonlyMap<string, SharedV4ProviderOptions>;
-  /** The provider's phase of the text; undefined for none, or for more than one in a message. */
+  /** The provider's phase of the text; undefined for none, or where a message has more than one. */
   readonly phase: SharedV4ProviderOptions | undefined;
   /** The first field that this workspace did not get from the gateway, if any. */
   readonly strangerAt: string | undefined;
@@ -227,7 +227,7 @@ interface Detail {
   phase: string | undefined;
 }
 
-/** Signatures in a message that is sent again. `path`: of the message. */
+/** Reads the signatures in a message that is sent again. `path`: of the message. */
 function readReasoningDetails(message: JsonObject, path: string, open: Envelopes['open']): SentReasoning {
   const details = mergeFragments(message.reasoning_details);
   const isShownWhole = isWhole(details, message.reasoning);
@@ -259,15 +259,16 @@ function phaseIn(details: readonly Detail[]): SharedV4ProviderOptions | undefine
 }
 
 /**
- * OpenAI's SDK for Node keeps the last piece of a stream's details, which is a signature without its text, and the last
- * one of `reasoning`: a provider would refuse it. Thinking with a hidden text has no `reasoning`.
+ * False where only the last piece of a stream's details is left, as OpenAI's SDK for Node sends it: a signature without
+ * its text beside the last piece of `reasoning`, which a provider would refuse. Thinking with a hidden text has no
+ * `reasoning`.
  */
 const isWhole = (details: readonly Detail[], reasoning: unknown): boolean =>
   typeof reasoning !== 'string' || details.reduce((length, { text }) => length + text.length, 0) >= reasoning.length;
 
 /**
- * A client that kept the chunks of a stream sends the pieces of one detail, which have one index; the first states its
- * format.
+ * Merges pieces of one detail, which have the same index: a client that stored the chunks of a stream sends them
+ * separately. The first piece states the format.
  */
 function mergeFragments(details: unknown): Detail[] {
   const merged = new Map<unknown, Detail>();

@@ -27,7 +27,10 @@ export function foldCompletion() {
   return { add, answer };
 }
 
-/** With every field that clients' SDKs declare; an empty text beside calls or a refusal is none. */
+/**
+ * Returns the message with every field that clients' SDKs declare; an empty text beside calls or a refusal becomes
+ * null.
+ */
 function wholeMessage({ content, refusal = null, ...message }: JsonObject): JsonObject {
   const hasOther = refusal !== null || Array.isArray(message.tool_calls);
   return { ...message, content: content === '' && hasOther ? null : (content ?? ''), refusal };

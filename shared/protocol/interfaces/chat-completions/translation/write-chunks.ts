@@ -1,5 +1,5 @@
-// Writes the parts of an answer as chunks of a chat completion: a client gets the chunks, or the completion that they
-// make.
+// Writes the parts of an answer as chunks of a chat completion: a client gets the chunks, or the completion that is
+// assembled from them.
 
 import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import {
@@ -105,18 +105,18 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
   };
 }
 
-// Tool calls of a streamed answer as deltas: begun, in pieces, or whole.
+// Tool calls of a streamed answer as deltas: their beginning, pieces, or the whole.
 
 interface CallDeltas {
   readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
   readonly ofPiece: (part: PartOf<'tool-input-delta'>) => Delta[];
-  /** The whole call: of one whose arguments came in pieces everything is known but a signature. */
+  /** Returns the deltas of a whole call. Where its arguments came in pieces, only its signature is new. */
   readonly ofCall: (part: PartOf<'tool-call'>) => Delta[];
-  /** Calls so far. */
+  /** Returns the number of calls so far. */
   readonly count: () => number;
 }
 
-/** Handles one stream. */
+/** Handles the calls of one stream. */
 function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
   /** Index of each unfinished call, by the package's id. */
   const places = new Map<string, number>();
@@ -158,11 +158,11 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
       const isBegun = places.has(id);
       const isWritten = written.delete(id);
       const index = places.get(id) ?? newPlace(id);
-      // Another one may have the same id.
+      // Another call may have the same id.
       places.delete(id);
       const signed = signedOf(index, part, id);
       if (isWritten) return signed;
-      // A call without arguments: clients read them as JSON.
+      // Clients parse the arguments of a call as JSON, even where there are none.
       const rest = isBegun ? { function: { arguments: call.function.arguments } } : call;
       return [{ tool_calls: [{ index, ...rest }] }, ...signed];
     },
@@ -173,21 +173,21 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
 
 interface ThinkingDeltas {
   readonly ofThinking: (part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
-  /** A signature that belongs to a text or a call is a detail of its own. */
+  /** Returns the detail of a signature that belongs to a text or a call. */
   readonly ofSigned: (block: string, part: Pick<PartOf<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
 }
 
-/** Handles one stream. */
+/** Handles the thinking of one stream. */
 function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   const { origin: format, readSigned } = head;
-  /** The index of each detail, by its subject. */
+  /** Index of each detail, by the block or call that it belongs to. */
   const details = new Map<string, number>();
-  /** Signatures that were written: a package gives the same one with every piece of a part. */
+  /** Signatures that were written: a package repeats the same one with every piece of a part. */
   const signatures = new Set<string>();
   /** The detail of thinking that was written last. */
   let last: DetailDelta | undefined;
 
-  /** The first piece states the format: some clients concatenate every repeated text. */
+  /** Returns a detail. Only its first piece states the format, because some clients concatenate every repeated text. */
   function detail(key: string, members: Omit<DetailDelta, 'index'>): DetailDelta {
     const index = details.get(key) ?? details.size;
     const begun = details.has(key) ? {} : { format };
@@ -229,7 +229,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       const { signature } = readSigned(providerMetadata);
       const phase = phaseOf({ providerMetadata });
       const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
-      // End of one text.
+      // This is the end of one text.
       last = undefined;
       if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };
@@ -239,7 +239,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   };
 }
 
-// Deltas of a chat completion, as far as the gateway writes them. Types only.
+// Deltas of a chat completion that the gateway writes. Types only.
 
 /** A piece of a detail, or a whole one. */
 interface DetailDelta {
@@ -272,9 +272,9 @@ interface CallDelta {
   readonly extra_content?: object;
 }
 
-// Parts, usage and finish reason of an answer in the form of a chat completion.
+// Parts, usage and finish reason of an answer, with the fields of a chat completion.
 
-/** A text that says why there is no answer: its target marks it. */
+/** True for a text that says why there is no answer, which its target marks. */
 const isRefusal = ({ providerMetadata }: Pick<LanguageModelV4Content, 'providerMetadata'>): boolean =>
   providerMetadata?.gw?.isRefusal === true;
 
@@ -291,11 +291,11 @@ function toToolCall({ toolCallId, toolName, input, providerMetadata }: ToolCall,
   };
 }
 
-/** Where Google's own clients look for a signature. */
+/** Returns the field in which Google's own clients look for a signature. */
 const extraContent = (signature: string | undefined): object =>
   signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
-/** In OpenRouter's form: chat completions have none of their own. */
+/** Returns images with OpenRouter's fields: chat completions define none. */
 function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
   const base64 = part.type === 'file' ? base64Of(part) : undefined;
   if (part.type !== 'file' || base64 === undefined) return [];
@@ -306,7 +306,10 @@ function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. */
+/**
+ * Returns the finish reason. `calls`: the number of tool calls that the client has to run. Clients branch on the
+ * reason, so it always agrees with the calls.
+ */
 function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, calls: number): FinishReason {
   if (unified === 'length' || raw === 'model_context_window_exceeded') return 'length';
   if (unified === 'content-filter') return 'content_filter';
@@ -314,8 +317,8 @@ function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, calls: nu
 }
 
 /**
- * The input includes cached and cache-written tokens. Returns undefined when nothing was reported, and the gateway
- * estimates.
+ * Returns the usage; its input includes cached and cache-written tokens. Returns undefined when the provider reported
+ * nothing, and the gateway estimates.
  */
 function toUsage(reported: LanguageModelV4Usage) {
   const tokens = tokensOf(reported);

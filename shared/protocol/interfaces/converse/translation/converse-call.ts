@@ -51,7 +51,7 @@ export async function toHubCall(body: JsonObject, reading: ConversePromptReading
   };
 }
 
-/** Effort of a model with adaptive thinking, where the request has none. */
+/** Effort for a model with adaptive thinking, where the request has none. */
 const adaptiveEffort = 'medium';
 
 interface ReadReasoning {
@@ -59,7 +59,7 @@ interface ReadReasoning {
   readonly member: string;
 }
 
-/** In the words of Converse, or of the makers on Bedrock: Claude's, Nova's, and those of GPT. */
+/** Reads the preference from the fields of Converse, or of the makers on Bedrock: Claude's, Nova's, and GPT's. */
 function readReasoning({ outputConfig, additionalModelRequestFields }: JsonObject): ReadReasoning | undefined {
   const maker = inside(additionalModelRequestFields);
   const place = 'additionalModelRequestFields';
@@ -84,7 +84,7 @@ function readReasoning({ outputConfig, additionalModelRequestFields }: JsonObjec
   return undefined;
 }
 
-/** A schema is a text there. */
+/** Reads a schema, which is a text in Converse. */
 function toResponseFormat(format: unknown): Pick<HubCall, 'responseFormat'> {
   const { type, structure } = inside(format);
   const { schema: text, name, description } = inside(inside(structure).jsonSchema);
@@ -143,7 +143,7 @@ function readOptional(body: JsonObject): OptionalMember[] {
   ];
 }
 
-/** Where Claude's fields of an answer have the stop that ended it, in JSON and in a stream. */
+/** Paths in Claude's fields of an answer at which the matched stop sequence is, in JSON and in a stream. */
 const stopPaths: readonly unknown[] = ['/stop_sequence', '/delta/stop_sequence'];
 
 const unansweredPaths = (paths: unknown): OptionalMember[] =>
@@ -151,7 +151,9 @@ const unansweredPaths = (paths: unknown): OptionalMember[] =>
     ? [{ name: 'other', member: 'additionalModelResponseFieldPaths', value: true }]
     : [];
 
-/** The first cache point of the conversation, and of a call without a text, as fields that a target may drop. */
+/**
+ * Returns the first cache point of the conversation, and of a call without a text, as fields that a target may drop.
+ */
 function markedBlocks({ system, messages }: JsonObject): OptionalMember[] {
   for (const { kind, path } of [...blocksAt(system, 'system'), ...blocksOf(messages)]) {
     if (kind === 'cachePoint') return [{ name: 'cache_marks', member: path, value: true }];
@@ -159,7 +161,7 @@ function markedBlocks({ system, messages }: JsonObject): OptionalMember[] {
   return [];
 }
 
-/** Fields inside messages and blocks that the call does not carry, at most as many as are reported. */
+/** Returns fields inside messages and blocks that the call does not carry, at most as many as are reported. */
 function fieldsOfBlocks({ messages }: JsonObject): OptionalMember[] {
   const fields: OptionalMember[] = [];
   for (const [at, message] of (Array.isArray(messages) ? messages : []).entries()) {
@@ -187,7 +189,7 @@ interface ConverseToolOptions {
   readonly leftOut: readonly OptionalMember[];
 }
 
-/** `claudeChoice`: the choice in Claude's own form, beside which Bedrock takes no other. */
+/** Converts the tools. `claudeChoice`: the choice in Claude's own format, beside which Bedrock accepts no other. */
 function toToolOptions(toolConfig: unknown, claudeChoice: unknown, names: ToolNames): ConverseToolOptions {
   const { tools: listed, toolChoice } = isJsonObject(toolConfig) ? toolConfig : {};
   const tools: LanguageModelV4FunctionTool[] = [];
@@ -224,7 +226,7 @@ function toTool({ name, description, inputSchema, strict }: JsonObject, names: T
     name: names.short(typeof name === 'string' ? name : ''),
     ...(typeof description === 'string' ? { description } : {}),
     inputSchema: toInputSchema(isJsonObject(inputSchema) ? inputSchema.json : undefined),
-    // Said outright: some targets take a tool that says nothing for a strict one.
+    // The value is explicit, because some targets treat a tool without it as strict.
     strict: strict === true,
   };
 }
@@ -243,7 +245,7 @@ function choiceOfClaude({ type, name }: JsonObject, names: ToolNames): ConverseT
   return type === 'tool' && typeof name === 'string' ? { type: 'tool', toolName: names.short(name) } : undefined;
 }
 
-// The fields of messages, blocks and tools of Converse, and those of a request that no other model gets.
+// The fields of messages, blocks and tools of Converse, and the fields of a request that no other model gets.
 
 const messageFields: FieldUses = fieldUses('role content');
 
@@ -270,7 +272,8 @@ const inferenceFields: FieldUses = fieldUses('maxTokens temperature topP stopSeq
 const outputFields: FieldUses = fieldUses('textFormat effort');
 
 /**
- * Fields of a model's maker that say what every format can: thinking as Claude, Nova and GPT on Bedrock name it, and `top_k`.
+ * Fields of a model's maker that every format can express: thinking with the names of Claude, Nova and GPT on Bedrock,
+ * and `top_k`.
  */
 const makerFields: FieldUses = fieldUses(
   'thinking reasoning_config reasoningConfig reasoning_effort output_config top_k topK tool_choice inferenceConfig',

@@ -70,7 +70,7 @@ const toSystem = (content: unknown): LanguageModelV4Message[] =>
     ...(providerOptions === undefined ? {} : { providerOptions }),
   }));
 
-/** Results of calls come first, because they must follow the calls at once. */
+/** Adds a user's message. Results of calls come first, because they must follow the calls directly. */
 function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
   const results: ToolResult[] = [];
   const parts: PromptPart[] = [];
@@ -88,7 +88,7 @@ function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCa
   if (parts.length > 0) prompt.push({ role: 'user', content: parts });
 }
 
-/** A result without its call every provider refuses. */
+/** Returns the parts of a user's block. A result without its call becomes text, because every provider refuses it. */
 const toUserParts = (block: Block): PromptPart[] =>
   block.kind === 'toolResult' && isJsonObject(block.value)
     ? [{ type: 'text', text: 'Result of a tool:' }, ...toParts(block.value.content)]
@@ -103,7 +103,7 @@ const toResult = ({ content, status }: JsonObject, { id, name }: KnownCall): Too
 
 function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
   if (!parts.every((part) => part.type === 'text')) {
-    // There is no word for a failure beside images: the text says it.
+    // Formats cannot mark a failure beside images, so a text says it.
     const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
     return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
   }
@@ -123,7 +123,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const signedCalls = new Map<string, OpenedEnvelope>();
   let lastText = -1;
   let ofNextText: SharedV4ProviderOptions | undefined;
-  /** A signature is sent back without its text too. */
+  /** True where the previous text had a signature, which is sent back without its text too. */
   let isSignedText = false;
   const addText = (part: Extract<AssistantPart, { type: 'text' }>): void => {
     lastText = parts.length;
@@ -160,7 +160,10 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 
-/** No envelope is in thinking that a provider signed for itself, or that another workspace got. No other model can read it. */
+/**
+ * Opens an envelope. Thinking that a provider signed for itself, or that another workspace got, has none, and no other
+ * model can read it.
+ */
 function openThinking(
   thinking: unknown,
   path: string,
@@ -198,9 +201,9 @@ function toCall(
   };
 }
 
-// Content blocks of a message: text, images, documents and other files, in the form of the language-model interface.
+// Content blocks of a message: text, images, documents and other files, in the types of the language-model interface.
 
-/** The parts of a content. A cache point marks the part before it; blocks of another kind have none. */
+/** Returns the parts of a content. A cache point marks the part before it; blocks of another kind have no parts. */
 function toParts(content: unknown): PromptPart[] {
   const parts: PromptPart[] = [];
   for (const one of blocksIn(content)) {
@@ -221,7 +224,7 @@ function markLast<Part extends Marked & { readonly type: string }>(parts: Part[]
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-/** Several parts where it is a document or a result made of texts. */
+/** Returns the parts of a block: several for a document or a result made of texts. */
 function toBlockParts({ kind, value }: Block): PromptPart[] {
   if (kind === 'text') return textParts(value);
   if (kind === 'json') return [{ type: 'text', text: JSON.stringify(value) }];
@@ -257,7 +260,7 @@ const searchResult = ({ title, source, content }: JsonObject): PromptPart[] => {
   return [...textParts(head), ...toTextParts(content)];
 };
 
-/** Content that a guardrail of AWS is to check is content of the message. */
+/** Returns the parts of content that a guardrail of AWS is to check, which is content of the message too. */
 function toGuarded({ text, image }: JsonObject): PromptPart[] {
   if (isJsonObject(image)) return toFile('image', image);
   return isJsonObject(text) ? textParts(text.text) : [];

@@ -1,4 +1,5 @@
-// Writes the parts of an answer as events of Converse: a client gets the events, or the answer that they make.
+// Writes the parts of an answer as events of Converse: a client gets the events, or the answer that is assembled from
+// them.
 
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { once } from '../../../../foundation/cache/index.ts';
@@ -21,7 +22,7 @@ import type { SignedEnvelope, TokenReport, UsageReport } from '../../../wire/ind
 import { type ConverseWriter, openConverseWriter } from '../event-writer.ts';
 
 export interface UsedByAnswer {
-  /** Undefined when the provider reported nothing. */
+  /** The usage; undefined when the provider reported nothing. */
   readonly report: UsageReport | undefined;
   readonly outputBytes: number;
 }
@@ -30,7 +31,7 @@ type EmitConverse = (name: string, event: Readonly<Record<string, unknown>>, use
 
 interface ConverseWriting {
   readonly names: ToolNames;
-  /** Of the fields that the client wants of its model. */
+  /** Paths of the model's own fields that the client asked for. */
   readonly paths: unknown;
 }
 
@@ -83,13 +84,16 @@ export function openConverseEvents(
   };
 }
 
-/** Texts and thinking. */
+/** Writes texts and thinking. */
 function openSaid({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
   /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
-  /** Signature of a text that was written already: sent only before a call that follows, since a client takes the last block for the answer. */
+  /**
+   * Signature of a text that was written already: it is sent only before a call that follows, since a client takes the
+   * last block for the answer.
+   */
   let signedText: Signed = {};
-  /** A package gives it with every piece of a text. */
+  /** The signature that was written: a package repeats it with every piece of a text. */
   let written: Signed = {};
 
   function beginText(id: string, signed: Signed): void {
@@ -102,7 +106,7 @@ function openSaid({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const [open, phase] = [blocks.open(), phaseOf(part)];
-      // Ends the thinking before it, whose signature has waited for the phase.
+      // This ends the thinking before it, whose signature has waited for the phase.
       if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
       if (part.type === 'text-start') {
         signedNext = signed;
@@ -125,7 +129,9 @@ function openSaid({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
       if (open !== undefined) open.signed = { ...open.signed, ...readSigned(part.providerMetadata) };
       if (part.type === 'reasoning-delta') blocks.addThinking(part.delta);
     },
-    /** Converse has a place for images of an answer alone, which its clients do not know yet. */
+    /**
+     * Adds a note in place of a file: Converse can express only images of an answer, which its clients do not know yet.
+     */
     addPlaceless({ mediaType }: PartOf<'file'>): void {
       blocks.addNote(`[The model answered with a file (${mediaType}), which this interface has no place for.]`);
     },
@@ -136,9 +142,9 @@ function openSaid({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
   };
 }
 
-/** Tool calls: in pieces, or whole. */
+/** Writes tool calls, in pieces or whole. */
 function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, addSignatureBeforeCall: () => void) {
-  /** Calls that have begun, and are not whole. */
+  /** Calls that have begun, and are not complete. */
   const begun = new Set<string>();
   let count = 0;
 
@@ -168,7 +174,7 @@ function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, a
   };
 }
 
-// Why an answer of Converse ended, and its usage.
+// The stop reason of an answer of Converse, and its usage.
 
 interface ConverseEnd {
   readonly stopReason: string;
@@ -176,8 +182,8 @@ interface ConverseEnd {
 }
 
 /**
- * `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. `paths`:
- * of the fields that the client wants of its model.
+ * Returns the end. `calls`: the number of tool calls that the client has to run; clients branch on the reason, so it
+ * always agrees with the calls. `paths`: paths of the model's own fields that the client asked for.
  */
 function endOf(
   { unified, raw }: LanguageModelV4FinishReason,
@@ -185,7 +191,7 @@ function endOf(
   metadata: SharedV4ProviderMetadata | undefined,
   paths: unknown,
 ): ConverseEnd {
-  // From whichever package reports it.
+  // The metadata may come from any package.
   const sequence = Object.values(metadata ?? {}).find(
     ({ stopSequence }) => typeof stopSequence === 'string',
   )?.stopSequence;
@@ -203,7 +209,7 @@ function endOf(
   return { stopReason: 'stop_sequence', ...more };
 }
 
-/** The input excludes cached and written tokens. Clients need a number for every count. */
+/** Returns the usage; its input excludes cached and written tokens. Clients need a number for every count. */
 function toUsage(
   tokens: TokenReport | undefined,
   { estimatedInputTokens }: Pick<AnswerHead, 'estimatedInputTokens'>,
@@ -229,12 +235,12 @@ function toUsage(
 
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'toolUse';
-  /** The package's. */
+  /** The package's id of the block. */
   readonly id: string;
   hasInput: boolean;
-  /** Of a tool call, which has an object. */
+  /** Input of a tool call, which is an object. */
   readonly input: InputWriter;
-  /** Signature of thinking, or of the part beside it. */
+  /** Signature of the thinking, or of the part beside it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
 }
@@ -292,20 +298,20 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
       outputBytes += Buffer.byteLength(toolUse.name);
       writer.beginCall(toolUse);
     },
-    /** Adds to the open call: others are over. */
+    /** Adds to the open call: the others have ended. */
     addInput(id: string, input: string) {
       if (input === '' || open?.kind !== 'toolUse' || open.id !== id) return;
       open.hasInput = true;
       outputBytes += Buffer.byteLength(input);
       addInputText(open.input.add(input));
     },
-    /** Adds a text of the gateway's own. */
+    /** Adds a text that the gateway wrote itself. */
     addNote(text: string) {
       begin('text', '');
       writer.addText(text);
       close();
     },
-    /** The signature of a text or a call is a block of its own. */
+    /** Adds the signature of a text or a call, as a block of its own. */
     addSignature(signed: Signed, of: SignedEnvelope['of']) {
       begin('thinking', '', { signed, of });
       writer.addThinking('');

@@ -1,6 +1,6 @@
-// Thinking that goes with a call. Clients of Google's interface send the signature of a call again, but many drop the parts
-// with thoughts before it; a model that must have its thinking back would refuse the result. So the envelope of a call
-// holds the thinking before it too.
+// Thinking that is sent with a call. Clients of Google's interface send the signature of a call again, but many drop
+// the parts with thoughts before it; a model that must get its thinking back would refuse the result. So the envelope
+// of a call contains the thinking before it too.
 import type { AnswerHead, OpenedEnvelope, Signed } from '../../../hub/index.ts';
 import { isJsonObject, parseInnerJson } from '../../../wire/index.ts';
 
@@ -8,10 +8,10 @@ export interface Thought extends Signed {
   readonly text: string;
 }
 
-/** More is not repeated: the parts with thoughts have it. */
+/** Maximum length of thinking that is repeated: longer thinking is only in the parts with thoughts. */
 const thoughtsMaxCharacters = 256 * 1024;
 
-/** The signature of a call: its own, with the thinking before it. Undefined where there is neither. */
+/** Returns the signature of a call: its own, with the thinking before it. Undefined where there is neither. */
 export function sealCall(
   head: AnswerHead,
   call: string,

@@ -1,5 +1,5 @@
-// Converts a request of Gemini to a call of the hub. Fields that not every target supports are optional: the call reports
-// the dropped ones.
+// Converts a request of Gemini to a call of the hub. Fields that not every target supports are optional: the call
+// reports the dropped ones.
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
   fieldsInside,
@@ -57,7 +57,7 @@ function toToolOptions(body: JsonObject, names: ToolNames): Pick<HubCall, 'tools
   const allowed: readonly unknown[] = Array.isArray(allowedFunctionNames) ? allowedFunctionNames : [];
   const declared = functionsOf(body.tools);
   const isForced = mode === 'ANY';
-  // Only where a call is forced, or checked, are the others no choice.
+  // Only where a call is forced, or checked, does the list exclude the other functions.
   const isNarrowed = allowed.length > 0 && (isForced || mode === 'VALIDATED');
   const offered = isNarrowed ? declared.filter(({ name }) => allowed.includes(name)) : declared;
   const tools = offered.map((tool) => toTool(tool, names));
@@ -85,12 +85,12 @@ function toTool(
     name: names.short(typeof name === 'string' ? name : ''),
     ...(typeof description === 'string' ? { description } : {}),
     inputSchema: toInputSchema(schema),
-    // Said outright: some targets take a tool that says nothing for a strict one.
+    // The value is explicit, because some targets treat a tool without it as strict.
     strict: false,
   };
 }
 
-/** Effort of a model that thinks as much as it wants, as Gemini's do. */
+/** Effort for a model that thinks as much as it chooses, as Gemini's do. */
 const openEffort = 'medium';
 
 function readReasoning({ thinkingConfig: thinking }: JsonObject): ReasoningPreference | undefined {
@@ -184,17 +184,17 @@ async function readOptional(
   ];
 }
 
-// Google's form of a schema as JSON Schema: types in capitals, `nullable`, counts that may be texts.
+// Converts Google's schema format to JSON Schema: types in capitals, `nullable`, counts that may be texts.
 
 const countFields: ReadonlySet<string> = new Set([
   ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'],
 ]);
-/** Of Google's alone. */
+/** Fields of Google's format only. */
 const otherFields: ReadonlySet<string> = new Set(['nullable', 'propertyOrdering', 'example']);
-/** Formats that say how a value is kept, which no JSON Schema knows. */
+/** Formats that say how a value is stored, which JSON Schema does not define. */
 const otherFormats: ReadonlySet<unknown> = new Set(['enum', 'float', 'double', 'int32', 'int64']);
 
-/** Recursive within the depth of a body. */
+/** Converts a schema. It recurses within the depth of a body. */
 function toJsonSchema(schema: unknown): JsonObject {
   if (!isJsonObject(schema)) return {};
   const read: Record<string, unknown> = {};

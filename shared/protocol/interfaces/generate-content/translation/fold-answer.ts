@@ -2,13 +2,13 @@ import type { JsonObject } from '../../../wire/index.ts';
 import { openGeneratedFold } from '../stream-fold.ts';
 import type { Written } from './write-chunks.ts';
 
-/** An answer made of its chunks. */
+/** Assembles an answer from its chunks. */
 export function foldAnswer() {
   const fold = openGeneratedFold();
   let end: Written | undefined;
   let reason = '';
   return {
-    /** `written`: of the last chunk. */
+    /** Adds a chunk. `written`: set with the last one. */
     add(chunk: JsonObject, written: Written | undefined): void {
       fold.add(chunk);
       end ??= written;

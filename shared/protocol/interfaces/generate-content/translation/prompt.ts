@@ -35,13 +35,17 @@ interface ReadPrompt {
 
 interface Known extends ContentsReading {
   readonly calls: KnownCalls;
-  /** Calls of the model's last message, by name: Google's SDK for Python sends results without the ids of their calls. */
+  /**
+   * Calls of the model's last message, by name: Google's SDK for Python sends results without the ids of their calls.
+   */
   readonly callsByName: Map<string, KnownCall[]>;
-  /** Results by the id of their call: a call has one. */
+  /** Results by the id of their call: each call has one. */
   readonly results: Map<string, string>;
-  /** Whether the model's last message has thinking. */
+  /** True where the model's last message has thinking. */
   hasReasoning: boolean;
-  /** Pieces of a thought whose signature has not come yet: chunks of a stream are contents of their own in a history. */
+  /**
+   * Pieces of a thought whose signature has not come yet: in a history each chunk of a stream is a content of its own.
+   */
   thought: string[];
   readonly foundStranger: (member: string) => void;
 }
@@ -81,7 +85,7 @@ function instructionsOf(instruction: unknown): LanguageModelV4Prompt {
   return texts.flatMap((text) => textParts(text).map((part) => ({ role: 'system' as const, content: part.text })));
 }
 
-/** Results of calls come first, because they must follow the calls at once. */
+/** Adds a user's content. Results of calls come first, because they must follow the calls directly. */
 function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], known: Known): void {
   const others: PromptPart[] = [];
   for (const part of parts) {
@@ -93,7 +97,7 @@ function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], kn
     const call = takeResult(result, known);
     const text = textOf(outputOf(result));
     const before = call && known.results.get(call.id);
-    // Gemini CLI sends each result of a session that it resumes twice.
+    // Gemini CLI sends each result twice when it resumes a session.
     if (before === text) continue;
     if (call === undefined || before !== undefined) {
       others.push(...textParts(`Result of a tool:\n${text}`), ...filesOf(result));
@@ -108,7 +112,7 @@ function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], kn
   if (others.length > 0) prompt.push({ role: 'user', content: others });
 }
 
-/** Returns the call of this id, else the next one of its name that has no result. */
+/** Returns the call with this id, else the next call of its name that has no result. */
 function takeResult({ id, name }: JsonObject, { calls, callsByName, results }: Known): KnownCall | undefined {
   if (typeof id === 'string' && id !== '' && calls.has(id)) return calls.takeResult(id);
   const named = callsByName.get(String(name)) ?? [];
@@ -122,7 +126,7 @@ const filesOf = ({ parts }: JsonObject): PromptPart[] =>
 const outputOf = ({ response }: JsonObject): unknown => {
   if (!isJsonObject(response)) return response ?? {};
   const { output, result, ...others } = response;
-  // The names that Google's own SDKs give to a result that is no object.
+  // Google's own SDKs use these names for a result that is no object.
   if (Object.keys(others).length > 0) return response;
   if (output !== undefined) return result === undefined ? output : response;
   return result ?? response;
@@ -154,7 +158,7 @@ function toUserParts(part: JsonObject): PromptPart[] {
 
 const usualType = 'application/pdf';
 
-/** What a provider ran is a text for another one. */
+/** Returns a part that a provider ran as text for another one. */
 function plainText(part: JsonObject): PromptPart[] {
   if (typeof part.text === 'string') return part.thought === true ? [] : textParts(part.text);
   const ran = ranByProvider.find((name) => part[name] !== undefined);
@@ -168,7 +172,10 @@ function beginModel(known: Known): void {
   known.thought = [];
 }
 
-/** Contents of the model that follow each other are one message: SDKs keep each chunk of a stream as a content. */
+/**
+ * Adds a model's content. Consecutive contents of the model are one message: SDKs store each chunk of a stream as a
+ * content.
+ */
 function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], path: string, known: Known): void {
   const last = prompt.at(-1);
   const content: AssistantPart[] = last?.role === 'assistant' ? last.content : [];
@@ -191,7 +198,7 @@ function addContent(content: AssistantPart[], part: JsonObject, envelope: Opened
   const texts = toUserParts(part).filter((one) => one.type === 'text' || one.type === 'file');
   const options = envelope && phaseOptions(envelope);
   const before = content.at(-1);
-  // The phase of a text comes behind it.
+  // The phase of a text comes after it.
   if (options !== undefined && texts.length === 0 && before?.type === 'text')
     content.splice(-1, 1, withOptions(before, options));
   for (const one of texts) {
@@ -209,7 +216,7 @@ const withOptions = <Part extends AssistantPart>(part: Part, options: SharedV4Pr
 
 interface CallReading {
   readonly envelope: OpenedEnvelope | undefined;
-  /** The client has sent the thinking before the call as parts of its own. */
+  /** True where the client has sent the thinking before the call as parts of its own. */
   readonly hasThoughts: boolean;
   readonly known: Known;
 }
@@ -238,7 +245,10 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
   });
 }
 
-/** Undefined for what a provider signed for itself, or that another workspace got. No other model can read it. */
+/**
+ * Opens a signature. Undefined where a provider signed for itself, or where another workspace got it: no other model
+ * can read it.
+ */
 function openSignature(
   { thoughtSignature: signature }: JsonObject,
   field: string,

@@ -1,4 +1,5 @@
-// Writes the parts of an answer as chunks of Gemini's stream: a client gets the chunks, or the answer that they make.
+// Writes the parts of an answer as chunks of Gemini's stream: a client gets the chunks, or the answer that is assembled
+// from them.
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import {
   type AnswerHead,
@@ -29,7 +30,7 @@ export interface Written {
   readonly outputBytes: number;
 }
 
-/** `written`: of the last chunk. */
+/** Sends a chunk. `written`: set with the last one. */
 type EmitChunk = (chunk: JsonObject, written?: Written) => void;
 
 export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk): (part: HubPart) => void {
@@ -102,7 +103,7 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
   };
 }
 
-/** Thoughts as parts of their own. A last one, without text, has the signature. */
+/** Writes thoughts as parts of their own. The last part, without text, has the signature. */
 function openThinking(head: AnswerHead, add: (part: JsonObject) => void, count: (text: string) => void) {
   let open: (Signed & { readonly id: string; text: string }) | undefined;
   let thoughts: Thought[] = [];
@@ -144,7 +145,7 @@ interface Estimates {
   readonly outputBytes: number;
 }
 
-/** The counts of Google's interface: thoughts are beside the output, cached tokens a part of the prompt. */
+/** Returns the counts of Google's interface: thoughts are beside the output, cached tokens a part of the prompt. */
 function toUsage(tokens: TokenReport | undefined, estimates: Estimates) {
   const { input = Math.max(1, estimates.inputTokens()), output = estimatedOutputTokens(estimates.outputBytes) } =
     tokens ?? {};

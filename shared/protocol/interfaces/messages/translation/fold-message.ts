@@ -1,4 +1,4 @@
-// The message that the events of a translated answer make.
+// Assembles a message from the events of a translated answer.
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import { parseInnerJson } from '../../../wire/index.ts';
 import { openMessageFold } from '../stream-fold.ts';

@@ -44,10 +44,10 @@ export async function toHubCall(body: JsonObject, reading: MessagePromptReading)
   return withTopMarks(call, body);
 }
 
-/** Effort of a model with adaptive thinking, where the request has none. */
+/** Effort for a model with adaptive thinking, where the request has none. */
 const adaptiveEffort = 'medium';
 
-/** No thinking before the first tool call is as little as can be asked of the model that knows it. */
+/** Values that ask for the least thinking: a model that knows `between_tools` cannot think less. */
 const withoutThinking: readonly unknown[] = ['disabled', 'between_tools'];
 export const thinkingTypes: readonly unknown[] = [...withoutThinking, 'adaptive', 'enabled'];
 
@@ -82,7 +82,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['speed', 'speed'],
   ['diagnostics', 'diagnostics'],
   ['safeguards', 'safety_identifier'],
-  // No target has words for these.
+  // No target can express these.
   ['compaction', 'other'],
   ['billing_policy', 'other'],
   ['fallback_credit_token', 'other'],
@@ -95,7 +95,7 @@ const optionalNames = new Map<string, OptionalName>([
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
 export const messageMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
-/** No other target supports the rest of it. */
+/** Returns the optional user; no other target supports the rest of the metadata. */
 function userOfMetadata(one: OptionalMember): OptionalMember {
   if (one.name !== 'metadata') return one;
   const { user_id: user } = membersIn(one.value);
@@ -154,13 +154,15 @@ function toToolOptions(body: JsonObject, names: ToolNames): MessageToolOptions {
   };
 }
 
-/** A tool of the client's own says its schema. */
+/** True for a tool of the client, which declares a schema. */
 const isClientTool = ({ type, input_schema: schema }: JsonObject): boolean =>
   isJsonObject(schema) && ((type ?? 'custom') === 'custom' || type === null);
 
 const versionSuffix = /_\d{8}$/;
 
-/** As in `tools.web_search`: without its version, which means nothing to a reader. */
+/**
+ * Returns the name of a tool without its version, such as `tools.web_search`: the version means nothing to a reader.
+ */
 const nameOfTool = ({ type }: JsonObject, path: string): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
 
@@ -171,7 +173,7 @@ function toTool(tool: JsonObject, names: ToolNames): LanguageModelV4FunctionTool
     name: names.short(typeof name === 'string' ? name : ''),
     ...(typeof description === 'string' ? { description } : {}),
     inputSchema: toInputSchema(schema),
-    // Said outright: some targets take a tool that says nothing for a strict one.
+    // The value is explicit, because some targets treat a tool without it as strict.
     strict: strict === true,
     ...cacheMark(tool),
   };

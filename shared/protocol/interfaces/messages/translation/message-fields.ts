@@ -1,10 +1,10 @@
-// The fields of messages, blocks and tools of Messages, and those of a request that no other model gets.
+// The fields of messages, blocks and tools of Messages, and the fields of a request that no other model gets.
 
 import { type FieldUses, fieldUses, type ObjectUse } from '../../../hub/index.ts';
 import type { JsonObject } from '../../../wire/index.ts';
 import { blockUse } from '../block-types.ts';
 
-/** Settings of one turn no other format has. */
+/** Fields of a message; no other format has settings of one turn. */
 export const messageFields: FieldUses = fieldUses('role content output_config', 'clear_at');
 const turnFields: FieldUses = fieldUses('', 'effort');
 
@@ -23,11 +23,14 @@ const blockFields: Readonly<Record<string, FieldUses>> = {
   tool_removal: fieldUses('type cache_control tool'),
 };
 
-/** In blocks of another use all fields have that use. */
+/** Returns the fields of a block; in blocks with another use all fields have that use. */
 export const fieldsOfBlock = (type: string): FieldUses | undefined =>
   Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
 
-/** The dropped ones are for Anthropic's own models: whether arguments come in pieces changes no answer. */
+/**
+ * Fields of a tool. The dropped ones concern Anthropic's own models: whether arguments arrive in pieces changes no
+ * answer.
+ */
 export const toolFields: FieldUses = fieldUses(
   'type name description input_schema strict cache_control defer_loading eager_input_streaming',
   'allowed_callers input_examples',

@@ -66,7 +66,7 @@ const toSystem = (content: unknown): LanguageModelV4Prompt =>
 
 const withoutType = ({ type: _type, ...rest }: { readonly type?: string }) => rest;
 
-/** Results of calls come first, because they must follow the calls at once. */
+/** Adds a user's message. Results of calls come first, because they must follow the calls directly. */
 function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCalls): void {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   for (const block of blocks) {
@@ -77,7 +77,7 @@ function addUser(prompt: LanguageModelV4Prompt, content: unknown, calls: KnownCa
   if (parts.length > 0) prompt.push({ role: 'user', content: parts });
 }
 
-/** A result without its call every provider refuses. */
+/** Returns the parts of a user's block. A result without its call becomes text, because every provider refuses it. */
 function toUserParts(block: JsonObject, calls: KnownCalls): PromptPart[] {
   if (!isResult(block)) return toParts([block]);
   return calls.has(block.tool_use_id) ? [] : [...toParts('Result of a tool:'), ...toParts(block.content)];
@@ -103,7 +103,7 @@ function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
 
 function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
   if (!parts.every((part) => part.type === 'text')) {
-    // There is no word for a failure beside images: the text says it.
+    // Formats cannot mark a failure beside images, so a text says it.
     const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
     return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
   }
@@ -122,7 +122,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
   let ofNextText: SharedV4ProviderOptions | undefined;
-  /** A signature is sent back without its text too. */
+  /** True where the previous text had a signature, which is sent back without its text too. */
   let isSignedText = false;
   const add = (part: AssistantPart): void => {
     if (part.type !== 'text') {
@@ -207,9 +207,9 @@ function toCall(block: JsonObject, { calls, names, signedCalls }: Known): Assist
   };
 }
 
-// Content blocks of a message: text, images and documents, in the form of the language-model interface.
+// Content blocks of a message: text, images and documents, in the types of the language-model interface.
 
-/** The parts of a content, a plain text as one. Blocks of another kind have none. */
+/** Returns the parts of a content, with a plain text as one part. Blocks of another kind have no parts. */
 function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).flatMap((block) => {
@@ -221,13 +221,13 @@ function toParts(content: unknown): PromptPart[] {
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-/** One block. Several parts where it is a document made of blocks. */
+/** Returns the parts of one block: several for a document made of blocks. */
 function toBlockParts(block: JsonObject): PromptPart[] {
   if (block.type === 'text' && typeof block.text === 'string') return [{ type: 'text', text: block.text }];
   if (block.type === 'image') return toFile(block, 'image');
   if (block.type === 'document') return toDocument(block);
   if (block.type === 'search_result') return searchResult(block);
-  // Results of a tool search: the tools themselves are sent whole.
+  // The block is a result of a tool search; the tools themselves are sent in full.
   if (block.type === 'tool_reference' && typeof block.tool_name === 'string') {
     return [{ type: 'text', text: `Tool found: ${block.tool_name}` }];
   }
@@ -236,7 +236,7 @@ function toBlockParts(block: JsonObject): PromptPart[] {
 
 const runMaxCharacters = 16_384;
 
-/** A tool run of another provider, with its result, is text for any other model. */
+/** Describes a tool run of another provider, with its result, as text for any other model. */
 function describeRun({ type, name, input, content, ...rest }: JsonObject): string {
   const isCall = type === 'server_tool_use' || type === 'mcp_tool_use';
   const what = isCall ? `Called ${String(name)}` : 'It answered';

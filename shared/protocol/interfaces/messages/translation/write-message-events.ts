@@ -76,9 +76,9 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
   };
 }
 
-// Tool calls of an answer as blocks: in pieces, or whole.
+// Writes tool calls of an answer as blocks, in pieces or whole.
 function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: ContentBlocks) {
-  /** Calls that have begun, and are not whole. */
+  /** Calls that have begun, and are not complete. */
   const begun = new Set<string>();
   let calls = 0;
 
@@ -118,10 +118,10 @@ function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
   let signedNext: Signed = {};
   /**
    * Signature of a text that was written already. It is sent only before a tool call that follows, because a client
-   * takes the last block for the answer, and Gemini wants signatures of calls alone again.
+   * takes the last block for the answer, and Gemini requires only signatures of calls again.
    */
   let signedText: Signed = {};
-  /** A package gives it with every piece of a text. */
+  /** The signature that was written: a package repeats it with every piece of a text. */
   let written: Signed = {};
 
   function beginText(id: string, signed: Signed): void {
@@ -134,7 +134,7 @@ function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const [open, phase] = [blocks.open(), phaseOf(part)];
-      // Ends the thinking before it, whose signature has waited for the phase.
+      // This ends the thinking before it, whose signature has waited for the phase.
       if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
       if (part.type === 'text-start') {
         signedNext = signed;
@@ -157,7 +157,7 @@ function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
       if (open !== undefined) open.signed = { ...open.signed, ...readSigned(part.providerMetadata) };
       if (part.type === 'reasoning-delta') blocks.addThinking(part.delta);
     },
-    /** The interface has no place for it. */
+    /** Adds a note in place of a file, which the interface cannot express. */
     addPlaceless({ mediaType }: PartOf<'file'>): void {
       blocks.addNote(`[The model answered with a file (${mediaType}), which this interface has no place for.]`);
     },
@@ -183,12 +183,12 @@ type MessageBlock =
 
 interface OpenBlock {
   readonly kind: MessageBlock['type'];
-  /** The package's. */
+  /** The package's id of the block. */
   readonly id: string;
   hasArguments: boolean;
   /** Input of a tool call. */
   readonly input: InputWriter;
-  /** Signature of thinking, or of the part beside it. */
+  /** Signature of the thinking, or of the part beside it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
 }
@@ -231,7 +231,7 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
   const addText = (text: string) => add(text, writer.addText);
   const addThinking = (thinking: string) => add(thinking, writer.addThinking);
 
-  /** Adds to the open call: others are over. */
+  /** Adds to the open call: the others have ended. */
   function addArguments(id: string, delta: string): void {
     if (delta === '' || open?.kind !== 'tool_use' || open.id !== id) return;
     open.hasArguments = true;
@@ -239,14 +239,14 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
     addInput(open.input.add(delta));
   }
 
-  /** Adds a text of the gateway's own. */
+  /** Adds a text that the gateway wrote itself. */
   function addNote(text: string): void {
     beginText('');
     writer.addText(text);
     close();
   }
 
-  /** The signature of a text or a call is a block of its own. */
+  /** Adds the signature of a text or a call, as a block of its own. */
   function addSignature(signed: Signed, of: SignedEnvelope['of']): void {
     beginThinking('', { signed, of });
     close();

@@ -1,20 +1,23 @@
-// The tools of a client under unique names that every target accepts: tools of a namespace are put beside all others.
-// In the answer each call is again one of the client's own tools.
+// The tools of a client under unique names that every target accepts: the tools of a namespace are sent beside all
+// others. In the answer each call is again a call of the client's own tool.
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { createToolNames } from '../../../hub/index.ts';
 import type { OwnToolType } from './own-tools.ts';
 
 export interface ClientTool {
-  /** `custom`: its input is a text in a form of its own. Others than functions are OpenAI's, and run at the client. */
+  /**
+   * Kind of the tool. `custom`: its input is a text in a format of its own. Other kinds than functions are OpenAI's,
+   * and run at the client.
+   */
   readonly kind: 'function' | 'custom' | OwnToolType;
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
 export interface ClientTools {
-  /** Name for the target, always the same for the same tool. */
+  /** Returns the name for the target, always the same for the same tool. */
   readonly nameFor: (tool: ClientTool) => string;
-  /** The tool that the model has called. An unknown name is that of a function. */
+  /** Finds the tool that the model has called. An unknown name counts as a function's. */
   readonly find: (name: string) => ClientTool;
 }
 

@@ -1,5 +1,5 @@
-// Tools whose input is a free text: for other models a function with one text. The text is decoded piece by piece, so
-// that a client sees a patch grow.
+// Tools whose input is a free text: other models get a function with one text argument. The text is decoded piece by
+// piece, so that a client sees a patch grow.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../../../wire/index.ts';
 
@@ -24,21 +24,21 @@ export function freeformParameters({ description, format }: JsonObject): {
 }
 
 export interface FreeformReader {
-  /** The text that the next piece of the arguments brings. */
+  /** Adds a piece of the arguments; returns the text that it brings. */
   readonly add: (piece: string) => string;
   /** Returns the buffered rest. */
   readonly end: () => string;
 }
 
 const opening = /^\s*\{\s*"input"\s*:\s*"/;
-/** Behind so many characters no opening is looked for any more. */
+/** Number of characters within which the begin of the argument must be found. */
 const openingMaxCharacters = 64;
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 export function freeformReader(): FreeformReader {
   let state: 'opening' | 'text' | 'closed' | 'other' = 'opening';
   let pending = '';
-  /** The first half of a character in two escapes: most clients cannot read half a character. */
+  /** The first half of a character that is written as two escapes: most clients cannot read half a character. */
   let half = '';
 
   function addText(): string {
@@ -97,7 +97,7 @@ function unescaped(code: string): string {
   return Number.isNaN(unit) ? code : String.fromCharCode(unit);
 }
 
-/** A model that wrote its input in another way. */
+/** Returns the input of a model that wrote it in another way. */
 function otherInput(text: string): string {
   const input = parseInnerJson(text)?.value;
   return isJsonObject(input) && typeof input.input === 'string' ? input.input : text;

@@ -13,7 +13,7 @@ import { openResponseEvents } from './write-response-events.ts';
 export const responsesSource: HubSource = async (body, nextStep, { open }) => {
   const tools = createClientTools();
   const call = await toHubCall(body, { clientTools: tools, nextStep, open });
-  // Written three times in a stream, and tools are long.
+  // The text is written three times in a stream, and tools are long.
   const settings = once(() => responseSettings(body));
   return {
     call,

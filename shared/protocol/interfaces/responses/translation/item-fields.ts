@@ -1,14 +1,14 @@
-// The fields of items, parts and tools of Responses, and those of a request that no other model gets.
+// The fields of items, parts and tools of Responses, and the fields of a request that no other model gets.
 
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../../hub/index.ts';
 import type { JsonObject } from '../../../wire/index.ts';
 import { itemType, itemUse } from '../item-types.ts';
 
-/** Who made an item, and whether it is done, says nothing to another model. */
+/** Fields that say nothing to another model, such as the author and the state of an item. */
 const usual = 'type id status created_by';
 const itemFields: Readonly<Record<string, FieldUses>> = {
   message: fieldUses(`${usual} role content`, 'phase'),
-  // Another model's thinking is dropped, and reported at its first place.
+  // Another model's thinking is dropped, and reported where it occurs first.
   reasoning: fieldUses(`${usual} summary content encrypted_content`),
   function_call: fieldUses(`${usual} call_id name namespace arguments`, 'async caller'),
   function_call_output: fieldUses(`${usual} call_id name namespace output`, 'caller'),
@@ -25,7 +25,7 @@ const itemFields: Readonly<Record<string, FieldUses>> = {
   computer_call: fieldUses(`${usual} call_id action actions pending_safety_checks`),
   computer_call_output: fieldUses(`${usual} call_id output acknowledged_safety_checks`),
   additional_tools: fieldUses(`${usual} role tools`),
-  // The image alone is carried: how it was made says nothing to another model.
+  // Only the image is carried: the way it was made says nothing to another model.
   image_generation_call: fieldUses(
     `${usual} result action background error output_format quality revised_prompt size svg_usage`,
   ),
@@ -42,7 +42,7 @@ const partFields: Readonly<Record<string, FieldUses>> = {
   refusal: fieldUses('type refusal'),
 };
 
-/** The form of a tool's output changes no answer. */
+/** Fields of tools by type. The format of a tool's output changes no answer. */
 const toolFieldsOfTypes: Readonly<Record<string, FieldUses>> = {
   function: fieldUses(
     `type name description parameters strict defer_loading output_schema ${marks}`,
@@ -57,12 +57,12 @@ export const textFields: FieldUses = fieldUses('verbosity format');
 const ownOf = (uses: Readonly<Record<string, FieldUses>>, name: unknown): FieldUses | undefined =>
   typeof name === 'string' && Object.hasOwn(uses, name) ? uses[name] : undefined;
 
-/** In items of another use all fields have that use. */
+/** Returns the fields of an item; in items with another use all fields have that use. */
 export const fieldsOfItem = (type: string): FieldUses | undefined => ownOf(itemFields, type);
 export const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
 export const fieldsOfTool = (type: unknown): FieldUses | undefined => ownOf(toolFieldsOfTypes, type);
 
-/** An item may be a part itself. */
+/** Returns the use of an item, which may be a part itself. */
 export function useInInput(one: JsonObject): ObjectUse {
   const uses = fieldsOfPart(one.type);
   if (uses !== undefined) return { '': uses };

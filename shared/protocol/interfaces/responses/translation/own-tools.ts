@@ -1,5 +1,5 @@
-// Tools that OpenAI has a type for, and that run at the client: other models call them as functions, and the client gets the item
-// that it waits for.
+// Tools that have a type of OpenAI's, and that run at the client: other models call them as functions, and the client
+// gets the item that it expects.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 
@@ -10,9 +10,9 @@ interface OwnTool {
   readonly idPrefix: string;
   readonly description: string;
   readonly parameters: JSONSchema7;
-  /** The fields of a call's item, from the arguments that a model wrote. */
+  /** Returns the fields of a call's item, from the arguments that a model wrote. */
   readonly toMembers: (input: JsonObject) => JsonObject;
-  /** The arguments, from an item that is sent again. */
+  /** Returns the arguments, from an item that is sent again. */
   readonly toInput: (item: JsonObject) => unknown;
 }
 
@@ -26,7 +26,7 @@ const text: JSONSchema7 = { type: 'string' };
 const texts: JSONSchema7 = { type: 'array', items: text };
 const milliseconds: JSONSchema7 = { type: 'integer', description: 'In milliseconds.' };
 
-/** A model that writes one line where a list is wanted means a line of a shell. */
+/** Returns lines. Where a model writes one text in place of a list, it is a line of a shell. */
 const lines = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : [];
 const words = (value: unknown): string[] => (typeof value === 'string' ? ['bash', '-lc', value] : lines(value));
@@ -92,7 +92,7 @@ export const ownTools: Readonly<Record<OwnToolType, OwnTool>> = {
     toMembers: (input) => ({ arguments: input, execution: 'client' }),
     toInput: ({ arguments: input }) => input,
   },
-  // Its calls occur in conversations that another model began. No model gets the tool.
+  // Its calls occur in conversations that another model began. No model gets the tool itself.
   computer: {
     idPrefix: 'cu',
     description: '',
@@ -102,6 +102,6 @@ export const ownTools: Readonly<Record<OwnToolType, OwnTool>> = {
   },
 };
 
-/** By the type of a call's item. */
+/** Finds the tool by the type of a call's item. */
 export const ownToolOfCall = (type: unknown): OwnToolType | undefined =>
   (Object.keys(ownTools) as OwnToolType[]).find((tool) => type === `${tool}_call`);

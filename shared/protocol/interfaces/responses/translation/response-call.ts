@@ -28,7 +28,7 @@ import { type ResponsePromptReading, toPrompt } from './response-prompt.ts';
 
 export async function toHubCall(body: JsonObject, reading: ResponsePromptReading): Promise<HubCall> {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
-  // Read before the prompt, because declared tools have the first choice of names.
+  // Tools are read before the prompt, because declared tools have the first choice of names.
   const { tools, toolChoice, leftOut } = toToolOptions(body, reading.clientTools);
   await reading.nextStep();
   const { prompt, strangers } = await toPrompt(body, reading);
@@ -66,7 +66,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['prompt_cache_options', 'cache_options'],
   ['cache_control', 'cache_marks'],
   ['context_management', 'context_management'],
-  // No target has words for these.
+  // No target can express these.
   ['access_programs', 'other'],
   ['background_options', 'other'],
   ['image', 'other'],
@@ -77,7 +77,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['stream_options', 'other'],
 ]);
 
-/** Defaults of every model. */
+/** Tiers that are the default of every model. */
 const usualTiers: ReadonlySet<unknown> = new Set(['auto', 'default']);
 const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(Array.isArray(value) && value.length === 0) && !(isJsonObject(value) && isEmpty(value));
@@ -123,7 +123,7 @@ interface ResponseToolOptions {
 function toToolOptions(body: JsonObject, clientTools: ClientTools): ResponseToolOptions {
   const declared = [...declaredTools(body)];
   const callable = declared.filter(({ isCallable }) => isCallable);
-  // One that is declared again, in mid-conversation, is meant as it is there.
+  // A tool that is declared again in mid-conversation has the later definition.
   const byName = new Map(callable.map((one) => [clientTools.nameFor(toClientTool(one)), one]));
   const allowed = allowedNames(body.tool_choice, byName);
   const tools = [...byName].flatMap(([name, { tool }]) => (allowed?.has(name) === false ? [] : [toTool(tool, name)]));
@@ -147,7 +147,9 @@ function toClientTool({ tool, namespace }: Pick<DeclaredTool, 'tool' | 'namespac
 
 const versionSuffix = /(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 
-/** As in `tools.web_search`: without its version, which means nothing to a reader. */
+/**
+ * Returns the path of a tool without its version, such as `tools.web_search`: the version means nothing to a reader.
+ */
 const pathOf = ({ tool: { type }, path }: DeclaredTool): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
 
@@ -162,7 +164,7 @@ function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
     name,
     ...(text === undefined ? {} : { description: text }),
     inputSchema: isJsonObject(parameters) || builtIn === undefined ? toInputSchema(parameters) : builtIn.parameters,
-    // Said outright: some targets take a tool that says nothing for a strict one.
+    // The value is explicit, because some targets treat a tool without it as strict.
     strict: strict === true,
     ...cacheMark(tool),
   };
@@ -175,7 +177,7 @@ function namesMeant(choices: readonly JsonObject[], tools: Named): string[] {
   return [...tools].flatMap(([name, one]) => (isMeant(one) ? [name] : []));
 }
 
-/** A choice among some of the tools: only those are sent. */
+/** Applies a choice among some of the tools: only these are sent. */
 function allowedNames(choice: unknown, tools: Named): ReadonlySet<string> | undefined {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return undefined;
   return new Set(namesMeant(choice.tools.filter(isJsonObject), tools));

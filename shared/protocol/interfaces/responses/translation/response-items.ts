@@ -14,8 +14,9 @@ import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
-// Parts of messages and of outputs of tools: text, images, audio and files, as the language-model interface has them.
-/** The parts of a content, a plain text as one. */
+// Parts of messages and of outputs of tools: text, images, audio and files, in the types of the language-model
+// interface.
+/** Returns the parts of a content, with a plain text as one part. */
 export function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
   if (isJsonObject(content)) return toMarkedPart(content);
@@ -40,7 +41,7 @@ function toPart(part: JsonObject): PromptPart[] {
   return textParts(text ?? refusal);
 }
 
-/** Data without a data URL is taken for the most usual type. */
+/** Returns a data URL. Data without one is assumed to have the most common type. */
 const asDataUrl = (data: unknown): string | undefined =>
   typeof data !== 'string' || data.startsWith('data:')
     ? (data as string | undefined)
@@ -63,7 +64,7 @@ export interface CreatedCall {
   readonly input: unknown;
 }
 
-/** Returns undefined for an item that is no call run by the client. */
+/** Returns the call; undefined for an item that is no call run by the client. */
 export function callOf(item: JsonObject): CreatedCall | undefined {
   const { type } = item;
   const name = typeof item.name === 'string' ? item.name : '';
@@ -76,7 +77,7 @@ export function callOf(item: JsonObject): CreatedCall | undefined {
   return kind && { tool: { kind, name: kind }, input: ownTools[kind].toInput(item) };
 }
 
-/** `tool_search_output` and all others; an item of the assistant is none. */
+/** True for `tool_search_output` and all other results; an item of the assistant is none. */
 export const isResult = (type: unknown): boolean => typeof type === 'string' && /_(call|search)_output$/.test(type);
 
 export function outputOf({ type, output, tools, status }: JsonObject, clientTools: ClientTools): ToolOutput {
@@ -91,7 +92,7 @@ export function outputOf({ type, output, tools, status }: JsonObject, clientTool
   return { type: status === 'failed' ? 'error-text' : 'text', value };
 }
 
-/** Output without a text part is sent as it is written. */
+/** Returns the text of an output; without a text part it is sent as it was written. */
 function textOf(output: unknown, parts: readonly PromptPart[]): string {
   if (parts.length > 0) return parts.map((part) => ('text' in part ? part.text : '')).join('\n');
   const isNothing = (output ?? null) === null || (Array.isArray(output) && output.every(isTextPart));
@@ -100,7 +101,7 @@ function textOf(output: unknown, parts: readonly PromptPart[]): string {
 
 const isTextPart = (part: unknown): boolean => isJsonObject(part) && typeof part.text === 'string';
 
-/** The tools themselves go out whole. */
+/** Describes found tools by name: the tools themselves are sent in full. */
 function describeFound(tools: unknown, clientTools: ClientTools): string {
   const namesIn = (list: unknown, namespace?: string): string[] =>
     (Array.isArray(list) ? list.filter(isJsonObject) : []).flatMap(({ type, name, tools: inner }) => {
@@ -117,6 +118,6 @@ const runMaxCharacters = 16_384;
 export const describeRun = ({ id: _id, status: _status, type, ...item }: JsonObject): string =>
   `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;
 
-/** An image of an answer, as base64; undefined for another file, or one behind a URL. */
+/** Returns an image of an answer, as base64; undefined for another file, or one behind a URL. */
 export const imageOf = (file: LanguageModelV4File): string | undefined =>
   file.mediaType.startsWith('image/') ? base64Of(file) : undefined;

@@ -5,11 +5,11 @@ import type { TokenReport, UsageReport } from '../../../wire/index.ts';
 import { ownResponseId, responseText as writeResponseText } from '../response-opening.ts';
 import type { ClientTools } from './client-tools.ts';
 
-/** A writer's view of one answer. */
+/** The parts of one answer that its writers share. */
 export interface Writing {
   readonly head: AnswerHead;
   readonly tools: ClientTools;
-  /** Settings that the response repeats from its request: the text of an object. */
+  /** Returns the settings that the response repeats from its request, as the JSON text of an object. */
   readonly settings: () => string;
 }
 
@@ -27,14 +27,14 @@ export function responseEnd({ unified, raw }: LanguageModelV4FinishReason): Resp
 }
 
 interface Output {
-  /** The texts of the items. */
+  /** The items as JSON texts. */
   readonly items: readonly string[];
   /** Tokens as the provider reported them. */
   readonly tokens: TokenReport | undefined;
   readonly outputBytes: number;
 }
 
-/** `end`: absent while the answer goes on. */
+/** Returns the response. `end`: absent while the answer goes on. */
 export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
   return writeResponseText({
     id: ownResponseId(head.id),
@@ -51,7 +51,7 @@ export function responseText({ head, settings }: Writing, end?: ResponseEnd, out
 const usageOf = (head: AnswerHead, output: Output | undefined) =>
   output && toMembers(output.tokens, head.estimatedInputTokens, output.outputBytes);
 
-/** Every count is a number to clients: an estimate where its provider reports none. */
+/** Returns the usage. Every count is a number to clients: an estimate where the provider reports none. */
 function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, outputBytes: number) {
   const { cached = 0, cacheWrite = 0, reasoning = 0 } = tokens ?? {};
   const { input = inputTokens(), output = estimatedOutputTokens(outputBytes) } = tokens ?? {};
@@ -64,6 +64,6 @@ function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, o
   };
 }
 
-/** Returns undefined when the provider reported nothing. */
+/** Returns the report; undefined when the provider reported nothing. */
 export const toReport = (head: AnswerHead, { tokens, outputBytes }: Omit<Output, 'items'>): UsageReport | undefined =>
   tokens && { tokens, members: toMembers(tokens, head.estimatedInputTokens, outputBytes) };

@@ -29,10 +29,10 @@ interface PromptState {
   readonly clientTools: ClientTools;
   /** Answers by the id of a call, as the target gets it. */
   readonly answers: Map<string, Answer>;
-  /** Some outputs name the item of a call. */
+  /** Ids of calls by the ids of their items, which some outputs name instead. */
   readonly callIds: Map<unknown, unknown>;
   readonly thinking: ReadThinking;
-  /** Envelope of the text that comes next. */
+  /** Envelope of the next text. */
   ofNextText: OpenedEnvelope | undefined;
 }
 
@@ -82,7 +82,7 @@ function addUser({ entries }: PromptState, content: PromptPart[]): void {
   if (content.length > 0) entries.push({ role: 'user', content });
 }
 
-/** The current answer: items after results belong to the next. */
+/** Returns the current answer: items after results belong to the next one. */
 function openAnswer({ entries, calls }: PromptState): Answer {
   const last = entries.at(-1);
   if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
@@ -95,7 +95,7 @@ function openAnswer({ entries, calls }: PromptState): Answer {
 function addItem(reading: PromptState, item: JsonObject): void {
   const { type, role, content } = item;
   const call = callOf(item);
-  // The tools that are added, or that a provider found, go out themselves.
+  // Tools that are added, or that a provider found, are sent themselves.
   if (type === 'additional_tools' || isSearchOfProvider(item) || itemUse(item) === 'left_out') return;
   if (type === 'reasoning') addReasoning(reading, item);
   else if (typeof type === 'string' && type.startsWith('input_')) addUser(reading, toParts(item));
@@ -120,7 +120,7 @@ function addText(reading: PromptState, texts: readonly LanguageModelV4TextPart[]
 const isSearchOfProvider = ({ type, call_id: id }: JsonObject): boolean =>
   (type === 'tool_search_call' || type === 'tool_search_output') && (id ?? null) === null;
 
-/** A tool run of another provider, with its result, is text for any other model, or the image that it made. */
+/** Returns a tool run of another provider, with its result, as text for any other model, or the image that it made. */
 function madeByProvider(item: JsonObject): AssistantPart[] {
   const { type, result } = item;
   if (type !== 'image_generation_call') return [{ type: 'text', text: describeRun(item) }];
@@ -130,10 +130,11 @@ function madeByProvider(item: JsonObject): AssistantPart[] {
 
 interface ReadThinking {
   /**
-   * By item. Absent where a provider encrypted it for itself, or another workspace got it: no other model can read it.
+   * Envelopes by item. Absent where a provider encrypted thinking for itself, or another workspace got it: no other
+   * model can read it.
    */
   readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;
-  /** By the call that they sign. */
+  /** Envelopes by the call that they sign. */
   readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;
   readonly strangers: readonly OptionalMember[];
 }
@@ -199,7 +200,7 @@ function addResult(reading: PromptState, item: JsonObject): void {
   const call = calls.takeResult(item.call_id) ?? calls.takeResult(callIds.get(item.id) ?? item.id);
   const output = outputOf(item, clientTools);
   if (call === undefined) {
-    // A result without its call every provider refuses.
+    // A result without its call becomes text, because every provider refuses it.
     const parts = output.type === 'text' || output.type === 'error-text' ? toParts(output.value) : toParts(item.output);
     addUser(reading, [...toParts('Result of a tool:'), ...parts]);
     return;
@@ -211,7 +212,7 @@ function addResult(reading: PromptState, item: JsonObject): void {
     toolCallId: call.id,
     toolName: call.name,
     output,
-    // A part inside a result has no mark: the result as a whole does.
+    // Inside a result a part has no cache mark: the result as a whole has it.
     ...(mark === undefined ? {} : { providerOptions: mark }),
   });
 }

@@ -1,4 +1,4 @@
-// The events of a response for a client of a stream: numbered, and between those of the response itself.
+// The events of a response for a client that streams: numbered, and between the events of the response itself.
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { type EventToWrite, writtenEvent } from '../response-events.ts';
 import { ownResponseId } from '../response-opening.ts';
@@ -6,14 +6,17 @@ import { responseText, toReport, type Writing } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
 const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
-/** No text of a model is mistaken for it: inside a string a backslash precedes each quotation mark. */
+/**
+ * Text of a reasoning item's type. No text of a model is mistaken for it: inside a string a backslash precedes each
+ * quotation mark.
+ */
 const reasoningItem = '"type":"reasoning"';
 
 export function streamResponse(writing: Writing, give: (event: AnswerEvent) => void): ResponseSink {
   const responseId = ownResponseId(writing.head.id);
   let sequenceNumber = 0;
   let outputBytes = 0;
-  /** The texts of whole items. */
+  /** Complete items as JSON texts. */
   const items: string[] = [];
 
   function add(type: string, text: string, modelText: string, end?: EventToWrite['end']): void {
@@ -28,7 +31,7 @@ export function streamResponse(writing: Writing, give: (event: AnswerEvent) => v
   const opening = (type: string, members: object): string =>
     JSON.stringify({ type, sequence_number: sequenceNumber, ...members }).slice(0, -1);
 
-  /** `response`: its text. */
+  /** Adds an event of the response itself. `response`: its JSON text. */
   const addStage = (type: string, response: string, end?: EventToWrite['end']): void =>
     add(type, `${opening(type, {})},"response":${response}}`, '', end);
 

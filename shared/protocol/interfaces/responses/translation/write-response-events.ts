@@ -1,4 +1,5 @@
-// Writes the parts of an answer as events of Responses: a client gets the events, or the response that they make.
+// Writes the parts of an answer as events of Responses: a client gets the events, or the response that is assembled
+// from them.
 import {
   type AnswerHead,
   clientCallId,
@@ -86,9 +87,9 @@ export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink
   };
 }
 
-// Tool calls of an answer as items: in pieces, or whole.
+// Writes tool calls of an answer as items, in pieces or whole.
 function openCallItems({ head, tools }: Writing, items: OutputItems, open: OpenItem) {
-  /** Calls that have begun, and are not whole. */
+  /** Calls that have begun, and are not complete. */
   const begun = new Set<string>();
 
   function begin({ toolName, providerMetadata }: PartOf<'tool-input-start' | 'tool-call'>, packageId: string): void {
@@ -130,12 +131,12 @@ function openCallItems({ head, tools }: Writing, items: OutputItems, open: OpenI
   };
 }
 
-// Texts and thinking of an answer as items.
+// Writes texts and thinking of an answer as items.
 function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
   const { newId, writer } = items;
   /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
-  /** A package gives it with every piece of a text. */
+  /** The signature that was written: a package repeats it with every piece of a text. */
   let written: Signed = {};
 
   function beginMessage(key: string) {
@@ -164,7 +165,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const before = open.text('message');
-      // Successive texts are one, except signed ones.
+      // Successive texts are merged, except signed ones.
       if (before !== undefined && before.key !== part.id && isSigned(before.signed)) open.close();
       if (part.type === 'text-start') {
         signedNext = signed;
@@ -202,7 +203,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
   };
 }
 
-// The open item of a response, one at a time: its pieces and its end, by its kind.
+// The open item of a response, one at a time: its pieces and its end, depending on its kind.
 
 interface OpenText {
   readonly kind: 'message' | 'reasoning';
@@ -219,7 +220,7 @@ interface OpenCall {
   readonly callId: string;
   readonly tool: ClientTool;
   readonly freeform: FreeformReader | undefined;
-  /** Text for the client. */
+  /** Text that the client got. */
   text: string;
   written: number;
 }
@@ -238,7 +239,7 @@ function createOpenItem(items: OutputItems) {
     else closeReasoning(items, closing);
   }
 
-  /** `item`: absent where the client gets it only when it is whole. */
+  /** Begins an item. `item`: absent where the client gets it only when it is complete. */
   function begin<One extends OpenText | OpenCall>(one: One, item?: object): One {
     open = one;
     if (item !== undefined) items.writer.beginItem(item);
@@ -324,7 +325,7 @@ type OutputItems = ReturnType<typeof createOutputItems>;
 function createOutputItems(head: AnswerHead, writer: ResponseWriter) {
   const newId = (prefix: string) => ownItemId(prefix, head.id, writer.place());
 
-  /** The signature of a text or a call is an item of its own. */
+  /** Adds the signature of a text or a call, as an item of its own. */
   function addSignature(signed: Signed, of: NonNullable<SignedEnvelope['of']>): void {
     const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealed(head, signed, of) };
     writer.beginItem(item);
