@@ -27,7 +27,7 @@ export interface AnswerHead {
   readonly refusalOf: RefusalOf;
 }
 
-/** The part of an answer that the gateway needs: its text is written once, and not parsed again. */
+/** The parts of an answer that the gateway needs: its text is written once, and not parsed again. */
 export interface FoldedAnswer extends Omit<JsonAnswer, 'json' | 'model' | 'text'> {
   readonly whole: object;
   /** The answer around its text, where fields beside it are texts already. */

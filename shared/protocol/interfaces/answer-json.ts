@@ -81,14 +81,14 @@ export const readAnswerIn = async (
   (await readInTurns(text, read)) ??
   (readUsage === undefined ? { kind: 'unreadable' } : readUnscanned(text, readUsage, usageMember));
 
-/** An answer that was accepted before, and has been changed. */
+/** Scans an answer again that was accepted before, and has been changed. */
 export async function rescanned(text: string): Promise<JsonText> {
   const json = await readInTurns(text, (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) throw new Error('an answer that was changed is no JSON');
   return json;
 }
 
-/** Reads the usage of an answer that is not passed on. `readUsage`: of the interface. */
+/** Reads the usage of an answer that is not passed on. `readUsage`: the interface's own reader. */
 async function readUnscanned(text: string, readUsage: UsageReading, usageMember = 'usage'): Promise<ReadAnswer> {
   await nextTurn();
   const ends = await findLogprobs(text);

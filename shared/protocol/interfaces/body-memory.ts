@@ -1,4 +1,5 @@
-// What is kept of a request: its text while another candidate may need it, its values while a candidate of another format is called.
+// The parts of a request that stay in memory: its text while another candidate may need it, its values while a
+// candidate of another format is called.
 import { type BodyAllocation, type RequestPath, smallBodyMaxBytes } from '../memory-budget/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 

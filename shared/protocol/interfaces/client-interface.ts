@@ -184,9 +184,9 @@ export interface ClientRequest extends RoutedRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Returns the body for a provider with this interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
-  /** Answers without a provider, where the candidate has another interface, if that is possible. */
+  /** Answers without a provider, where the candidate has another interface. Undefined where that is impossible. */
   readonly answerItself?: (() => JsonAnswer) | undefined;
-  /** Undefined when no schema is given that answers must satisfy. */
+  /** Checks answers against the schema of the request; undefined when it has none. */
   readonly schemaCheck: SchemaCheck | undefined;
   readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;
   /** Opens a writer for one stream, from its start. */

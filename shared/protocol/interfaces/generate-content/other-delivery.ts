@@ -1,4 +1,4 @@
-// A whole answer, and the chunks of its stream: one chunk is as good as many.
+// Converts a whole answer to the chunks of its stream, and chunks to an answer: one chunk may have all content.
 import { type EventText, isJsonObject, type JsonAnswer, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { openGeneratedFold } from './stream-fold.ts';

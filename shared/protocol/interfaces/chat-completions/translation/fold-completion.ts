@@ -1,4 +1,4 @@
-// The chat completion that the chunks of a translated answer make.
+// Assembles a chat completion from the chunks of a translated answer.
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { outputBytesOfMessage } from '../output-of-deltas.ts';

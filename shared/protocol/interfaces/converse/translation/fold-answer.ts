@@ -1,4 +1,4 @@
-// The answer that the events of a translated one make.
+// Assembles an answer from the events of a translated one.
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import { type JsonObject, parseInnerJson } from '../../../wire/index.ts';
 import { openConverseFold } from '../stream-fold.ts';
