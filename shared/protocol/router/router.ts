@@ -140,7 +140,10 @@ export function createRouter(
   };
 }
 
-/** Longer than a settlement takes while the store answers: it may wait a second to share a write. */
+/**
+ * Longest wait for earlier settlements: longer than one takes while the store answers, because it may wait a second to
+ * share a write.
+ */
 const earlierSettledMaxMs = 2_000;
 
 function openScope(
