@@ -1,4 +1,4 @@
-// Fields of JSON as texts: an answer in its other delivery keeps each as it came.
+// Fields of JSON as texts: an answer in its other delivery preserves each as it came.
 import { type EventText, findMember, type JsonText, rewriteMembers } from '../wire/index.ts';
 
 /** Returns an object as it came, with other texts as some of its fields; undefined removes a field. */
@@ -73,7 +73,7 @@ export function openWrittenEvents() {
   };
 }
 
-/** The values in a list; none where there is no list. */
+/** Returns the values in a list; none where there is no list. */
 export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>
   list !== undefined && json.isArray(list) ? [...json.inside(list)] : [];
 

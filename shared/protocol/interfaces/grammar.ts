@@ -65,15 +65,15 @@ export interface AnswerTexts {
   readonly openBlockedEnd: () => BlockedEnd;
 }
 
-/** The end of a stream whose text is blocked: the guardrail's message, in the grammar of the interface. */
+/** The end of a stream whose text is blocked: the guardrail's message, in the format of the interface. */
 export interface BlockedEnd {
   /** Called with each event that the client gets. */
   see(json: JsonText): void;
   /** Called with the first event of a stream where that event is not sent. */
   identify?(json: JsonText): void;
-  /** Called once, in place of the text that is blocked. */
+  /** Returns the events with the message; called once, in place of the blocked text. */
   message(text: string): EventText[];
-  /** The last events. `usage`: as the provider has reported it. */
+  /** Returns the last events. `usage`: the provider's report. */
   end(usage: unknown): EventText[];
 }
 

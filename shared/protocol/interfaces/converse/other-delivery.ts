@@ -37,7 +37,7 @@ function* eventsOf(json: JsonText): Generator<EventText> {
   yield* events.take();
 }
 
-/** A block of another kind is sent whole as its piece. */
+/** Divides a block into its events. A block of another kind is sent whole as one piece. */
 function writeBlock(writer: ConverseWriter, json: JsonText, block: number): void {
   const [toolUse, reasoning, cited] = ['toolUse', 'reasoningContent', 'citationsContent'].map((name) =>
     objectAt(json, name, block),

@@ -35,7 +35,7 @@ function* eventsOf(json: JsonText): Generator<EventText> {
   yield* events.take();
 }
 
-/** A block of an unlisted type is sent whole with its start. */
+/** Divides a block into its events. A block of an unlisted type is sent whole with its start. */
 function writeBlock(writer: ReturnType<typeof openMessageWriter>, json: JsonText, block: number): void {
   const { text, thinking, signature, input } = slicesOf(json, ['text', 'thinking', 'signature', 'input'], block);
   const begin = (changes: Readonly<Record<string, string>>) =>

@@ -24,7 +24,7 @@ export interface Chunk extends ChunkFields {
 /** A translated answer has one choice. */
 const choices = [0];
 
-/** `beginsThinking`: it says so by coming. */
+/** Sends a chunk. `beginsThinking`: the chunk marks the begin of thinking. */
 type EmitChunk = (chunk: Chunk, beginsThinking: boolean) => void;
 
 export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) => void {

@@ -1,4 +1,5 @@
-// Writes the parts of an answer as events of Messages: a client gets the events, or the message that they make.
+// Writes the parts of an answer as events of Messages: a client gets the events, or the message that is assembled from
+// them.
 
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { once } from '../../../../foundation/cache/index.ts';

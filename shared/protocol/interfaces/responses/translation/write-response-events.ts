@@ -33,7 +33,7 @@ import { type ResponseEnd, responseEnd, type Writing } from './response-object.t
 
 export interface ResponseSink {
   readonly emit: EmitResponseEvent;
-  /** `tokens`: as the provider reported them. `model`: as it names it. */
+  /** Ends the response. `tokens`: as the provider reported them. `model`: the provider's name of it. */
   readonly end: (end: ResponseEnd, tokens: TokenReport | undefined, model: string) => void;
 }
 
