@@ -45,7 +45,10 @@ interface Waiting {
   readonly holder: AnswerHolder;
   readonly addedBytes: number;
   readonly letIn: () => void;
-  /** Its turn to go beyond the third: `begun` once it is the first in line, `over` once it has been that for long enough. */
+  /**
+   * State of its turn to exceed the third: `begun` once it is the first in line, `over` once it has been that for long
+   * enough.
+   */
   turn: 'none' | 'begun' | 'over';
 }
 

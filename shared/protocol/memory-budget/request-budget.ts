@@ -153,7 +153,10 @@ export class RequestBudget {
     }
   }
 
-  /** A call whose turn it is waits for its memory, and others behind it, but not for long. */
+  /**
+   * Decides whether a call may enter. A call whose turn it is waits for its memory, and others behind it, but not for
+   * long.
+   */
   #mayEnter(line: Line, waiting: Waiting): Turn {
     if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
     if (waiting.turn === 'none') {
@@ -367,7 +370,7 @@ class Line {
       yield waiting;
     }
     if (isAnyWithinHalf) return;
-    // If each would have more than half, those that have half now let the others pass.
+    // If each would have more than half, the workspaces that have half already let the others pass.
     for (const waiting of this.#oldest()) if (!this.hasHalf(waiting.take.workspace, 0)) yield waiting;
   }
 
